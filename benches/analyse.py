@@ -103,11 +103,11 @@ def compare(folder: Path, kind: str, megabytes: int, start: list[Usage]) -> None
     for name, all_runs in usages.items():
         elapsed, cpu = ([getattr(used, part) for used in all_runs] for part in ("elapsed_s", "cpu_s"))
         print(f"{name:24}{spread(elapsed):>24}{spread(cpu):>24}")
-    *theirs, ours = usages
-    for name in theirs:
-        text = ratios(usages[name], usages[ours], start)
+    *peers, own_command = usages
+    for name in peers:
+        text = ratios(usages[name], usages[own_command], start)
         print(f"times as fast as {name}: {text}")
-        figures.add("time", f"{ours}, {kind}, times as fast", "", peer=f"{name}: {text}")
+        figures.add("time", f"{own_command}, {kind}, times as fast", "", peer=f"{name}: {text}")
     capture.unlink()
 
 
@@ -119,6 +119,7 @@ def ratios(theirs: list[Usage], ours: list[Usage], start: list[Usage]) -> str:
             statistics.median(getattr(used, part) for used in runs) for runs in (theirs, ours, start)
         )
         work_s = ours_s - start_s
+        # The ratio means nothing if nearly all of the time is start-up.
         without_start = f"{theirs_s / work_s:.1f}" if work_s > 0.1 * ours_s else "too short"
         texts.append(f"{name} {theirs_s / ours_s:.1f} (without starting: {without_start})")
     return ", ".join(texts)

@@ -136,10 +136,11 @@ def print_counts(build: str, counts: dict[str, list[float]], benches: Sequence[B
     print(f"\n{title:<46}{'metrics':>10}{'goal':>8}{'series/metrics':>16}{'metrics/null':>14}")
     for bench in benches:
         metrics, *others = counts[bench.name]
-        goal = f"{bench.goals[build == 'shipped']:,}" if bench.goals else ""
+        goal = f"{bench.goals[1 if build == 'shipped' else 0]:,}" if bench.goals else ""
         ratios = ""
         if others:
             series, null = others
+            # Idle networks have hardly any instructions with the null sink.
             ratios = f"{series / metrics:>16.2f}{metrics / null:>14.2f}" if null >= 1 else ""
         print(f"{bench.name:<46}{metrics:>10,.1f}{goal:>8}{ratios}")
         name = f"{bench.name}, {build}, thousand a simulated s"

@@ -74,26 +74,26 @@ def main() -> None:
         print("SKIPPED: ns-2 is not installed (Debian: apt-get install ns2)")
         figures.add("time", f"{flows} wired flows, times as fast", "", peer="ns-2 is not installed")
         return
-    ours_program = build()
+    our_program = build()
     ns2_counts: list[RunCounts] = []
-    ours: list[RunCounts] = []
+    our_counts: list[RunCounts] = []
     for seed in map(str, SEEDS):
         ns2_counts.append(run("ns", ROOT / "benches" / "ns2.tcl", flows, seconds, seed))
-        ours.append(run(ours_program, flows, seconds, seed))
+        our_counts.append(run(our_program, flows, seconds, seed))
+    # The rate and the delay are constants of both programs.
     print(
         f"{flows} NewReno flows, {seconds} simulated seconds, 200 Mbit/s, 50 ms each way, {len(SEEDS)} seeds"
     )
-    for name, runs in (("ns-2", ns2_counts), ("umtslab", ours)):
+    for name, runs in (("ns-2", ns2_counts), ("umtslab", our_counts)):
         print(f"{name:8} packets acknowledged {spread([run.acknowledged for run in runs])}")
         print(f"{'':8} sent                 {spread([run.sent for run in runs])}")
         print(f"{'':8} retransmitted        {spread([run.retransmitted for run in runs])}")
         cpu = [run.cpu_s for run in runs]
         print(f"{'':8} CPU s                {statistics.median(cpu):12.2f} ({min(cpu):.2f}, {max(cpu):.2f})")
         print(f"{'':8} peak MiB             {max(run.peak_mib for run in runs):12.1f}")
-    cpu_ratio = statistics.median(run.cpu_s for run in ns2_counts) / statistics.median(
-        run.cpu_s for run in ours
-    )
-    memory_ratio = max(run.peak_mib for run in ours) / max(run.peak_mib for run in ns2_counts)
+    ns2_cpu_s, our_cpu_s = (statistics.median(run.cpu_s for run in runs) for runs in (ns2_counts, our_counts))
+    cpu_ratio = ns2_cpu_s / our_cpu_s
+    memory_ratio = max(run.peak_mib for run in our_counts) / max(run.peak_mib for run in ns2_counts)
     print(f"times as fast: {cpu_ratio:.1f}; memory: {memory_ratio:.2f} of ns-2's")
     figures.add("time", f"{flows} wired flows, times as fast", f"{cpu_ratio:.1f}", peer="ns-2: 1")
     figures.add("memory", f"{flows} wired flows, share of the peer's", f"{memory_ratio:.2f}", peer="ns-2: 1")

@@ -23,6 +23,9 @@ import figures
 
 ROOT = Path(__file__).resolve().parents[1]
 SCENARIO = ROOT / "scenarios/twenty-on-dch-64.toml"
+CONNECTIONS = 20
+"""Connections of the scenario, one of each user."""
+
 PAGE = ROOT / "python/umtslab/serve/page/index.html"
 LANES = "#timeline canvas[data-shapes]"
 PATIENCE_MS = 600_000
@@ -69,28 +72,26 @@ def timed(act: Callable[[], Any]) -> float:
 
 def measure(page: Any, origin: str, key: str, repeats: int) -> dict[str, list[float]]:
     """Measure all actions, in ms, and panning in frames per second."""
-    found: dict[str, list[float]] = {}
+    figures_of_actions: dict[str, list[float]] = {}
 
-    def opened(path: str, shows: str) -> float:
-        def act() -> None:
-            page.goto(origin + path)
-            page.locator(shows).first.wait_for()
+    def open_home() -> None:
+        page.goto(f"{origin}/")
+        page.locator(".list li").first.wait_for()
 
-        return timed(act)
-
-    found["home painted, ms"] = [opened("/", ".list li") for _ in range(repeats)]
+    figures_of_actions["home painted, ms"] = [timed(open_home) for _ in range(repeats)]
     page.goto(f"{origin}/run/{key}")
     page.locator(LANES).wait_for()
     drawn = []
-    for connection in range(repeats):
-        chosen = str(connection % 20)
+    for number in range(repeats):
+        connection = str(number % CONNECTIONS)
         start = time.perf_counter()
-        page.get_by_label("Connection of the time line").select_option(chosen)
-        page.locator(f'[aria-label^="Time line of connection {chosen}."]').wait_for()
+        page.get_by_label("Connection of the time line").select_option(connection)
+        page.locator(f'[aria-label^="Time line of connection {connection}."]').wait_for()
         drawn.append(1000 * (time.perf_counter() - start))
-    found["time line of another connection drawn, ms"] = drawn
+    figures_of_actions["time line of another connection drawn, ms"] = drawn
     zooms = []
     for number in range(repeats):
+        # Five steps in, then five steps out
         name = "Zoom in" if number % 10 < 5 else "Zoom out"
         level = page.locator(LANES).get_attribute("data-level")
         button = page.get_by_role("button", name=name, exact=True)
@@ -100,9 +101,9 @@ def measure(page: Any, origin: str, key: str, repeats: int) -> dict[str, list[fl
             "before => document.querySelector('#timeline canvas').dataset.level !== before", arg=level
         )
         zooms.append(1000 * (time.perf_counter() - start))
-    found["zoom by two, sharp, ms"] = zooms
-    found["panning, frames/s"] = [page.evaluate(PANNED) for _ in range(repeats)]
-    return found
+    figures_of_actions["zoom by two, sharp, ms"] = zooms
+    figures_of_actions["panning, frames/s"] = [page.evaluate(PANNED) for _ in range(repeats)]
+    return figures_of_actions
 
 
 def main() -> int:
@@ -147,6 +148,7 @@ def main() -> int:
             origin = re.sub(r"/\?token=.*", "", address)
             for action, values in measure(page, origin, run.name, options.repeats).items():
                 ordered = sorted(values)
+                # Of a rate the smallest is the worst.
                 worst = ordered[0] if "frames" in action else ordered[int(0.95 * (len(ordered) - 1))]
                 print(f"{action:<45}{statistics.median(values):8.0f} (95th percentile {worst:.0f})")
                 figures.add("time", f"page, {action}", f"{statistics.median(values):.0f}")

@@ -103,8 +103,8 @@ class Readings:
     def load(cls, paper: str) -> Readings:
         """Load the readings of a document, in the order of its file."""
         path = ROOT / "reproductions" / paper / "readings.toml"
-        top = tomllib.loads(path.read_text(encoding="utf-8"))
-        return cls(paper, top["reading"], top.get("runs", {}), top.get("group", []))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return cls(paper, content["reading"], content.get("runs", {}), content.get("group", []))
 
     @property
     def open_points(self) -> list[str]:
@@ -120,7 +120,7 @@ class Readings:
     def outcome(self, reading: Mapping[str, Any], store: Store, jobs: int) -> list[Chapter]:
         """Return the document's chapters, scored without and with a reading."""
         selection = [f"{self.paper}/{chapter}" for chapter in reading.get("only", [])] or [self.paper]
-        parts = [self.part(part) for part in select(ROOT / "reproductions", selection)]
+        parts = [_each_plan(part, self.with_runs) for part in select(ROOT / "reproductions", selection)]
 
         def run(parts: Sequence[Part], changes: Sequence[tuple[str, str]] = ()) -> list[Chapter]:
             return reproduce(parts, store=store, data=ROOT, quick=True, jobs=jobs, changes=changes)
@@ -131,10 +131,6 @@ class Readings:
         pairs = zip(run(parts), run(changed_parts), strict=True)
         return [replace(chapter, changed=changed.scored) for chapter, changed in pairs]
 
-    def part(self, part: Part) -> Part:
-        """Return a part of the document with the number and length of runs from the file."""
-        return _each_plan(part, self.with_runs)
-
     def with_runs(self, plan: Plan) -> Plan:
         """Return a plan with the number and length of runs from the file."""
         settings = {**plan.quick_settings, **self.runs.get("set", {})}
@@ -144,9 +140,11 @@ class Readings:
 
     def tables(self, outcomes: Sequence[Outcome]) -> Iterator[str]:
         """Yield the lines of the tables of groups of claims, one table for each `of`."""
+        chapters = [chapter for outcome in outcomes for chapter in outcome.chapters]
+        # A claim is in the chapters of several readings.
+        scored = list({entry.claim.id: entry for chapter in chapters for entry in chapter.scored}.values())
         for of in dict.fromkeys(group["of"] for group in self.groups):
             groups = [group for group in self.groups if group["of"] == of]
-            scored = list({e.claim.id: e for o in outcomes for c in o.chapters for e in c.scored}.values())
             yield ""
             yield f"| {of} | " + " | ".join(group["is"] for group in groups) + " |"
             yield "|---" * (1 + len(groups)) + "|"
@@ -171,7 +169,11 @@ class Readings:
     def members(self, group: Mapping[str, Any], entries: Sequence[Scored]) -> list[Scored]:
         """Return the claims of a group."""
         patterns = [f"{self.paper}.{pattern}" for pattern in group["claims"]]
-        return [e for e in entries if any(fnmatch.fnmatchcase(e.claim.id, pattern) for pattern in patterns)]
+        return [
+            entry
+            for entry in entries
+            if any(fnmatch.fnmatchcase(entry.claim.id, pattern) for pattern in patterns)
+        ]
 
 
 def _each_plan(part: Part, change: Callable[[Plan], Plan]) -> Part:

@@ -127,13 +127,13 @@ def garbage():
         connection.shutdown(socket.SHUT_WR)
         connection.recv(12)
 def many(count):
-    found = []
-    while len(found) < count:
+    connections = []
+    while len(connections) < count:
         try:
-            found.append(connect())
+            connections.append(connect())
         except OSError:
             break
-    return found
+    return connections
 def of_many():
     connection = next(turns)
     connection.send(b"x")

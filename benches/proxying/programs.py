@@ -60,7 +60,7 @@ def openings():
     return count / (time.monotonic() - begun)
 what, *more = sys.argv[5:]
 does = {"download": download, "exchanges": exchanges, "openings": openings}
-found = does[what](*map(int, more))
-print(json.dumps(found))
+result = does[what](*map(int, more))
+print(json.dumps(result))
 """
 """A client that repeats downloads, exchanges of 100 bytes, or new connections for some seconds."""

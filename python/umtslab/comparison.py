@@ -50,7 +50,8 @@ class Difference:
     def verdict(self) -> Verdict:
         """Conclusion: higher or lower only if 0 is outside the 95 % interval.
 
-        Two equal differences give no interval, because they may be equal by rounding alone.
+        An interval of width 0 needs at least `MIN_VALUES_FOR_ZERO_WIDTH` equal differences: two may
+        be equal by rounding alone.
         """
         if self.difference is None:
             return Verdict.NOT_MEASURED
@@ -108,8 +109,8 @@ def compare(first: Sequence[Run], second: Sequence[Run]) -> Comparison:
     names = sorted({name for run in (*first, *second) for name in run.metrics})
     if pairs:
         return Comparison(len(pairs), tuple(_paired(name, pairs) for name in names))
-    samples = [run.metrics for run in first], [run.metrics for run in second]
-    return Comparison(0, tuple(_unpaired(name, *samples) for name in names))
+    first_metrics, second_metrics = [run.metrics for run in first], [run.metrics for run in second]
+    return Comparison(0, tuple(_unpaired(name, first_metrics, second_metrics) for name in names))
 
 
 def _pairs(first: Sequence[Run], second: Sequence[Run]) -> list[tuple[Metrics, Metrics]]:
@@ -123,24 +124,22 @@ def _pairs(first: Sequence[Run], second: Sequence[Run]) -> list[tuple[Metrics, M
 
 
 def _paired(name: str, pairs: Sequence[tuple[Metrics, Metrics]]) -> Difference:
-    values = [(a.get(name), b.get(name)) for a, b in pairs]
-    summary = difference_paired(values)
+    values = [(first.get(name), second.get(name)) for first, second in pairs]
+    difference = difference_paired(values)
     return Difference(
         name,
-        summarise(a for a, _ in values),
-        summarise(b for _, b in values),
-        summary.n,
-        summary.mean,
-        summary.ci95,
-        equal=all(a == b for a, b in values),
+        summarise(first for first, _ in values),
+        summarise(second for _, second in values),
+        difference.n,
+        difference.mean,
+        difference.ci95,
+        equal=all(first == second for first, second in values),
     )
 
 
 def _unpaired(name: str, first: Sequence[Metrics], second: Sequence[Metrics]) -> Difference:
-    first_summary, second_summary = (
-        summarise(m.get(name) for m in first),
-        summarise(m.get(name) for m in second),
-    )
+    first_summary = summarise(metrics.get(name) for metrics in first)
+    second_summary = summarise(metrics.get(name) for metrics in second)
     difference, half_width = difference_unpaired(first_summary, second_summary)
     equal = difference == 0 and half_width == 0
     return Difference(

@@ -54,10 +54,10 @@ def summary_table(runs: Sequence[Run], metrics: Collection[str] = ()) -> pl.Data
         "ci95": pl.Float64,
     }
     names = [name for name in metrics if name in summaries] if metrics else summaries
-    rows = [
-        (name, unit_of.get(name, ""), s.n, s.mean, s.sd, s.ci95)
-        for name, s in ((name, summaries[name]) for name in names)
-    ]
+    rows = []
+    for name in names:
+        summary = summaries[name]
+        rows.append((name, unit_of.get(name, ""), summary.n, summary.mean, summary.sd, summary.ci95))
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
@@ -139,7 +139,7 @@ def mahimahi_trace(run: Run, ue: int = 0, direction: str = "downlink") -> str:
     for time_s, size in delivered.select("time_s", "octets").iter_rows():
         lines_before = octets // OPPORTUNITY
         octets += size
-        ms = -(-round(time_s * 1e9) // 1_000_000)
+        ms = -(-round(time_s * 1e9) // 1_000_000)  # whole nanoseconds, rounded up to milliseconds
         lines.extend([f"{ms}\n"] * (octets // OPPORTUNITY - lines_before))
     if not lines:
         raise ValueError(f"UE {ue} received fewer than {OPPORTUNITY} octets over RLC in the {direction}")

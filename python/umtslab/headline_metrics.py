@@ -22,7 +22,7 @@ class Row:
 
     name: str
     scope: str
-    shown: Callable[[Means], bool]
+    is_shown: Callable[[Means], bool]
 
 
 def _is_positive(name: str) -> Callable[[Means], bool]:
@@ -178,7 +178,7 @@ def headline_names(*results: Means, among: Collection[str] | None = None) -> lis
         row.name
         for row in ROWS
         if among is None or row.name in among
-        if any(means.get(row.name) is not None and row.shown(means) for means in results)
+        if any(means.get(row.name) is not None and row.is_shown(means) for means in results)
     ]
 
 

@@ -21,7 +21,7 @@ Cells = Literal["count", "share", "maximum"]
 
 @dataclass(frozen=True)
 class Test:
-    """A test of a column. A missing text is an empty one."""
+    """A test of a column of a row. A missing text counts as an empty text."""
 
     __test__ = False
 
@@ -168,13 +168,13 @@ class Look:
 @lru_cache(maxsize=1)
 def lanes() -> tuple[Lane, ...]:
     """Return all lanes in the order of the declaration."""
-    return tuple(_lane(one) for one in _core.lanes())
+    return tuple(_lane(row) for row in _core.lanes())
 
 
 @lru_cache(maxsize=1)
 def areas() -> tuple[Area, ...]:
     """Return the areas of the page from top to bottom."""
-    return tuple(Area(**one) for one in _core.areas())
+    return tuple(Area(**row) for row in _core.areas())
 
 
 @lru_cache(maxsize=1)
@@ -195,19 +195,22 @@ def fill_of(hue: str) -> str:
 @lru_cache(maxsize=1)
 def cause_looks() -> dict[str, Look]:
     """Return the look of each cause, in order of precedence."""
-    return _looks(0)
+    causes, _, _ = _core.looks()
+    return _looks_by_name(causes)
 
 
 @lru_cache(maxsize=1)
 def proxy_looks() -> dict[str, Look]:
     """Return the looks of the causes that only transfers through a proxy have."""
-    return _looks(1)
+    _, causes_in_proxy, _ = _core.looks()
+    return _looks_by_name(causes_in_proxy)
 
 
 @lru_cache(maxsize=1)
 def state_looks() -> dict[str, Look]:
     """Return the look of each RRC state, in order of its cost, and of ``switch``."""
-    return _looks(2)
+    _, _, states = _core.looks()
+    return _looks_by_name(states)
 
 
 @lru_cache(maxsize=1)
@@ -216,8 +219,8 @@ def state_heights() -> dict[str, float]:
     return dict(zip(state_looks(), _core.state_heights(), strict=True))
 
 
-def _looks(part: int) -> dict[str, Look]:
-    return {name: Look(name, hue, hatch) for name, hue, hatch in _core.looks()[part]}
+def _looks_by_name(rows: Sequence[tuple[str, str, str]]) -> dict[str, Look]:
+    return {name: Look(name, hue, hatch) for name, hue, hatch in rows}
 
 
 def _pair(values: Sequence[str]) -> tuple[str, str]:
@@ -225,8 +228,8 @@ def _pair(values: Sequence[str]) -> tuple[str, str]:
     return fill, edge
 
 
-def _tests(found: Sequence[tuple[str, str, str]]) -> tuple[Test, ...]:
-    return tuple(Test(*one) for one in found)
+def _tests(rows: Sequence[tuple[str, str, str]]) -> tuple[Test, ...]:
+    return tuple(Test(column, operator, operand) for column, operator, operand in rows)
 
 
 def _lane(row: Mapping[str, Any]) -> Lane:
@@ -235,7 +238,8 @@ def _lane(row: Mapping[str, Any]) -> Lane:
         *("text", "unit", "meaning", "draw"),
     )
     categories = tuple(
-        Category(one["name"], one["label"], one["colour"], _tests(one["tests"])) for one in row["categories"]
+        Category(category["name"], category["label"], category["colour"], _tests(category["tests"]))
+        for category in row["categories"]
     )
     return Lane(
         **{name: row[name] for name in texts},

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from umtslab.lanes import Lane, lanes
 from umtslab.run import Run
@@ -61,7 +61,8 @@ def _events(timeline: Timeline) -> Iterator[Event]:
                 yield _counter(lane, row, ue, name)
                 continue
             serial += 1
-            yield from _of_row(lane, row, (ue, threads[ue, name], serial), timeline.duration_s)
+            ids = _EventIds(ue, threads[ue, name], serial)
+            yield from _of_row(lane, row, ids, timeline.duration_s)
 
 
 def _directions(timeline: Timeline) -> dict[int, str]:
@@ -106,15 +107,23 @@ def _counter(lane: Lane, row: dict[str, Any], ue: int, name: str) -> Event:
     }
 
 
-def _of_row(lane: Lane, row: dict[str, Any], ids: tuple[int, int, int], duration_s: float) -> Iterator[Event]:
-    ue, thread, serial = ids
+class _EventIds(NamedTuple):
+    """The process (UE) and the thread of an event, and the serial number that joins begin and end."""
+
+    ue: int
+    thread: int
+    serial: int
+
+
+def _of_row(lane: Lane, row: dict[str, Any], ids: _EventIds, duration_s: float) -> Iterator[Event]:
+    """Yield an instant event, or the begin and the end of an asynchronous event."""
     content = {name: value for name, value in row.items() if value not in (None, "")}
     name = str(row[lane.text] or lane.name)
-    common = {"name": name, "cat": lane.name, "pid": ue, "tid": thread}
+    common = {"name": name, "cat": lane.name, "pid": ids.ue, "tid": ids.thread}
     begin_us = round(row[lane.start] * _US, 3)
     if lane.end == lane.start:
         yield {**common, "ph": "i", "s": "t", "ts": begin_us, "args": content}
         return
     end_s = duration_s if row[lane.end] is None else row[lane.end]
-    yield {**common, "ph": "b", "id": serial, "ts": begin_us, "args": content}
-    yield {**common, "ph": "e", "id": serial, "ts": max(begin_us, round(end_s * _US, 3))}
+    yield {**common, "ph": "b", "id": ids.serial, "ts": begin_us, "args": content}
+    yield {**common, "ph": "e", "id": ids.serial, "ts": max(begin_us, round(end_s * _US, 3))}

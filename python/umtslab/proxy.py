@@ -34,7 +34,7 @@ def clean() -> list[str]:
     if os.geteuid() != 0:
         return []
     try:
-        removed, in_use = _core.clean_proxies(False, True)
+        removed, in_use = _core.clean_proxies(keep_refusals=False, waits=True)
     except OSError as error:
         remaining = _core.rules_left()
         return [f"cannot remove {remaining} policy rules of killed proxies: {error}"] if remaining else []
@@ -134,7 +134,7 @@ def run_guarded(run_proxy: RunProxy) -> int:
     # If the process lacks the right to clean up, the child cannot have set up anything.
     with suppress(PermissionError):
         # A killed proxy may have installed rules that refuse connections on purpose. These stay.
-        _core.clean_proxies(killed, False)
+        _core.clean_proxies(keep_refusals=killed, waits=False)
     if not killed:
         return status
     print(f"umts: the proxy was killed ({signal.Signals(-status).name})", file=sys.stderr)

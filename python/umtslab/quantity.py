@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
+# For each unit its size in the base unit of its kind, and the kind.
 _UNITS = {
     "ns": (1e-9, "time"),
     "us": (1e-6, "time"),
@@ -70,9 +71,12 @@ def in_one_unit(values: list[object]) -> tuple[list[float], str] | None:
     None if the values are not quantities of one kind.
     """
     quantities = [parsed for value in values if (parsed := quantity(value)) is not None]
-    if not quantities or len(quantities) < len(values) or len({each.kind for each in quantities}) > 1:
+    kinds = {parsed.kind for parsed in quantities}
+    if len(quantities) < len(values) or len(kinds) != 1:
         return None
     first = quantities[0]
-    scale = first.base / first.number if first.number else Quantity(1.0, first.unit).base
-    numbers = [each.number if each.unit == first.unit else each.base / scale for each in quantities]
+    unit_in_base = first.base / first.number if first.number else Quantity(1.0, first.unit).base
+    numbers = [
+        parsed.number if parsed.unit == first.unit else parsed.base / unit_in_base for parsed in quantities
+    ]
     return numbers, first.unit

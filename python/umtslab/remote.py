@@ -98,7 +98,8 @@ def execute_in_processes(
     waiting.reverse()
     size = BatchSize()
     pending: dict[Future[BatchResult], list[Task]] = {}
-    finished: SimpleQueue[Future[BatchResult]] = SimpleQueue()  # as in `umtslab.simulation`, for Ctrl-C
+    # Not `concurrent.futures.wait`, for the reason in `umtslab.simulation._as_finished`: Ctrl-C.
+    finished: SimpleQueue[Future[BatchResult]] = SimpleQueue()
     losses: Counter[str] = Counter()
     try:
         while waiting or pending:
@@ -136,7 +137,7 @@ class BatchSize:
         self._run_s: float | None = None
 
     def update(self, runs: int, seconds: float) -> None:
-        """Update the estimate with a returned batch. It has the weight of all earlier ones."""
+        """Update the estimate with a returned batch, which counts as much as all earlier batches."""
         if runs:
             mean = seconds / runs
             self._run_s = mean if self._run_s is None else (self._run_s + mean) / 2
@@ -152,7 +153,7 @@ class BatchSize:
 
 
 def _count_losses(losses: Counter[str], batch: Sequence[Task], error: Exception) -> None:
-    """Count the workers that each task of a batch has lost. Too many losses are an error."""
+    """Count for each task of a lost batch how many of its batches were lost. `_TRIES` are an error."""
     for task in batch:
         losses[task.identity.key] += 1
         if losses[task.identity.key] >= _TRIES:
@@ -208,9 +209,9 @@ def _self_contained(scenario: Scenario) -> Scenario:
     return Scenario.parse(scenario.to_toml(), name=scenario.name, base_dir=scenario.base_dir)
 
 
-def _difference(expected: Identity, found: Identity) -> str:
+def _difference(expected: Identity, at_worker: Identity) -> str:
     """Return the error text for a task that has another identity at the worker than expected."""
-    here, there = expected.code, found.code
+    here, there = expected.code, at_worker.code
     if here != there:
         return (
             f"a worker has umts {there}, code {there.code[:12]}; this machine has {here}, "

@@ -241,12 +241,15 @@ def finite(metrics: Mapping[str, float | None]) -> Metrics:
 
 
 def with_last(pdus: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the number of the last PDU of each row, where the table has the count. Null without a number."""
+    """Add the column ``last``, the number of a row's last PDU: ``first + count - 1``, null without `first`.
+
+    A table without the column ``count``, or with ``last``, is returned unchanged.
+    """
     import polars as pl
 
     names = pdus.collect_schema().names()
     if "count" not in names or "last" in names:
         return pdus
     last = (pl.col("first").cast(pl.Int64) + pl.col("count") - 1).cast(pl.UInt32)
-    place = names.index("count")
-    return pdus.with_columns(last.alias("last")).select(*names[:place], "last", *names[place:])
+    position = names.index("count")
+    return pdus.with_columns(last.alias("last")).select(*names[:position], "last", *names[position:])

@@ -127,9 +127,9 @@ def execute(
 ) -> Iterator[Run]:
     """Perform tasks, and yield each run when it is finished, in any order.
 
-    The first failure stops the others. Runs that were finished by then are in the store. `workers`
-    returns the current number of workers of an executor of other processes. Tasks are taken when
-    workers become free, so there may be more of them than fit into memory.
+    The first failure stops the other tasks. Runs that were finished by then are in the store.
+    `workers` returns the current number of workers of an executor of other processes. A task is
+    taken from `tasks` when a worker becomes free, so `tasks` may yield more than fit into memory.
     """
     waiting = iter(tasks)
     if (first := next(waiting, None)) is None:
@@ -215,7 +215,7 @@ def _progress_callback(
 ) -> Callable[[float], None]:
     """Return the progress callback for the core. It raises `Stopped` when the run must stop.
 
-    For this it is needed even without `watch`.
+    The core therefore needs the callback even without `watch`.
     """
 
     def report(fraction: float) -> None:

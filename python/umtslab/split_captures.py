@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from umtslab.captures import MAX_CONNECTIONS, check_most_connections
 
@@ -151,7 +151,7 @@ def split_transfers(
     if warnings is not None:
         warnings.extend(f"{core.file}: {warning}" for core in analyses for warning in core.warnings)
     first, second = ([*_connections(core)] for core in analyses)
-    return [_transfer(one, other) for one, other in _pairs(first, second)]
+    return [_transfer(*pair) for pair in _pairs(first, second)]
 
 
 def _connections(core: _core.Analysis) -> Iterator[_Connection]:
@@ -224,34 +224,44 @@ def _pairs(
     The keys below are tried one after the other, from the most to the least reliable. Each key
     pairs only connections that the previous keys left unpaired.
     """
-    pairs_by_number: dict[int, tuple[_Connection, _Connection]] = {}
-    shared = {host for connection in first for host in connection.hosts} & {
+    pair_of_first: dict[int, tuple[_Connection, _Connection]] = {}  # by `id` of the first one
+    shared_hosts = {host for connection in first for host in connection.hosts} & {
         host for connection in second for host in connection.hosts
     }
+
+    def client_content(connection: _Connection) -> Hashable | None:
+        client, _ = connection.content or (b"", b"")
+        return client or None
+
+    def server_content(connection: _Connection) -> Hashable | None:
+        _, server = connection.content or (b"", b"")
+        return server or None
 
     def headers_only_key(connection: _Connection) -> Hashable | None:
         # Without payload, connections are paired by opening time alone, so all have the same key.
         # This applies only if a host is absent from the other capture: otherwise the proxy is
         # transparent, and the addresses would have matched.
-        return "headers only" if connection.content is None and not connection.hosts <= shared else None
+        has_other_host = not connection.hosts <= shared_hosts
+        return "headers only" if connection.content is None and has_other_host else None
 
-    free = list(second)
+    unpaired_second = list(second)
     for key in (
         lambda connection: connection.addresses,
         lambda connection: (connection.hosts, connection.content),
         lambda connection: connection.hosts,
         lambda connection: connection.content,
-        # Only the data of the server, then only the data of the client.
-        lambda connection: (connection.content and connection.content[1]) or None,
-        lambda connection: (connection.content and connection.content[0]) or None,
+        server_content,
+        client_content,
         headers_only_key,
     ):
-        left = [connection for connection in first if id(connection) not in pairs_by_number]
-        paired = _nearest(left, free, key)
-        pairs_by_number |= {id(one): (one, other) for one, other in paired}
-        paired_ids = {id(other) for _, other in paired}
-        free = [connection for connection in free if id(connection) not in paired_ids]
-    return [pairs_by_number[id(connection)] for connection in first if id(connection) in pairs_by_number]
+        unpaired_first = [connection for connection in first if id(connection) not in pair_of_first]
+        new_pairs = _nearest(unpaired_first, unpaired_second, key)
+        pair_of_first |= {id(of_first): (of_first, of_second) for of_first, of_second in new_pairs}
+        paired_second = {id(of_second) for _, of_second in new_pairs}
+        unpaired_second = [
+            connection for connection in unpaired_second if id(connection) not in paired_second
+        ]
+    return [pair_of_first[id(connection)] for connection in first if id(connection) in pair_of_first]
 
 
 def _nearest(
@@ -271,10 +281,11 @@ def _nearest(
         candidates = groups.get(connection_key) if connection_key is not None else None
         if not candidates:
             continue
-        at = bisect_left(candidates, _opened(connection), key=_opened)
+        # The nearest is the last candidate that opened earlier, or the first that opened later.
+        later = bisect_left(candidates, _opened(connection), key=_opened)
         nearest = min(
-            range(max(0, at - 1), min(at + 1, len(candidates))),
-            key=lambda n: _opening_distance_s(connection, candidates[n]),
+            range(max(0, later - 1), min(later + 1, len(candidates))),
+            key=lambda index: abs(_opened(connection) - _opened(candidates[index])),
         )
         pairs.append((connection, candidates.pop(nearest)))
     return pairs
@@ -284,49 +295,68 @@ def _opened(connection: _Connection) -> float:
     return connection.opened_s
 
 
-def _opening_distance_s(one: _Connection, other: _Connection) -> float:
-    return abs(_opened(one) - _opened(other))
+class _Leg(NamedTuple):
+    """A connection of a transfer, with the progress of its data and of their acknowledgments."""
+
+    connection: _Connection
+    sent: Progress
+    acked: Progress
+
+    def first_and_last_byte_s(self) -> tuple[float, float]:
+        """Return when the first and the last byte were sent. Infinite without data."""
+        if not self.sent:
+            return float("inf"), float("inf")
+        (first_s, _), (last_s, _) = self.sent[0], self.sent[-1]
+        return first_s, last_s
+
+    def octets(self) -> int:
+        """Return the number of bytes sent."""
+        return self.sent[-1][1] if self.sent else 0
 
 
-def _transfer(one: _Connection, other: _Connection) -> SplitTransfer:
+def _transfer(first: _Connection, second: _Connection) -> SplitTransfer:
     """Join two connections into a transfer, in the order in which data pass them."""
-    never = (float("inf"), float("inf"))
-    legs = [(one, *one.progress()), (other, *other.progress())]
+    legs = [_Leg(connection, *connection.progress()) for connection in (first, second)]
     # The data pass first through the connection with the earlier first byte. If the first bytes
     # have the same time, the last bytes decide.
-    legs.sort(key=lambda leg: (leg[1][0][0], leg[1][-1][0]) if leg[1] else never)
-    (first, sent, acked), (second, sent_on, acked_on) = legs
-    delays = _delays(sent, sent_on)
-    weights = sum(size for _, size in delays)
+    incoming, outgoing = sorted(legs, key=_Leg.first_and_last_byte_s)
+    delays = _delays(incoming.sent, outgoing.sent)
+    delayed_octets = sum(octets for _, octets in delays)
     return SplitTransfer(
-        legs=(first, second),
-        octets=min(sent[-1][1], sent_on[-1][1]) if sent and sent_on else 0,
-        delay_s=sum(delay * size for delay, size in delays) / weights if weights else None,
-        longest_delay_s=max((delay for delay, _ in delays), default=None),
-        ahead_octets=_ahead(acked, acked_on) if acked else None,
+        legs=(incoming.connection, outgoing.connection),
+        octets=min(incoming.octets(), outgoing.octets()),
+        delay_s=sum(delay_s * octets for delay_s, octets in delays) / delayed_octets
+        if delayed_octets
+        else None,
+        longest_delay_s=max((delay_s for delay_s, _ in delays), default=None),
+        ahead_octets=_ahead(incoming.acked, outgoing.acked) if incoming.acked else None,
     )
 
 
-def _delays(sent: Progress, sent_on: Progress) -> list[tuple[float, int]]:
-    """Return for each step of the second connection its delay in seconds and its number of bytes."""
+def _delays(incoming: Progress, outgoing: Progress) -> list[tuple[float, int]]:
+    """Return for each step of the outgoing connection its delay in seconds and its number of bytes.
+
+    The delay is the time since the incoming connection had carried the last of these bytes.
+    """
     delays: list[tuple[float, int]] = []
-    at, previous = 0, 0
-    for time_s, octets in sent_on:
-        while at < len(sent) and sent[at][1] < octets:
-            at += 1
-        if at == len(sent):
+    step, previous_octets = 0, 0
+    for time_s, octets in outgoing:
+        while step < len(incoming) and incoming[step][1] < octets:
+            step += 1
+        if step == len(incoming):
             break
-        delays.append((max(0.0, time_s - sent[at][0]), octets - previous))
-        previous = octets
+        arrived_s, _ = incoming[step]
+        delays.append((max(0.0, time_s - arrived_s), octets - previous_octets))
+        previous_octets = octets
     return delays
 
 
-def _ahead(acked: Progress, acked_on: Progress) -> int:
-    """Return the maximum number of bytes acknowledged on the first connection only."""
-    max_ahead, at, octets_on = 0, 0, 0
-    for time_s, octets in acked:
-        while at < len(acked_on) and acked_on[at][0] <= time_s:
-            octets_on = acked_on[at][1]
-            at += 1
-        max_ahead = max(max_ahead, octets - octets_on)
+def _ahead(incoming: Progress, outgoing: Progress) -> int:
+    """Return the maximum number of bytes acknowledged on the incoming connection only."""
+    max_ahead, step, outgoing_octets = 0, 0, 0
+    for time_s, octets in incoming:
+        while step < len(outgoing) and outgoing[step][0] <= time_s:
+            _, outgoing_octets = outgoing[step]
+            step += 1
+        max_ahead = max(max_ahead, octets - outgoing_octets)
     return max_ahead

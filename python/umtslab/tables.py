@@ -21,7 +21,7 @@ _CONNECTION_METRICS = (
 
 
 def metrics_table(summaries: Mapping[str, Summary], *, show_all: bool = False) -> Table:
-    """Return a table of the metrics with a value. Several runs also have an interval.
+    """Return a table of the metrics with a value. For has_several_runs runs it also has intervals.
 
     By default only the headline metrics are shown.
     """
@@ -32,13 +32,13 @@ def metrics_table(summaries: Mapping[str, Summary], *, show_all: bool = False) -
         else headline_names(means)
     )
     unit_of = units()
-    several = max((summary.n for summary in summaries.values()), default=0) > 1
-    columns = (">mean", ">± 95 %", ">n") if several else (">value",)
+    has_several_runs = max((summary.n for summary in summaries.values()), default=0) > 1
+    columns = (">mean", ">± 95 %", ">n") if has_several_runs else (">value",)
     table = Table("metric", *columns, "unit", "scope")
     for name in names:
         summary = summaries[name]
         mean, half_width = estimate(summary.mean, summary.ci95, summary.n)
-        values = (mean, half_width, str(summary.n)) if several else (number(summary.mean),)
+        values = (mean, half_width, str(summary.n)) if has_several_runs else (number(summary.mean),)
         table.add_row(name, *values, unit_of.get(name, ""), scope_of(name))
     return table
 
@@ -48,7 +48,7 @@ def connections_table(connections: Sequence[Mapping[str, Any]]) -> Table:
     names = [name for name in _CONNECTION_METRICS if any(row.get(name) is not None for row in connections)]
     unit_of = units()
     headings = [f">{name} ({unit_of[name]})" if unit_of.get(name) else f">{name}" for name in names]
-    # Only a proxy creates connections that cover part of the path.
+    # A column `leg` only if a proxy splits connections, so that some cover a part of the path.
     legs = ["leg"] if any(row.get("leg", "whole") != "whole" for row in connections) else []
     table = Table(">connection", *legs, ">ue", *headings)
     for row in sorted(connections, key=lambda row: int(row["connection"])):

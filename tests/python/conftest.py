@@ -147,10 +147,11 @@ def umts(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("NO_COLOR", "1")
 
     def run(*words: object, status: int = 0) -> subprocess.CompletedProcess[str]:
+        arguments = list(map(str, words))
         with redirect_stdout(StringIO()) as output, redirect_stderr(StringIO()) as errors:
-            returned = main(list(map(str, words)))
+            returned = main(arguments)
         assert returned == status, output.getvalue() + errors.getvalue()
-        return subprocess.CompletedProcess(words, returned, output.getvalue(), errors.getvalue())
+        return subprocess.CompletedProcess(arguments, returned, output.getvalue(), errors.getvalue())
 
     return run
 

@@ -15,6 +15,9 @@ from umtslab import analyse_captures
 from umtslab.captures import units
 from umtslab.run import Run
 
+PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)
+"""Magic number, version 2.4, time zone, accuracy, longest packet, and the type of IP packets."""
+
 
 @pytest.fixture
 def server(recorded: Run) -> Path:
@@ -40,8 +43,8 @@ def test_metrics_of_a_capture_equal_the_metrics_of_the_run(recorded: Run, server
 
 
 def test_one_capture_needs_no_list(server: Path) -> None:
-    for one in (server, str(server)):
-        [analysis] = analyse_captures(one)
+    for capture in (server, str(server)):
+        [analysis] = analyse_captures(capture)
         assert analysis.file == str(server)
 
 
@@ -121,15 +124,13 @@ def test_a_truncated_capture_is_analysed_up_to_its_end(umts: Umts, server: Path,
 
 
 def test_a_capture_without_tcp_has_no_table(umts: Umts, tmp_path: Path) -> None:
-    # The header of a pcap file, without packets.
-    head = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
-    (tmp_path / "head.pcap").write_bytes(head)
+    (tmp_path / "head.pcap").write_bytes(PCAP_HEADER)
     summary = umts("analyse", "head.pcap").stdout
     assert summary == "head.pcap\n0 packets, 0 of TCP, in 0 s; 0 connections\n"
 
 
 @pytest.mark.parametrize(
-    ("words", "hint"),
+    ("words", "message"),
     [
         (("missing.pcap",), "missing.pcap"),
         ((".",), "byte 0"),
@@ -142,12 +143,12 @@ def test_a_capture_without_tcp_has_no_table(umts: Umts, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input_exits_with_status_2(
-    words: tuple[str, ...], hint: str, umts: Umts, tmp_path: Path
+    words: tuple[str, ...], message: str, umts: Umts, tmp_path: Path
 ) -> None:
     (tmp_path / "text.pcap").write_text("no capture")
     (tmp_path / "empty.pcap").touch()
     done = umts("analyse", *words, status=2)
-    assert hint in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
 
@@ -204,11 +205,14 @@ def write_flood(file: Path, connections: int) -> None:
     """Write a capture of unanswered SYNs, each from a different address: one for each connection."""
     tcp = struct.pack(">HHIIBBHHH", 40_000, 80, 1, 0, 5 << 4, 2, 1024, 0, 0)
     with file.open("wb") as out:
-        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101))
+        out.write(PCAP_HEADER)
         for number in range(connections):
-            source = 0x0B000000 + number
-            ip = struct.pack(">BBHHHBBHII", 0x45, 0, 40, number & 0xFFFF, 0, 64, 6, 0, source, 0x0A000001)
-            out.write(struct.pack("<IIII", number // 100_000, number % 100_000 * 10, 40, 40) + ip + tcp)
+            # From 11.0.0.0 on, to 10.0.0.1
+            source, destination = 0x0B000000 + number, 0x0A000001
+            ip = struct.pack(">BBHHHBBHII", 0x45, 0, 40, number & 0xFFFF, 0, 64, 6, 0, source, destination)
+            # A packet every 10 µs
+            seconds, microseconds = number // 100_000, number % 100_000 * 10
+            out.write(struct.pack("<IIII", seconds, microseconds, 40, 40) + ip + tcp)
 
 
 def test_connections_beyond_the_limit_are_one_row(umts: Umts, tmp_path: Path) -> None:

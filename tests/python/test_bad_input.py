@@ -12,6 +12,7 @@ from conftest import FTP, Umts
 
 EXAMPLE = FTP.read_text(encoding="utf-8")
 
+# Texts of scenarios, each with a part of the error message.
 WRONG_FILES = {
     "unknown key": (EXAMPLE.replace("max_dat = ", "max_dta = "), "max_dat"),
     "missing unit": (EXAMPLE.replace('duration = "1500 s"', "duration = 1500"), "duration"),
@@ -119,11 +120,11 @@ WRONG_USAGE = {
 
 @pytest.mark.parametrize("case", WRONG_FILES)
 def test_an_error_in_a_scenario_is_named_and_writes_nothing(case: str, umts: Umts, tmp_path: Path) -> None:
-    text, hint = WRONG_FILES[case]
+    text, message = WRONG_FILES[case]
     assert text != EXAMPLE
     (tmp_path / "wrong.toml").write_text(text, encoding="utf-8", errors="surrogateescape")
     done = umts("run", "wrong.toml", "--json", status=2)
-    assert hint in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
     assert os.listdir(tmp_path) == ["wrong.toml"]
@@ -131,10 +132,10 @@ def test_an_error_in_a_scenario_is_named_and_writes_nothing(case: str, umts: Umt
 
 @pytest.mark.parametrize("case", WRONG_USAGE)
 def test_wrong_usage_is_named_and_writes_nothing(case: str, umts: Umts, tmp_path: Path) -> None:
-    words, hint = WRONG_USAGE[case]
+    words, message = WRONG_USAGE[case]
     (tmp_path / "here.txt").write_text("a text")
     done = umts(*words, status=2)
-    assert hint in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
     assert os.listdir(tmp_path) == ["here.txt"]
@@ -191,12 +192,12 @@ def test_a_disk_full_at_the_start_fails_before_any_run(small_disk: Path, umts: U
 
 
 def test_writing_to_a_write_protected_store_exits_with_status_1(small_disk: Path, umts: Umts) -> None:
-    words = ("run", FTP, "--duration", "5 s", "--out", small_disk / "results")
-    umts(*words)
+    words = ("run", FTP, "--duration", "5 s", "--out")
+    umts(*words, small_disk / "results")
     read_only = ["mount", "-o", "remount,ro", str(small_disk)]
     subprocess.run(read_only, check=True)
     for out in ("results", "new"):
-        done = umts(*words[:-1], small_disk / out, status=1)
+        done = umts(*words, small_disk / out, status=1)
         assert "cannot store results" in done.stderr
         assert "Traceback" not in done.stderr
     assert umts("export", small_disk / "results", "--csv").stdout.count("\n") == 2

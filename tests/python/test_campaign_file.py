@@ -152,6 +152,7 @@ def test_quantities_of_one_kind_share_a_unit() -> None:
     assert quantity(True) is None
 
 
+# Text of the file, and a part of the error message.
 WRONG = {
     "no TOML": ("version = = 1", "TOML"),
     "missing version": (f'scenario = "{FTP}"\n[grid]\nradio.bler = [0.1]', "version"),
@@ -227,16 +228,17 @@ WRONG = {
 def test_a_wrong_campaign_leaves_no_store(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text, hint = WRONG[case]
+    text, message = WRONG[case]
     (tmp_path / "c.toml").write_text(text)
     monkeypatch.chdir(tmp_path)
     assert main(["sweep", "c.toml", "--json"]) == 2
     printed = capsys.readouterr()
-    assert hint in printed.err
+    assert message in printed.err
     assert printed.out == ""
     assert [path.name for path in tmp_path.iterdir()] == ["c.toml"]
 
 
+# Words after ``umts sweep``, and a part of the error message.
 WRONG_USAGE = {
     "missing file": (("nothing.toml",), "nothing.toml"),
     "a folder": ((".",), "directory"),
@@ -261,10 +263,10 @@ WRONG_USAGE = {
 def test_wrong_usage_leaves_no_store(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words, hint = WRONG_USAGE[case]
+    words, message = WRONG_USAGE[case]
     monkeypatch.chdir(tmp_path)
     assert main(["sweep", *map(str, words)]) == 2
-    assert hint in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -296,9 +298,12 @@ def test_a_store_of_another_layout_is_refused_and_unchanged(
     before = tree(tmp_path / "results")
     done = umts(*words, status=2)
     assert "layout 7" in done.stderr
-    # SQLite creates files beside the catalogue, such as catalogue.sqlite-shm, to read it.
-    after = {name: content for name, content in tree(tmp_path / "results").items() if "-" not in name[:20]}
-    assert after == {name: content for name, content in before.items() if "-" not in name[:20]}
+    assert without_files_of_sqlite(tree(tmp_path / "results")) == without_files_of_sqlite(before)
+
+
+def without_files_of_sqlite(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Leave out files that SQLite creates beside the catalogue to read it, such as catalogue.sqlite-shm."""
+    return {name: content for name, content in files.items() if not name.startswith("catalogue.sqlite-")}
 
 
 CAMPAIGNS = sorted(FTP.parents[1].glob("campaigns/*.toml"))

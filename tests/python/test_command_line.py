@@ -63,8 +63,8 @@ def test_every_option_has_a_help_text(verb: str) -> None:
 def test_every_example_of_a_verb_can_be_parsed(verb: str) -> None:
     for example in VERBS[verb].examples:
         words = shlex.split(example.split(" > ")[0])
-        at = words.index("umts")
-        assert parser_of(words[at + 1]).read(words[at + 2 :]) is not None
+        _, verb_of_example, *rest = words[words.index("umts") :]
+        assert parser_of(verb_of_example).read(rest) is not None
 
 
 ORDERS = [
@@ -172,9 +172,9 @@ WRONG = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_mistyped_words_get_a_suggestion(case: str, umts: Umts, tmp_path: Path) -> None:
-    words, hint = WRONG[case]
+    words, message = WRONG[case]
     done = umts(*words, status=2)
-    assert hint in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
     assert os.listdir(tmp_path) == []
@@ -230,15 +230,15 @@ def test_bash_completes_an_option_with_its_script(umts: Umts, tmp_path: Path) ->
 
 def on_a_terminal(words: Sequence[str], columns: int) -> str:
     """Return the output of a command on a terminal with `columns` columns."""
-    ours, theirs = pty.openpty()
+    own_end, end_of_command = pty.openpty()
     environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
-    with subprocess.Popen(words, stdout=theirs, stderr=theirs, env=environment) as process:
-        os.close(theirs)
+    with subprocess.Popen(words, stdout=end_of_command, stderr=end_of_command, env=environment) as process:
+        os.close(end_of_command)
         text = b""
-        while chunk := _read(ours):
+        while chunk := _read(own_end):
             text += chunk
         assert process.wait() == 0
-    os.close(ours)
+    os.close(own_end)
     return text.decode().replace("\r\n", "\n")
 
 

@@ -53,13 +53,13 @@ def test_an_error_has_every_mistake_also_after_pickling() -> None:
     error = pickle.loads(pickle.dumps(caught.value))
     first, *others = error.mistakes
     assert (first.key, first.line, first.message) == (error.key, error.line, error.message)
-    assert [(one.key, one.line) for one in error.mistakes[:3]] == [
+    assert [(mistake.key, mistake.line) for mistake in error.mistakes[:3]] == [
         ("duration", 2),
         ("nonsense", 3),
         ("tcp.variant", 5),
     ]
-    assert all(one.mistakes == () and str(one) in str(error) for one in error.mistakes)
-    assert all(one.message not in str(first) for one in others)
+    assert all(mistake.mistakes == () and str(mistake) in str(error) for mistake in error.mistakes)
+    assert all(other.message not in str(first) for other in others)
 
 
 def test_a_wrong_override_names_its_key() -> None:

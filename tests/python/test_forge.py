@@ -23,6 +23,7 @@ CHANGELOG = (
     "# Changelog\n\n## [1.2.3] - 2026-12-31\n\n### Results\n\nNone.\n\n## [1.2.2] - 2026-01-01\n\nOld.\n"
 )
 CITATION = "version: 1.2.3\ndate-released: 2026-12-31\n"
+# The files of a complete release.
 RELEASED = {
     "Cargo.toml": '[workspace.package]\nversion = "1.2.3"\n',
     "Cargo.lock": '[[package]]\nname = "umts-units"\nversion = "1.2.3"\n'
@@ -35,8 +36,8 @@ RELEASED = {
 
 def jobs(file: Path) -> dict[str, Any]:
     content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    found: dict[str, Any] = content["jobs"]
-    return found
+    jobs_by_name: dict[str, Any] = content["jobs"]
+    return jobs_by_name
 
 
 def commands() -> list[str]:
@@ -65,11 +66,11 @@ def test_ci_runs_every_part_of_the_tests() -> None:
 
 
 def test_ci_tests_the_lowest_versions_that_the_project_declares() -> None:
-    found = jobs(ROOT / ".github/workflows/ci.yml")
+    ci_jobs = jobs(ROOT / ".github/workflows/ci.yml")
     rust = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
     python = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
-    assert found["test-rust"]["strategy"]["matrix"]["rust"] == ["stable", rust]
-    versions = found["test-python"]["strategy"]["matrix"]["python"]
+    assert ci_jobs["test-rust"]["strategy"]["matrix"]["rust"] == ["stable", rust]
+    versions = ci_jobs["test-python"]["strategy"]["matrix"]["python"]
     assert f">={versions[0]}" == python
     assert versions == [f"3.{minor}" for minor in range(11, 15)]
 
@@ -104,15 +105,21 @@ def test_every_dependency_has_an_allowed_licence() -> None:
         pytest.skip("cargo has no local copy of the registry")
     allowed = set(tomllib.loads((ROOT / "deny.toml").read_text())["licenses"]["allow"])
     packages = json.loads(done.stdout)["packages"]
-    refused = [one["name"] for one in packages if not permits(one["license"].replace("/", " OR "), allowed)]
+    # Old packages write "MIT/Apache-2.0".
+    refused = [
+        package["name"]
+        for package in packages
+        if not permits(package["license"].replace("/", " OR "), allowed)
+    ]
     assert refused == []
 
 
 def permits(expression: str, allowed: set[str]) -> bool:
     """Whether the allowed licences satisfy an SPDX expression of AND, OR and parentheses."""
     words = re.findall(r"[()]|[\w.+-]+(?: WITH [\w.-]+)?", expression)
-    python = (word.lower() if word in ("AND", "OR") else word for word in words)
-    terms = [word if word in ("and", "or", "(", ")") else str(word in allowed) for word in python]
+    # The same expression in Python, with True and False instead of the licences.
+    operators = {"AND": "and", "OR": "or", "(": "(", ")": ")"}
+    terms = [operators.get(word, str(word in allowed)) for word in words]
     return bool(eval(" ".join(terms)))
 
 

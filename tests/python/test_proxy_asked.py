@@ -123,7 +123,7 @@ def test_requests_to_the_proxy_itself_do_not_loop(tmp_path: Path) -> None:
         for _ in range(20):
             with connect(running.address) as connection:
                 connection.sendall(GREETING + _request(running.address[1]))
-                assert outcome(lambda one=connection: all_of(one)) == "ConnectionResetError"  # type: ignore[misc]
+                assert outcome(lambda client=connection: all_of(client)) == "ConnectionResetError"  # type: ignore[misc]
         # Each request counts twice: the client's connection, and the one that the proxy opens to
         # itself.
         ended = [line["ended"] for line in running.ended(40)]
@@ -175,10 +175,11 @@ def test_the_log_has_the_requested_destination(tmp_path: Path) -> None:
 
 
 def test_only_allowed_destinations_are_reached(tmp_path: Path) -> None:
-    with server(_answer) as (_, port), server(_answer) as (_, other):
-        words = ["--socks5", "--allow", f"127.0.0.1:{port},127.0.0.1:{other}", "--deny", f":{other}"]
+    with server(_answer) as (_, allowed), server(_answer) as (_, denied):
+        words = ["--socks5", "--allow", f"127.0.0.1:{allowed},127.0.0.1:{denied}", "--deny", f":{denied}"]
         with proxy(*words, log=tmp_path / "log") as running:
-            for requested, code in ((port, 0), (other, NOT_ALLOWED), (9, NOT_ALLOWED)):
+            # Port 9 is neither allowed nor denied.
+            for requested, code in ((allowed, 0), (denied, NOT_ALLOWED), (9, NOT_ALLOWED)):
                 with connect(running.address) as connection:
                     connection.sendall(GREETING + _request(requested, b"\x03\x09localhost"))
                     connection.shutdown(socket.SHUT_WR)

@@ -108,17 +108,18 @@ def test_keys_are_columns_of_one_type() -> None:
         {"n": 4, "timer": "300 ms", "rate": "64 kbit/s", "ue": [{"name": "y"}, {"name": "z"}]},
         {"ue": [{"capacity": {"down": "d"}}]},
     ]
-    found = {column.name: column for column in columns(scenarios)}
-    assert list(found) == [
+    by_name = {column.name: column for column in columns(scenarios)}
+    # "name" is no column: a table of runs has it as "scenario".
+    assert list(by_name) == [
         "dch", "n", "on", "rate", "timer", "ue.0.capacity.down", "ue.0.name", "ue.1.name",
     ]  # fmt: skip
-    assert found["n"].to_list() == [3, 4, None]
-    assert found["n"].dtype == pl.Int64
-    assert found["on"].to_list() == [True, None, None]
-    assert found["rate"].to_list() == [1e6, 64e3, None]
-    assert found["timer"].to_list() == ["off", "300 ms", None]
-    assert found["dch"].to_list() == ["p, q", None, None]
-    assert found["ue.0.name"].to_list() == ["x", "y", None]
+    assert by_name["n"].to_list() == [3, 4, None]
+    assert by_name["n"].dtype == pl.Int64
+    assert by_name["on"].to_list() == [True, None, None]
+    assert by_name["rate"].to_list() == [1e6, 64e3, None]
+    assert by_name["timer"].to_list() == ["off", "300 ms", None]
+    assert by_name["dch"].to_list() == ["p, q", None, None]
+    assert by_name["ue.0.name"].to_list() == ["x", "y", None]
 
 
 def test_the_command_answers_as_a_table_csv_json_and_files(filled: Store, umts: Umts, tmp_path: Path) -> None:
@@ -211,7 +212,9 @@ def test_values_that_other_formats_lack_are_null_or_text(filled: Store, umts: Um
     [row] = json.loads(umts(*words, "--json").stdout)
     assert row == {
         "c": None, "i": None, "v": "3 days", "d": 0.5, "l": [None, 1.5], "s": "{'a': '01:00:00', 'b': 2}",
-        "b": "a", "u": "12345678-1234-1234-1234-123456789012", "far": None, "t": "0" * 31 + "1",
+        "b": "a", "u": "12345678-1234-1234-1234-123456789012", "far": None,
+        # A bit string of an integer has 32 bits.
+        "t": "0" * 31 + "1",
     }  # fmt: skip
     cells = umts(*words).stdout.splitlines()[1].split("  ")
     assert [cells[0], cells[1], cells[2]] == ["–", "–", "3 days"]
@@ -239,8 +242,9 @@ def test_numbers_have_enough_digits_to_distinguish_rows(filled: Store, umts: Umt
 def test_ctrl_c_ends_a_query_at_once(filled: Store, tmp_path: Path) -> None:
     endless = "select sum(a.range * b.range) from range(100000000) a, range(100000000) b"
     words = command("query", endless, "--out", filled.path)
-    place = {**os.environ, "TMPDIR": str(tmp_path)}
-    with started(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=place) as process:
+    # The folder of temporary files shows when the query has begun.
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with started(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
         while not list(tmp_path.glob("umts-query-*")):
             assert process.poll() is None
             time.sleep(0.05)
@@ -278,8 +282,8 @@ def test_campaigns_and_points_are_tables(umts: Umts, tmp_path: Path) -> None:
             from points p join runs r using (key) where p.campaign = 'rates' group by all order by all"""
         )
         assert means.rows() == [(0, 32_000.0, "reno", 2), (1, 64_000.0, "reno", 2)]
-        found = dict(store.query("select name, unit from keys").rows())
-    assert found["cell.fach.rate"] == "bit/s"
-    assert found["cell.iub.delay"] == "s"
-    assert found["radio.bler"] == ""
-    assert found["tcp.variant"] is None
+        unit_of = dict(store.query("select name, unit from keys").rows())
+    assert unit_of["cell.fach.rate"] == "bit/s"
+    assert unit_of["cell.iub.delay"] == "s"
+    assert unit_of["radio.bler"] == ""
+    assert unit_of["tcp.variant"] is None

@@ -145,12 +145,12 @@ def test_cards_of_all_keys_fit_80_columns(capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.parametrize("verb", ["params", "metrics"])
 def test_lists_on_a_terminal_of_80_columns_have_whole_names(verb: str) -> None:
-    reader, writer = pty.openpty()
+    own_end, end_of_command = pty.openpty()
     environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}
-    with subprocess.Popen(command(verb), stdout=writer, stdin=subprocess.DEVNULL, env=environment):
-        os.close(writer)
-        written = b"".join(iter(lambda: _read_terminal(reader), b"")).decode()
-    os.close(reader)
+    with subprocess.Popen(command(verb), stdout=end_of_command, stdin=subprocess.DEVNULL, env=environment):
+        os.close(end_of_command)
+        written = b"".join(iter(lambda: _read_terminal(own_end), b"")).decode()
+    os.close(own_end)
     # Without the control sequences of bold text.
     lines = re.sub(r"\x1b\[[0-9;]*m", "", written).splitlines()
     assert max(map(len, lines)) <= 80
@@ -162,10 +162,10 @@ def test_lists_on_a_terminal_of_80_columns_have_whole_names(verb: str) -> None:
     assert names <= {line.split()[0] for line in lines if line.strip()}
 
 
-def _read_terminal(reader: int) -> bytes:
+def _read_terminal(terminal: int) -> bytes:
     """Read from a pseudo-terminal, which fails with an error at the end of its output."""
     try:
-        return os.read(reader, 65536)
+        return os.read(terminal, 65536)
     except OSError:
         return b""
 

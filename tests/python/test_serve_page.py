@@ -434,6 +434,35 @@ def test_the_time_line_is_moved_and_zoomed_by_keys_wheel_and_pointer(tab: Tab) -
     after(lambda: page.keyboard.press("Enter"), 65, 66)
 
 
+def test_a_drag_redraws_the_lanes_in_each_frame_and_the_page_every_200_ms(tab: Tab) -> None:
+    page = tab.page
+    page.clock.install()
+    tab.open(f"/run/{newest(tab.served, 'ftp-fach-dch')}#c=27&t=65-69", LANES)
+
+    def drawn() -> str:
+        return str(page.locator(LANES).evaluate("canvas => canvas.toDataURL()"))
+
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
+    stage = page.get_by_role("application")
+    stage.focus()
+    box = stage.bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + 5)
+    page.mouse.move(*middle)
+    page.mouse.down()
+    pictures = {drawn()}
+    for part in (8, 4):
+        page.mouse.move(middle[0] - box["width"] / part, middle[1])
+        page.clock.run_for(20)
+        pictures.add(drawn())
+    assert len(pictures) == 3
+    assert shown_range(tab) == (65, 69)
+    assert page.url.endswith("t=65-69")
+    page.clock.run_for(200)
+    page.locator("#timeline .read").filter(has_text="66.000 s to 70.000 s.").wait_for()
+    assert page.url.endswith("t=66-70")
+    page.mouse.up()
+
+
 def test_a_frame_has_few_shapes_at_each_zoom(tab: Tab) -> None:
     key = newest(tab.served, "ftp-fach-dch")
     levels = set()
@@ -725,6 +754,18 @@ def test_a_dropped_capture_is_analysed_as_the_command_does(tab: Tab, folder: Pat
     }
     tab.page.get_by_role("button", name="Throughput").click()
     tab.page.get_by_text("payload sent, means of").wait_for()
+    for graph, text, unit in (
+        ("Round Trip Time", "from a segment that was sent once to its acknowledgment", "s"),
+        ("Window Scaling", "bytes out: sent and not acknowledged", "byte"),
+    ):
+        tab.page.get_by_role("button", name=graph).click()
+        tab.page.get_by_text(text).wait_for()
+        tab.page.get_by_role("img", name=f"{graph} in {unit}: {text}").locator("canvas").wait_for()
+    graphs = tab.served.ask(f"/api/captures/{identity}/connections/0").json()
+    [row] = [one for one in wanted["connections"] if one["connection"] == 0]
+    times = graphs["round_trips"]["value"]
+    assert max(times) == pytest.approx(row["max_rtt_every_ack_s"], rel=1e-9)
+    assert max(graphs["in_flight"]["value"]) == row["max_outstanding_bytes"]
 
 
 def test_a_campaign_shows_slices_a_heat_map_and_opens_its_runs(tab: Tab) -> None:

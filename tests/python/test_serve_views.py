@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 import shlex
 import threading
 import time
@@ -21,6 +22,7 @@ from umtslab.page.causes import looks
 from umtslab.page.stalls import stalls_of
 from umtslab.serve import lanes as lane_rows
 from umtslab.serve.form import FIRST, form
+from umtslab.serve.home import home
 from umtslab.serve.jobs import Busy, Jobs, Report
 from umtslab.serve.lanes import MOST_SHAPES, lanes
 from umtslab.serve.models import Chain, Lanes, TryResult
@@ -49,6 +51,22 @@ def switched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Run]]
     scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), {"duration": "80 s", "measure.budget": True})
     with open_store(folder) as store:
         return folder, list(simulate(scenario, runs=2, store=store, series=True))
+
+
+# ── Home ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_home_has_the_current_titles_of_the_scenarios(tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "results", tmp_path, 0)
+    file = tmp_path / "mine.toml"
+    for changed_s, text, title in (
+        (1, 'title = "First"', "First"),
+        (2, 'title = "Second"', "Second"),
+        (3, "title =", ""),
+    ):
+        file.write_text(text)
+        os.utime(file, (changed_s, changed_s))
+        assert home(settings)["scenarios"] == [{"name": "mine", "title": title}]
 
 
 # ── Forms ───────────────────────────────────────────────────────────────────────────────────────────
@@ -269,7 +287,7 @@ def test_a_page_beyond_its_limit_names_the_figures_it_left_out(
     monkeypatch.setattr(run_page, "figures", lambda run: iter([{"name": "goodput", "shows": "x"}]))
     whole = run_page.html(runs[0], runs)
     assert "data:image/svg+xml" in whole
-    monkeypatch.setattr(run_page, "_LARGEST", len(whole.encode()) - 10_000)
+    monkeypatch.setattr(run_page, "_MAX_PAGE_BYTES", len(whole.encode()) - 10_000)
     small = run_page.html(runs[0], runs)
     assert "Left out, because the page would exceed 5 MB: goodput." in small
     assert len(small.encode()) <= len(whole.encode()) - 10_000

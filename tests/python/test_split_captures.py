@@ -126,36 +126,41 @@ End = tuple[int, int]
 
 def segment(sender: End, receiver: End, fields: tuple[int, int, int], data: bytes) -> bytes:
     """Return an IPv4 packet with a TCP segment. `fields` are flags, sequence number, acknowledgment."""
-    (flags, seq, ack), (source, port), (target, to) = fields, sender, receiver
+    flags, seq, ack = fields
+    (source, source_port), (target, target_port) = sender, receiver
     header = struct.pack("!BBHHHBBH", 0x45, 0, 40 + len(data), 0, 0, 64, 6, 0)
     header += bytes((10, 0, 0, source, 10, 0, 0, target))
-    return header + struct.pack("!HHIIBBHHH", port, to, seq, ack, 0x50, flags, 65535, 0, 0) + data
+    ports = struct.pack("!HH", source_port, target_port)
+    return header + ports + struct.pack("!IIBBHHH", seq, ack, 0x50, flags, 65535, 0, 0) + data
 
 
 def pcap(file: Path, packets: list[tuple[float, bytes]], cut: int | None = None) -> Path:
     """Write IP packets with their times to a capture, with at most `cut` bytes of each."""
     with file.open("wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))
-        for at, octets in sorted(packets):
+        for time_s, octets in sorted(packets):
             captured = octets[:cut]
-            stamp = (int(at), round(at % 1 * 1e6), len(captured), len(octets))
-            out.write(struct.pack("<IIII", *stamp) + captured)
+            seconds, microseconds = int(time_s), round(time_s % 1 * 1e6)
+            out.write(struct.pack("<IIII", seconds, microseconds, len(captured), len(octets)) + captured)
     return file
 
 
 def conversation(
-    at: float, client: End, server: End, request: bytes, answer: bytes
+    start_s: float, client: End, server: End, request: bytes, answer: bytes
 ) -> list[tuple[float, bytes]]:
-    """Return the packets of a connection with a request and its answer, one in each millisecond."""
+    """Return the packets of a connection with a request and its answer, one in each millisecond.
+
+    The SYN of the client has the sequence number 100, and the SYN of the server 500.
+    """
     fin, syn, ack = 1, 2, 16
     after_request, after_answer = 101 + len(request), 501 + len(answer)
     return [
-        (at, segment(client, server, (syn, 100, 0), b"")),
-        (at + 0.001, segment(server, client, (syn | ack, 500, 101), b"")),
-        (at + 0.002, segment(client, server, (ack, 101, 501), request)),
-        (at + 0.003, segment(server, client, (fin | ack, 501, after_request), answer)),
-        (at + 0.004, segment(client, server, (fin | ack, after_request, after_answer + 1), b"")),
-        (at + 0.005, segment(server, client, (ack, after_answer + 1, after_request + 1), b"")),
+        (start_s, segment(client, server, (syn, 100, 0), b"")),
+        (start_s + 0.001, segment(server, client, (syn | ack, 500, 101), b"")),
+        (start_s + 0.002, segment(client, server, (ack, 101, 501), request)),
+        (start_s + 0.003, segment(server, client, (fin | ack, 501, after_request), answer)),
+        (start_s + 0.004, segment(client, server, (fin | ack, after_request, after_answer + 1), b"")),
+        (start_s + 0.005, segment(server, client, (ack, after_answer + 1, after_request + 1), b"")),
     ]
 
 
@@ -170,8 +175,11 @@ def test_pairing_uses_content_and_opening_times_for_truncated_captures(tmp_path:
     whole = (pcap(tmp_path / "a.pcap", clients), pcap(tmp_path / "b.pcap", servers))
     transfers = split_transfers(whole)
     # The last digits of both clients' ports, which are equal in a pair.
-    ends = [(int(t.first["client"][-1]), int(t.second["client"][-1]), t.octets) for t in transfers]
-    assert sorted(ends) == [(0, 0, 1000), (1, 1, 1001), (2, 2, 1002)]
+    digits_and_sizes = [
+        (int(transfer.first["client"][-1]), int(transfer.second["client"][-1]), transfer.octets)
+        for transfer in transfers
+    ]
+    assert sorted(digits_and_sizes) == [(0, 0, 1000), (1, 1, 1001), (2, 2, 1002)]
     # Headers alone have 40 bytes.
     cut = (pcap(tmp_path / "c.pcap", clients, 40), pcap(tmp_path / "d.pcap", servers, 40))
     assert len(split_transfers(cut)) == 3
@@ -190,13 +198,13 @@ def test_three_thousand_connections_are_paired(tmp_path: Path) -> None:
     clients, servers = [], []
     for number in range(3000):
         request, answer = b"%06d" % number * 8, bytes(200)
-        ends = (100 + number % 100, 5000 + number), (9, 80)
-        clients += conversation(10 + number / 1000, *ends, request, answer)
-        servers += conversation(10.0005 + number / 1000, (9, 7000 + number), (20, 80), request, answer)
+        client, proxy, server = (100 + number % 100, 5000 + number), (9, 7000 + number), (20, 80)
+        clients += conversation(10 + number / 1000, client, (9, 80), request, answer)
+        servers += conversation(10.0005 + number / 1000, proxy, server, request, answer)
     files = (pcap(tmp_path / "a.pcap", clients), pcap(tmp_path / "b.pcap", servers))
     transfers = split_transfers(files)
     assert len(transfers) == 3000
     for transfer in transfers:
         rows = (transfer.first, transfer.second)
-        client, proxy = sorted(int(row["client"].rpartition(":")[2]) for row in rows)
-        assert client - 5000 == proxy - 7000
+        client_port, proxy_port = sorted(int(row["client"].rpartition(":")[2]) for row in rows)
+        assert client_port - 5000 == proxy_port - 7000

@@ -23,11 +23,11 @@ from umtslab.store import RunNotFound
 from umtslab.store.folder import read_run
 from umtslab.version import CodeVersion
 
-ANY_FLOAT = st.floats() | st.none()
+ANY_METRIC = st.floats() | st.none()
 
 
-def left_in_staging(store: Path) -> list[str]:
-    """Return the drafts of runs: a writer moves a draft into the store when it is complete."""
+def drafts(store: Path) -> list[str]:
+    """Return the drafts of runs. A writer moves a draft to the runs when it is complete."""
     return [path.name for path in (store / ".staging").iterdir() if path.name != "lock"]
 
 
@@ -100,11 +100,9 @@ def test_cells_on_one_carrier_give_the_same_bytes(tmp_path: Path) -> None:
 def assert_same_bytes(tmp_path: Path, scenario: Scenario, jobs: int) -> None:
     """Check that runs with one worker and with `jobs` workers have the same files."""
     trees = []
-    for name in ("one", "other"):
+    for name, workers in (("one worker", 1), ("several workers", jobs)):
         with open_store(tmp_path / name) as store:
-            simulate(
-                scenario, runs=4, store=store, series=True, pcap=True, jobs=jobs if name == "other" else 1
-            )
+            simulate(scenario, runs=4, store=store, series=True, pcap=True, jobs=workers)
         trees.append(tree(tmp_path / name / "runs"))
     assert trees[0] == trees[1]
 
@@ -129,7 +127,7 @@ def test_a_failed_run_leaves_nothing(store: Store, scenario: Scenario) -> None:
     assert store.runs() == []
     assert os.listdir(store.path / "runs") == []
     store.close()
-    assert left_in_staging(store.path) == []
+    assert drafts(store.path) == []
 
 
 def test_runs_that_finished_before_a_failure_are_kept(store: Store, scenario: Scenario) -> None:
@@ -192,16 +190,16 @@ def test_opening_a_store_removes_the_draft_of_a_killed_writer(tmp_path: Path) ->
         assert writer.stdout is not None
         assert writer.stdout.readline() == "written\n"
         writer.send_signal(signal.SIGKILL)
-    assert left_in_staging(tmp_path) != []
+    assert drafts(tmp_path) != []
     with open_store(tmp_path) as store:
         assert store.runs() == []
-    assert left_in_staging(tmp_path) == []
+    assert drafts(tmp_path) == []
 
 
 def test_replications_continue_after_kill_9(tmp_path: Path) -> None:
-    words = ("run", FTP, "--runs", 40, "--set", "radio.bler=0.2", "--out", tmp_path / "killed", "--quiet")
+    words = ("run", FTP, "--runs", 40, "--set", "radio.bler=0.2", "--out")
     runs = tmp_path / "killed" / "runs"
-    with started(command(*words), stdout=subprocess.DEVNULL) as child:
+    with started(command(*words, tmp_path / "killed", "--quiet"), stdout=subprocess.DEVNULL) as child:
         while child.poll() is None and (not runs.is_dir() or len(os.listdir(runs)) < 3):
             time.sleep(0.01)
         child.kill()
@@ -209,16 +207,17 @@ def test_replications_continue_after_kill_9(tmp_path: Path) -> None:
         survivors = store.runs()
         assert {run.key for run in survivors} == set(os.listdir(runs))
         assert all(len(run.connections()) == 1 for run in survivors)
-    done = subprocess.run(command(*words[:-1], "--resume"), capture_output=True, text=True, check=True)
+    resumed = command(*words, tmp_path / "killed", "--resume")
+    done = subprocess.run(resumed, capture_output=True, text=True, check=True)
     assert f"{len(survivors)} of these runs were already stored" in done.stderr
     whole = tmp_path / "whole"
-    subprocess.run(command(*words[:-2], whole), stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(command(*words, whole), stdout=subprocess.DEVNULL, check=True)
     assert tree(runs) == tree(whole / "runs")
 
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.dictionaries(st.text("abcdefghij_", min_size=1), ANY_FLOAT, max_size=8),
+    st.dictionaries(st.text("abcdefghij_", min_size=1), ANY_METRIC, max_size=8),
     st.integers(0, 2**64 - 1),
     st.integers(0, 2**32 - 1),
 )

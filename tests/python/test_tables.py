@@ -91,9 +91,9 @@ def test_the_encoding_of_a_column_depends_on_its_type(
 
 
 def test_all_columns_are_compressed(written: Path) -> None:
-    for table, column, _, compression, in_group in chunks(written):
+    for table, column, _, compression, rows in chunks(written):
         assert compression == "ZSTD", (table, column)
-        assert in_group <= GROUP_ROWS
+        assert rows <= GROUP_ROWS
 
 
 @pytest.mark.parametrize("duration", ["60 s", "20000 s"])
@@ -126,11 +126,11 @@ def test_a_stored_run_equals_the_one_in_memory_with_any_number_of_jobs(
             stored = simulate(long, runs=2, jobs=jobs, store=store, series=True)
         trees.append(tree(tmp_path / str(jobs) / "runs"))
     assert trees[0] == trees[1]
-    [memory] = simulate(long, series=True)
-    assert stored[0].series_kinds() == memory.series_kinds()
-    assert stored[0].connections().equals(memory.connections())
-    for kind in memory.series_kinds():
-        assert stored[0].series(kind).equals(memory.series(kind)), kind
+    [in_memory] = simulate(long, series=True)
+    assert stored[0].series_kinds() == in_memory.series_kinds()
+    assert stored[0].connections().equals(in_memory.connections())
+    for kind in in_memory.series_kinds():
+        assert stored[0].series(kind).equals(in_memory.series(kind)), kind
 
 
 @pytest.mark.parametrize("table", ["connections.parquet", "series/rlc_delivered.parquet"])

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import pytest
 
@@ -53,26 +54,29 @@ what is this
 """
 
 
+class Tool(NamedTuple):
+    """The modules of the tool."""
+
+    texts: ModuleType
+    counts: ModuleType
+
+
 @pytest.fixture(scope="module")
-def tool() -> Iterator[tuple[ModuleType, ModuleType]]:
-    """The modules of the tool: texts and counts."""
+def tool() -> Iterator[Tool]:
     sys.path.insert(0, str(TOOL))
     try:
         import counts
         import texts
 
-        yield texts, counts
+        yield Tool(texts, counts)
     finally:
         sys.path.remove(str(TOOL))
-
-
-Tool = tuple[ModuleType, ModuleType]
 
 
 def texts_by_kind(tool: Tool, path: str, content: str) -> dict[str, list[tuple[int, str]]]:
     """Return line and words of each text of a file, by kind."""
     by_kind: dict[str, list[tuple[int, str]]] = {}
-    for text in tool[0].texts(path, content):
+    for text in tool.texts.texts(path, content):
         by_kind.setdefault(text.kind, []).append((text.line, " ".join(text.words.split())))
     return {kind: sorted(line for line in lines if line[1]) for kind, lines in by_kind.items()}
 
@@ -127,14 +131,14 @@ def test_code_and_links_of_a_page_are_left_out(tool: Tool) -> None:
     ],
 )
 def test_an_area_is_a_crate_a_package_or_a_folder(tool: Tool, path: str, area: str) -> None:
-    assert tool[1].area(path) == area
+    assert tool.counts.area(path) == area
 
 
 def counted(tool: Tool, path: str, *lines: str) -> dict[object, object]:
     """Count the habits in Markdown lines, by the rules of the repository."""
-    rules = tool[1].Rules.load(TOOL / "limits.toml")
-    text = (tool[0].Text("Markdown", path, number, line) for number, line in enumerate(lines, 1))
-    counts: dict[object, object] = tool[1].count(text, rules)
+    rules = tool.counts.Rules.load(TOOL / "limits.toml")
+    text = (tool.texts.Text("Markdown", path, number, line) for number, line in enumerate(lines, 1))
+    counts: dict[object, object] = tool.counts.count(text, rules)
     return counts
 
 
@@ -154,22 +158,23 @@ def counted(tool: Tool, path: str, *lines: str) -> dict[object, object]:
 )
 def test_each_habit_is_counted(tool: Tool, habit: str, words: str, hits: int) -> None:
     counts = counted(tool, "docs/a.md", words)
-    assert counts[tool[1].AreaAndKind("docs", "Markdown")].hits[habit] == hits  # type: ignore[attr-defined]
+    assert counts[tool.counts.AreaAndKind("docs", "Markdown")].hits[habit] == hits  # type: ignore[attr-defined]
 
 
 def excesses(tool: Tool, hits: int, words: int, ceiling: int = 0) -> list[tuple[str, int, int]]:
     """Return the counts above their limits in a page with `hits` times "what"."""
-    rules = tool[1].Rules.load(TOOL / "limits.toml")
+    rules = tool.counts.Rules.load(TOOL / "limits.toml")
     counts = counted(tool, "docs/a.md", "what " * hits + "plain " * (words - hits))
-    place = tool[1].AreaAndKind("docs", "Markdown")
+    place = tool.counts.AreaAndKind("docs", "Markdown")
     ceilings = {place: {"what": ceiling}} if ceiling else {}
     return [
         (excess.habit, excess.hits, excess.allowed)
-        for excess in tool[1].excesses(counts, rules, ceilings)
+        for excess in tool.counts.excesses(counts, rules, ceilings)
         if excess.place == place
     ]
 
 
+# The limit of "what" is 12 in 10,000 words.
 def test_a_rate_above_its_limit_fails(tool: Tool) -> None:
     assert excesses(tool, hits=12, words=10_000) == []
     assert excesses(tool, hits=13, words=10_000) == [("what", 13, 12)]
@@ -186,39 +191,38 @@ def test_a_ceiling_allows_its_hits_and_no_more(tool: Tool) -> None:
 
 
 def test_ceilings_only_fall_and_end_at_the_limit(tool: Tool) -> None:
-    counts_module = tool[1]
-    rules = counts_module.Rules.load(TOOL / "limits.toml")
-    place, other = (
-        counts_module.AreaAndKind("docs", "Markdown"),
-        counts_module.AreaAndKind("crates/gone", "Names"),
-    )
+    rules = tool.counts.Rules.load(TOOL / "limits.toml")
+    place = tool.counts.AreaAndKind("docs", "Markdown")
+    without_texts = tool.counts.AreaAndKind("crates/gone", "Names")
 
     def tightened(hits: int) -> object:
         counts = counted(tool, "docs/a.md", "what " * hits + "plain " * 9_900)
-        ceilings = {place: {"what": 30}, other: {"what": 9}}
-        return counts_module.tightened(counts, rules, ceilings)
+        ceilings = {place: {"what": 30}, without_texts: {"what": 9}}
+        return tool.counts.tightened(counts, rules, ceilings)
 
     assert tightened(40) == {place: {"what": 30}}
     assert tightened(20) == {place: {"what": 20}}
+    # Within the limit of 12 in 10,000 words
     assert tightened(10) == {}
 
 
 def test_ceilings_are_read_as_they_were_written(tool: Tool, tmp_path: Path) -> None:
-    place = tool[1].AreaAndKind("crates/stack", "Rust comments")
+    place = tool.counts.AreaAndKind("crates/stack", "Rust comments")
     ceilings = {place: {"what": 30, "it, its": 2}}
     file = tmp_path / "ceilings.toml"
-    assert tool[1].load_ceilings(file) == {}
-    file.write_text(tool[1].write_ceilings(ceilings), encoding="utf-8")
-    assert tool[1].load_ceilings(file) == ceilings
+    assert tool.counts.load_ceilings(file) == {}
+    file.write_text(tool.counts.write_ceilings(ceilings), encoding="utf-8")
+    assert tool.counts.load_ceilings(file) == ceilings
 
 
 def test_an_allowed_phrase_is_no_hit_below_its_path(tool: Tool) -> None:
-    rules_module = tool[1]
-    rules = rules_module.Rules.load(TOOL / "limits.toml")
-    allowing = rules_module.Rules(rules.habits, (rules_module.Allowed("docs/", "ask price"),), rules.excluded)
-    text = tool[0].Text
-    assert not rules_module.hits_of(text("Markdown", "docs/a.md", 1, "an ask price"), allowing)
-    assert rules_module.hits_of(text("Markdown", "README.md", 1, "an ask price"), allowing)
+    rules = tool.counts.Rules.load(TOOL / "limits.toml")
+    allowed = tool.counts.Allowed("docs/", "ask price")
+    with_phrase = tool.counts.Rules(rules.habits, (allowed,), rules.excluded)
+    below = tool.texts.Text("Markdown", "docs/a.md", 1, "an ask price")
+    elsewhere = tool.texts.Text("Markdown", "README.md", 1, "an ask price")
+    assert not tool.counts.hits_of(below, with_phrase)
+    assert tool.counts.hits_of(elsewhere, with_phrase)
 
 
 def test_the_worst_lines_of_a_path_are_printed() -> None:

@@ -18,7 +18,7 @@ class Figure:
     """A figure: kind, sentence, names of its data in `SOURCES`, and the words of ``umts plot``."""
 
     kind: str
-    shows: str
+    sentence: str
     source: str
     words: str
 
@@ -156,8 +156,8 @@ def page() -> str:
     for figure in FIGURES:
         parts += [
             f"## {figure.kind}",
-            f"{figure.shows[0].upper()}{figure.shows[1:]}.",
-            f"![{figure.shows}](gallery/{figure.file})",
+            f"{figure.sentence[0].upper()}{figure.sentence[1:]}.",
+            f"![{figure.sentence}](gallery/{figure.file})",
             "\n".join(["```sh", *figure.preparations, figure.command, "```"]),
         ]
     return "\n\n".join(parts) + "\n"

@@ -18,6 +18,7 @@ class Page(HTMLParser):
 
     anchors: set[str] = field(default_factory=set)
     links: list[tuple[str, str]] = field(default_factory=list)
+    """Each link after "loads" or "links to"."""
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -28,8 +29,8 @@ class Page(HTMLParser):
             if name in ("id", "name") and value:
                 self.anchors.add(value)
             elif name in ("href", "src") and value is not None:
-                loaded = "loads" if (tag, name) in _LOADED else "links to"
-                self.links.append((loaded, value))
+                verb = "loads" if (tag, name) in _LOADED else "links to"
+                self.links.append((verb, value))
 
 
 def mistakes(site: Path) -> Iterator[str]:
@@ -38,19 +39,19 @@ def mistakes(site: Path) -> Iterator[str]:
     for file, page in pages.items():
         if file.name == "404.html":  # its links are absolute: the page is shown for any path
             continue
-        for how, link in page.links:
+        for verb, link in page.links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
-                if how == "loads" and parts.scheme in ("http", "https", ""):
+                if verb == "loads" and parts.scheme in ("http", "https", ""):
                     yield f"{file.relative_to(site)} loads {link}"
                 continue
             target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
             target = target / "index.html" if target.is_dir() else target
             anchor = unquote(parts.fragment)
             if not target.is_file():
-                yield f"{file.relative_to(site)} {how} {link}: there is no such file"
+                yield f"{file.relative_to(site)} {verb} {link}: there is no such file"
             elif anchor and target in pages and anchor not in pages[target].anchors:
-                yield f"{file.relative_to(site)} {how} {link}: there is no such anchor"
+                yield f"{file.relative_to(site)} {verb} {link}: there is no such anchor"
 
 
 def _read(file: Path) -> Page:

@@ -84,8 +84,8 @@ def _listed(verb: str) -> list[dict[str, object]]:
 def bearers() -> str:
     """Return the page of bearers that have a name."""
     rows = [
-        (f"`{one['name']}`", one["kind"], one.get("description", ""), one.get("source", ""))
-        for one in _listed("bearers")
+        (f"`{bearer['name']}`", bearer["kind"], bearer.get("description", ""), bearer.get("source", ""))
+        for bearer in _listed("bearers")
     ]
     table = _table(("name", "kind", "description", "source"), rows)
     return f"# Bearers\n\n{GENERATED} `umts bearers NAME` prints rates, TTIs and blocks.\n\n{table}\n"
@@ -132,11 +132,11 @@ def python_api() -> str:
 
 def schema_page() -> str:
     """Return the page about the JSON Schema."""
-    title = json.loads(_core.schema())["$schema"]
+    dialect = json.loads(_core.schema())["$schema"]
     return (
         f"# JSON Schema\n\n{GENERATED} Editors complete and check scenario files with "
         f'<a href="scenario.schema.json">scenario.schema.json</a>, which `umts schema` prints '
-        f"(dialect `{title}`).\n\n"
+        f"(dialect `{dialect}`).\n\n"
         "In Visual Studio Code with the extension *Even Better TOML*, put this line at the start of a "
         "scenario:\n\n"
         "```toml\n#:schema scenario.schema.json\n```\n"

@@ -56,19 +56,20 @@ def relinked(text: str, file: Path, page: PurePosixPath, mapping: dict[Path, Pur
     A link to a file of the tree that is no page becomes the path of the file, as code.
     """
 
-    def moved(found: re.Match[str]) -> str:
-        picture, label, link = found.groups()
+    def moved(match: re.Match[str]) -> str:
+        picture, label, link = match.groups()
         name, hash_sign, anchor = link.partition("#")
         if picture or not name or re.match(r"[a-z]+:", name):
-            return found[0]
+            return match[0]
         target = (file.parent / name).resolve()
         staged = mapping.get(target) or mapping.get(target / "README.md")
         if staged is None:
-            return f"{label} (`{target.relative_to(ROOT)}`)" if target.is_relative_to(ROOT) else found[0]
+            return f"{label} (`{target.relative_to(ROOT)}`)" if target.is_relative_to(ROOT) else match[0]
         return f"[{label}]({os.path.relpath(staged, page.parent)}{hash_sign}{anchor})"
 
-    lines, fenced = [], False
+    lines, is_code = [], False
     for line in text.splitlines(keepends=True):
-        fenced ^= _FENCE.match(line) is not None
-        lines.append(line if fenced else _LINK.sub(moved, line))
+        if _FENCE.match(line):
+            is_code = not is_code
+        lines.append(line if is_code else _LINK.sub(moved, line))
     return "".join(lines)

@@ -81,7 +81,7 @@ impl Analysis {
     fn connection_lines(&self, first: u64, count: usize) -> String {
         let batches = self.connections.get().batches();
         let mut text = String::new();
-        let start = self.row_index.partition_point(|entry| entry.0 < first);
+        let start = self.row_index.partition_point(|&(connection, ..)| connection < first);
         for &(_, batch, row) in self.row_index[start..].iter().take(count) {
             write_row(&mut text, &batches[batch as usize], row as usize);
         }
@@ -90,7 +90,7 @@ impl Analysis {
 
     /// Numbers of the connections that have rows.
     fn connection_numbers(&self) -> Vec<u64> {
-        self.row_index.iter().map(|entry| entry.0).collect()
+        self.row_index.iter().map(|&(connection, ..)| connection).collect()
     }
 
     /// JSON rows of at most `count` UDP flows with numbers from `first` on, one object per line.
@@ -112,7 +112,8 @@ impl Analysis {
         let steps = |progress: &[ProgressStep]| {
             let end = progress.partition_point(|&(_, octets)| octets < most);
             let points = progress[..progress.len().min(end + 1)].iter();
-            points.map(|&(at, octets)| (at.as_secs(), octets.min(most))).filter(|step| step.1 > 0).collect()
+            let steps = points.map(|&(at, octets)| (at.as_secs(), octets.min(most)));
+            steps.filter(|&(_, octets)| octets > 0).collect()
         };
         self.stream_progress_of(connection)
             .map_or_else(Default::default, |progress| (steps(&progress.sent), steps(&progress.acked)))

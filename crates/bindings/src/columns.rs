@@ -39,9 +39,9 @@ impl Columns {
         let sent = || rows_of_all(tables, |table| &table.sent);
         let acked = || rows_of_all(tables, |table| &table.acked);
         let sacked = || rows_of_all(tables, |table| &table.sacked);
-        let times = |times: Vec<f64>| column("time_s", "s", false, Arc::new(Float64Array::from(times)));
-        let connections = |ids: Vec<u64>| column("connection", "", false, Arc::new(UInt64Array::from(ids)));
-        let octets = |name, octets: Vec<i64>| column(name, "B", false, Arc::new(Int64Array::from(octets)));
+        let times = |times: Vec<f64>| column("time_s", "s", Arc::new(Float64Array::from(times)));
+        let connections = |ids: Vec<u64>| column("connection", "", Arc::new(UInt64Array::from(ids)));
+        let octets = |name, octets: Vec<i64>| column(name, "B", Arc::new(Int64Array::from(octets)));
         let retransmissions = sent().map(|(_, row)| Some(row.cause.is_retransmission()));
         let causes: StringArray = sent().map(|(_, row)| Some(row.cause.name())).collect();
         let of_sent = vec![
@@ -49,19 +49,19 @@ impl Columns {
             connections(sent().map(|(id, _)| id).collect()),
             octets("seq", sent().map(|(_, row)| row.seq).collect()),
             octets("end", sent().map(|(_, row)| row.end).collect()),
-            column("retransmission", "", false, Arc::new(retransmissions.collect::<BooleanArray>())),
-            column("cause", "", false, Arc::new(causes)),
+            column("retransmission", "", Arc::new(retransmissions.collect::<BooleanArray>())),
+            column("cause", "", Arc::new(causes)),
         ];
         let of_acked = vec![
-            times(acked().map(|(_, row)| row.0).collect()),
+            times(acked().map(|(_, &(time_s, _))| time_s).collect()),
             connections(acked().map(|(id, _)| id).collect()),
-            octets("ack", acked().map(|(_, row)| row.1).collect()),
+            octets("ack", acked().map(|(_, &(_, ack))| ack).collect()),
         ];
         let of_sacked = vec![
-            times(sacked().map(|(_, row)| row.0).collect()),
+            times(sacked().map(|(_, &(time_s, ..))| time_s).collect()),
             connections(sacked().map(|(id, _)| id).collect()),
-            octets("left", sacked().map(|(_, row)| row.1).collect()),
-            octets("right", sacked().map(|(_, row)| row.2).collect()),
+            octets("left", sacked().map(|(_, &(_, left, _))| left).collect()),
+            octets("right", sacked().map(|(_, &(.., right))| right).collect()),
         ];
         [("sent", of_sent), ("acked", of_acked), ("sacked", of_sacked)].map(|(name, columns)| {
             let batch = batch(columns);
@@ -115,25 +115,25 @@ fn capture_connections(rows: &[umts_capture::ConnectionRow]) -> RecordBatch {
     };
     let number = UInt64Array::from_iter_values(rows.iter().map(|row| row.connection));
     let mut columns = vec![
-        column("connection", "", false, Arc::new(number)),
-        column("client", "", false, texts(&|row| row.client.to_string())),
-        column("server", "", false, texts(&|row| row.server.to_string())),
-        column("sender", "", false, texts(&|row| row.sender.to_owned())),
-        column("position", "", false, texts(&|row| row.position.name().to_owned())),
-        column("opened_s", "s", false, floats(rows.iter().map(|row| Some(row.opened_s)))),
-        column("closed_s", "s", true, floats(rows.iter().map(|row| row.closed_s))),
-        column("ended", "", false, texts(&|row| row.ended.to_owned())),
-        column("mss", "B", true, integers(&|row| row.mss)),
-        column("window_scale", "1", true, integers(&|row| row.window_scale.map(u32::from))),
-        column("sack_permitted", "", true, flags(&|row| row.sack_permitted)),
-        column("timestamps", "", true, flags(&|row| row.timestamps)),
-        column("client_teid", "", true, integers(&|row| row.teid[0])),
-        column("server_teid", "", true, integers(&|row| row.teid[1])),
+        column("connection", "", Arc::new(number)),
+        column("client", "", texts(&|row| row.client.to_string())),
+        column("server", "", texts(&|row| row.server.to_string())),
+        column("sender", "", texts(&|row| row.sender.to_owned())),
+        column("position", "", texts(&|row| row.position.name().to_owned())),
+        column("opened_s", "s", floats(rows.iter().map(|row| Some(row.opened_s)))),
+        nullable_column("closed_s", "s", floats(rows.iter().map(|row| row.closed_s))),
+        column("ended", "", texts(&|row| row.ended.to_owned())),
+        nullable_column("mss", "B", integers(&|row| row.mss)),
+        nullable_column("window_scale", "1", integers(&|row| row.window_scale.map(u32::from))),
+        nullable_column("sack_permitted", "", flags(&|row| row.sack_permitted)),
+        nullable_column("timestamps", "", flags(&|row| row.timestamps)),
+        nullable_column("client_teid", "", integers(&|row| row.teid[0])),
+        nullable_column("server_teid", "", integers(&|row| row.teid[1])),
     ];
     columns.extend(umts_capture::definitions().enumerate().map(|(index, metric)| {
         // By index: looking up the name of each value would take longer than the analysis.
         let values = rows.iter().map(|row| row.metrics.values()[index]);
-        column(metric.name, metric.unit, true, floats(values))
+        nullable_column(metric.name, metric.unit, floats(values))
     }));
     batch(columns)
 }
@@ -148,15 +148,15 @@ pub fn udp_flows(rows: &[UdpFlowRow]) -> Columns {
     };
     let flow = UInt64Array::from_iter_values(rows.iter().map(|row| row.flow));
     let mut columns = vec![
-        column("flow", "", false, Arc::new(flow)),
-        column("client", "", false, texts(&|row| row.client.to_string())),
-        column("server", "", false, texts(&|row| row.server.to_string())),
-        column("sender", "", false, texts(&|row| row.sender.to_owned())),
-        column("quic_version", "", true, integers(&|row| row.quic_version)),
-        column("client_teid", "", true, integers(&|row| row.teid[0])),
-        column("server_teid", "", true, integers(&|row| row.teid[1])),
-        column("opened_s", "s", false, floats(rows.iter().map(|row| Some(row.opened_s)))),
-        column("duration_s", "s", false, floats(rows.iter().map(|row| Some(row.duration_s)))),
+        column("flow", "", Arc::new(flow)),
+        column("client", "", texts(&|row| row.client.to_string())),
+        column("server", "", texts(&|row| row.server.to_string())),
+        column("sender", "", texts(&|row| row.sender.to_owned())),
+        nullable_column("quic_version", "", integers(&|row| row.quic_version)),
+        nullable_column("client_teid", "", integers(&|row| row.teid[0])),
+        nullable_column("server_teid", "", integers(&|row| row.teid[1])),
+        column("opened_s", "s", floats(rows.iter().map(|row| Some(row.opened_s)))),
+        column("duration_s", "s", floats(rows.iter().map(|row| Some(row.duration_s)))),
     ];
     columns.extend(udp_direction("", rows.iter().map(|row| &row.sent)));
     columns.extend(udp_direction("reverse_", rows.iter().map(|row| &row.reverse)));
@@ -171,10 +171,10 @@ fn udp_direction<'a>(
 ) -> Vec<(Field, ArrayRef)> {
     let count = |name: &str, unit, value: fn(&UdpDirection) -> u64| {
         let values = UInt64Array::from_iter_values(rows.clone().map(value));
-        column(&format!("{prefix}{name}"), unit, false, Arc::new(values) as ArrayRef)
+        column(&format!("{prefix}{name}"), unit, Arc::new(values) as ArrayRef)
     };
     let measure = |name: &str, unit, value: fn(&UdpDirection) -> Option<f64>| {
-        column(&format!("{prefix}{name}"), unit, true, floats(rows.clone().map(value)))
+        nullable_column(&format!("{prefix}{name}"), unit, floats(rows.clone().map(value)))
     };
     vec![
         count("packets", "1", |direction| direction.packets),
@@ -191,8 +191,9 @@ fn udp_direction<'a>(
 /// Converts a time series.
 pub fn series(table: Table) -> RecordBatch {
     let columns = table.columns.into_iter().map(|source| {
-        let nullable = matches!(source.values, Values::OptionalId(_) | Values::OptionalFloat(_));
-        column(source.name, source.unit, nullable, array(source.values))
+        let is_nullable = matches!(source.values, Values::OptionalId(_) | Values::OptionalFloat(_));
+        let new = if is_nullable { nullable_column } else { column };
+        new(source.name, source.unit, array(source.values))
     });
     batch(columns.collect())
 }
@@ -204,13 +205,20 @@ fn batch(columns: Vec<(Field, ArrayRef)>) -> RecordBatch {
         .expect("columns of one table are of one length and of their fields' types")
 }
 
-fn column(name: &str, unit: &str, nullable: bool, values: ArrayRef) -> (Field, ArrayRef) {
-    (field(name, unit, values.data_type().clone(), nullable), values)
+/// A column in which every row has a value.
+fn column(name: &str, unit: &str, values: ArrayRef) -> (Field, ArrayRef) {
+    (field(name, unit, values.data_type().clone()), values)
 }
 
-/// Creates a field with name, unit and type.
-pub fn field(name: &str, unit: &str, values: DataType, nullable: bool) -> Field {
-    Field::new(name, values, nullable).with_metadata([("unit".to_owned(), unit.to_owned())].into())
+/// A column in which rows may have no value.
+fn nullable_column(name: &str, unit: &str, values: ArrayRef) -> (Field, ArrayRef) {
+    (field(name, unit, values.data_type().clone()).with_nullable(true), values)
+}
+
+/// Creates a field with name, unit and type, in which every row has a value.
+pub fn field(name: &str, unit: &str, values: DataType) -> Field {
+    let is_nullable = false;
+    Field::new(name, values, is_nullable).with_metadata([("unit".to_owned(), unit.to_owned())].into())
 }
 
 fn floats(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {

@@ -132,20 +132,19 @@ impl Builders {
 fn schema(has_budget: bool) -> SchemaRef {
     static SCHEMAS: LazyLock<[SchemaRef; 2]> = LazyLock::new(|| {
         [false, true].map(|has_budget| {
-            let id_field = |name| field(name, "", DataType::UInt32, false);
-            let time = |name, nullable| field(name, "s", DataType::Float64, nullable);
-            let leg = field("leg", "", DataType::Utf8, false);
+            let id_field = |name| field(name, "", DataType::UInt32);
+            let time_field = |name| field(name, "s", DataType::Float64);
             let identity: [_; IDENTITY_COLUMNS] = [
                 id_field("connection"),
                 id_field("transfer"),
-                leg,
+                field("leg", "", DataType::Utf8),
                 id_field("flow"),
                 id_field("ue"),
-                time("opened_s", false),
-                time("closed_s", true),
+                time_field("opened_s"),
+                time_field("closed_s").with_nullable(true),
             ];
             let metrics = connection_metrics(has_budget)
-                .map(|metric| field(metric.name, metric.unit, DataType::Float64, true));
+                .map(|metric| field(metric.name, metric.unit, DataType::Float64).with_nullable(true));
             Arc::new(Schema::new(identity.into_iter().chain(metrics).collect::<Vec<_>>()))
         })
     });

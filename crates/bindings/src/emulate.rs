@@ -193,8 +193,16 @@ pub fn emulate(
             }
         };
         let output = OutputConfig { series, pcap_dir, captures_all: pdus, digest: is_recorded };
-        let mut notice = |what: &str| call_notice(notice.as_ref(), what);
-        umts_emulate::emulate(scenario.inner(), seed, programs, &output, on_start, &mut report, &mut notice)
+        let mut on_notice = |message: &str| call_notice(notice.as_ref(), message);
+        umts_emulate::emulate(
+            scenario.inner(),
+            seed,
+            programs,
+            &output,
+            on_start,
+            &mut report,
+            &mut on_notice,
+        )
     });
     if let Some(exception) = exception.into_inner().expect(NO_PANIC) {
         return Err(exception);
@@ -268,11 +276,13 @@ fn call_meter(meter: Option<&Py<PyAny>>, reading: &Reading) -> PyResult<()> {
     let Some(meter) = meter else { return Ok(()) };
     Python::attach(|py| {
         let row = PyDict::new(py);
+        let [down_bps, up_bps] = reading.rate_bps;
+        let [buffer_down, buffer_up] = reading.rlc_buffer;
         row.set_item("at_s", reading.at.as_secs())?;
-        row.set_item("down_bps", reading.rate_bps[0])?;
-        row.set_item("up_bps", reading.rate_bps[1])?;
-        row.set_item("buffer_down", reading.rlc_buffer[0])?;
-        row.set_item("buffer_up", reading.rlc_buffer[1])?;
+        row.set_item("down_bps", down_bps)?;
+        row.set_item("up_bps", up_bps)?;
+        row.set_item("buffer_down", buffer_down)?;
+        row.set_item("buffer_up", buffer_up)?;
         for (name, time) in [("rlc_delay_s", reading.rlc_delay), ("rtt_s", reading.rtt)] {
             if let Some(time) = time {
                 row.set_item(name, time.as_secs())?;
@@ -289,10 +299,10 @@ fn call_meter(meter: Option<&Py<PyAny>>, reading: &Reading) -> PyResult<()> {
 }
 
 /// Calls `notice`. An exception does not stop the emulation.
-fn call_notice(notice: Option<&Py<PyAny>>, what: &str) {
+fn call_notice(notice: Option<&Py<PyAny>>, message: &str) {
     if let Some(notice) = notice {
         Python::attach(|py| {
-            notice.call1(py, (what,)).map_or_else(|error| error.write_unraisable(py, None), drop)
+            notice.call1(py, (message,)).map_or_else(|error| error.write_unraisable(py, None), drop)
         });
     }
 }
@@ -332,7 +342,7 @@ fn emulation_result(
         events: results.events,
         before_connection: results
             .before_connection
-            .map(|found| (found.waited.as_secs(), found.promotion.as_secs(), found.has_lookup)),
+            .map(|before| (before.waited.as_secs(), before.promotion.as_secs(), before.has_lookup)),
         digest: results.digest,
         packets: BTreeMap::from([
             ("packets_in", counts.packets_in),
@@ -359,14 +369,14 @@ fn emulation_result(
 
 /// How well the emulation kept real time, by name.
 fn fidelity(fidelity: &Fidelity) -> BTreeMap<&'static str, f64> {
-    let late = &fidelity.lateness;
+    let lateness = &fidelity.lateness;
     BTreeMap::from([
-        ("lateness_p50_s", late.quantile(0.5).as_secs()),
-        ("lateness_p99_s", late.quantile(0.99).as_secs()),
-        ("lateness_max_s", late.quantile(1.0).as_secs()),
-        ("lateness_limit_s", late.limit().as_secs()),
-        ("instants", late.count() as f64),
-        ("late_instants", late.beyond_limit() as f64),
+        ("lateness_p50_s", lateness.quantile(0.5).as_secs()),
+        ("lateness_p99_s", lateness.quantile(0.99).as_secs()),
+        ("lateness_max_s", lateness.quantile(1.0).as_secs()),
+        ("lateness_limit_s", lateness.limit().as_secs()),
+        ("instants", lateness.count() as f64),
+        ("late_instants", lateness.beyond_limit() as f64),
         ("released_p50_s", fidelity.released.quantile(0.5).as_secs()),
         ("released_p99_s", fidelity.released.quantile(0.99).as_secs()),
         ("released_max_s", fidelity.released.quantile(1.0).as_secs()),

@@ -41,8 +41,8 @@ pub fn proxy(
     let guard =
         guard.map(|guard| File::open(format!("/proc/self/fd/{guard}")).map(OwnedFd::from)).transpose()?;
     let outcome = py.detach(|| {
-        umts_proxy::run(Options::from_pairs(&options)?, guard, |about| {
-            *exception.lock().expect(NO_PANIC) = call_started(&started, about).err();
+        umts_proxy::run(Options::from_pairs(&options)?, guard, |settings| {
+            *exception.lock().expect(NO_PANIC) = call_started(&started, settings).err();
         })
     });
     if let Some(exception) = exception.into_inner().expect(NO_PANIC) {
@@ -102,15 +102,16 @@ fn failure(py: Python<'_>, error: &umts_proxy::ProxyError) -> PyErr {
     }
 }
 
-fn call_started(started: &Py<PyAny>, about: &Started) -> PyResult<()> {
+/// Calls the Python function `started` with the proxy's settings.
+fn call_started(started: &Py<PyAny>, settings: &Started) -> PyResult<()> {
     Python::attach(|py| {
         let row = PyDict::new(py);
-        row.set_item("listen", about.listen.to_string())?;
-        row.set_item("metrics", about.metrics.map(|address| address.to_string()))?;
-        row.set_item("connections", about.limits.connections)?;
-        row.set_item("buffer", about.limits.buffer)?;
-        row.set_item("notices", &about.notices)?;
-        for (name, side) in ["client", "server"].into_iter().zip(&about.sides) {
+        row.set_item("listen", settings.listen.to_string())?;
+        row.set_item("metrics", settings.metrics.map(|address| address.to_string()))?;
+        row.set_item("connections", settings.limits.connections)?;
+        row.set_item("buffer", settings.limits.buffer)?;
+        row.set_item("notices", &settings.notices)?;
+        for (name, side) in ["client", "server"].into_iter().zip(&settings.sides) {
             row.set_item(name, side_dict(py, side)?)?;
         }
         started.call1(py, (row,)).map(drop)
@@ -122,12 +123,12 @@ fn side_dict<'py>(py: Python<'py>, side: &Effective) -> PyResult<Bound<'py, PyDi
     row.set_item("receive_buffer", side.receive_buffer)?;
     row.set_item("send_buffer", side.send_buffer)?;
     let by_routes: Vec<_> =
-        side.route_settings.iter().map(|settings| manner_dict(py, settings)).collect::<PyResult<_>>()?;
+        side.route_settings.iter().map(|settings| route_dict(py, settings)).collect::<PyResult<_>>()?;
     row.set_item("by_routes", by_routes)?;
     Ok(row)
 }
 
-fn manner_dict<'py>(py: Python<'py>, settings: &RouteSettings) -> PyResult<Bound<'py, PyDict>> {
+fn route_dict<'py>(py: Python<'py>, settings: &RouteSettings) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("congestion_control", &settings.congestion_control)?;
     row.set_item("initial_window", settings.path.initial_window)?;

@@ -109,6 +109,7 @@ pub fn lanes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             _ => None,
         });
         let (column, value) = equal.unwrap_or_default();
+        let ((start, end), (low, high)) = (lane.time, lane.values);
         let [light, dark] = lane.colours();
         let row = [
             ("name", lane.name),
@@ -120,10 +121,10 @@ pub fn lanes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             ("direction", lane.rows.direction()),
             ("column", column),
             ("value", value),
-            ("start", lane.time.0),
-            ("end", lane.time.1),
-            ("low", lane.values.0),
-            ("high", lane.values.1),
+            ("start", start),
+            ("end", end),
+            ("low", low),
+            ("high", high),
             ("text", lane.text),
             ("unit", lane.unit),
             ("meaning", lane.meaning),

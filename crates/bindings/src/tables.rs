@@ -93,8 +93,10 @@ impl Tables {
             },
         };
         let table = self.open_tables.entry(name).or_insert(table);
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
         match table {
-            _ if batch.num_rows() == 0 => Ok(()),
             OpenTable::InMemory(_, batches) => {
                 batches.push(batch);
                 Ok(())

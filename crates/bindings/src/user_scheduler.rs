@@ -54,20 +54,20 @@ pub struct DschAsk {
 
 impl DschAsk {
     fn new(tti: &Tti<'_>, candidate: &RankedCandidate) -> Self {
-        let RankedCandidate { candidate: ask, credit, mean, .. } = candidate;
+        let RankedCandidate { candidate: user, credit, mean, .. } = candidate;
         let formats = 0..tti.formats.len();
         DschAsk {
-            ue: ask.ue.0,
-            backlog: ask.blocks,
-            since_s: ask.since.unwrap_or(tti.now).as_secs(),
-            gain: ask.gain,
+            ue: user.ue.0,
+            backlog: user.blocks,
+            since_s: user.since.unwrap_or(tti.now).as_secs(),
+            gain: user.gain,
             outside_mw: tti.outside(candidate),
             power_mw: formats.map(|format| tti.power_for(candidate, format)).collect(),
             credit: *credit,
             mean_blocks: *mean,
-            service_class: ask.class.keyword().to_owned(),
-            is_rate_met: ask.is_rate_met,
-            transfer_delay_s: ask.transfer_delay.map(Duration::as_secs),
+            service_class: user.class.keyword().to_owned(),
+            is_rate_met: user.is_rate_met,
+            transfer_delay_s: user.transfer_delay.map(Duration::as_secs),
         }
     }
 }
@@ -89,10 +89,12 @@ pub fn schedulers(py: Python<'_>, class: &PythonClass, failure: &Failure) -> PyR
 /// An instance of the user's class for one cell.
 #[derive(Debug)]
 struct Scheduler {
+    /// `None` if it could not be created.
     object: Option<Py<PyAny>>,
     cell: u16,
     /// Formats of the DSCH, created on first use.
     formats: Option<Py<PyTuple>>,
+    /// File and name of the class.
     name: String,
     failure: Failure,
 }
@@ -115,18 +117,20 @@ impl Scheduler {
         })
     }
 
+    /// Returns the formats as Python objects.
     fn formats(&mut self, py: Python<'_>, tti: &Tti<'_>) -> PyResult<Py<PyTuple>> {
         if self.formats.is_none() {
-            let all = tti.formats.iter().map(|format| DschFormat {
-                blocks: format.blocks,
-                spreading_factor: format.spreading_factor,
+            let formats = tti.formats.iter().map(|format| {
+                let (blocks, spreading_factor) = (format.blocks, format.spreading_factor);
+                Py::new(py, DschFormat { blocks, spreading_factor })
             });
-            let all = all.map(|format| Py::new(py, format)).collect::<PyResult<Vec<_>>>()?;
-            self.formats = Some(PyTuple::new(py, all)?.unbind());
+            let formats = formats.collect::<PyResult<Vec<_>>>()?;
+            self.formats = Some(PyTuple::new(py, formats)?.unbind());
         }
         Ok(self.formats.as_ref().expect("created above").clone_ref(py))
     }
 
+    /// Returns the arguments of `schedule`.
     fn arguments<'py>(
         &mut self,
         py: Python<'py>,

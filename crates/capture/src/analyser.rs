@@ -47,7 +47,26 @@ const MAX_PROTOCOLS: usize = 64;
 const ROWS_AT_ONCE: usize = 4096;
 
 /// Two hosts, and the server's port.
-type Pair = (IpAddr, IpAddr, u16);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Pair {
+    client: IpAddr,
+    server: IpAddr,
+    server_port: u16,
+}
+
+/// A connection in the table. Later connections between the same ends have another number.
+#[derive(Debug, Clone, Copy)]
+struct ConnectionKey {
+    ends: Ends,
+    number: u64,
+}
+
+/// A connection, and the time at which to check whether to remove it.
+#[derive(Debug, Clone, Copy)]
+struct Check {
+    due: Time,
+    key: ConnectionKey,
+}
 
 /// TCP metrics of a capture, packet by packet. Uses no files and no clock.
 ///
@@ -59,13 +78,12 @@ type Pair = (IpAddr, IpAddr, u16);
 pub struct Analyser {
     /// Connections without a row yet: the open ones, and closed ones that wait for late packets.
     open: Table,
-    /// Closed connections with the times at which to check whether to remove them: time, ends,
-    /// number. The delay is constant, so entries are in the order of their times. Only an entry that
-    /// was put back for a repeated check may stand behind entries with later times.
-    closing: VecDeque<(Time, Ends, u64)>,
-    /// Connections that began with a SYN, with the times at which to check whether they are still
-    /// one-sided: time, ends, number. Ordered like `closing`.
-    opening: VecDeque<(Time, Ends, u64)>,
+    /// Closed connections. The delay is constant, so entries are in the order of their times. Only
+    /// an entry that was put back for a repeated check may stand behind entries with later times.
+    closing: VecDeque<Check>,
+    /// Connections that began with a SYN, which are removed if they are still one-sided. Ordered
+    /// like `closing`.
+    opening: VecDeque<Check>,
     limits: ConnectionLimits,
     /// Sums of the connections without rows.
     rest: Totals,
@@ -264,7 +282,8 @@ impl Analyser {
         self.counts.not_believed += u64::from(acceptance == Acceptance::Rejected);
         if !was_closed && connection.closed.is_some() {
             let pair = pair(connection);
-            self.closing.push_back((self.now + LINGER, connection.ends, number));
+            let key = ConnectionKey { ends: connection.ends, number };
+            self.closing.push_back(Check { due: self.now + LINGER, key });
             self.pair_closed_at(pair, self.now);
         }
     }
@@ -319,42 +338,30 @@ impl Analyser {
     /// Removes connections that closed [`LINGER`] ago and have been quiet since, and those that
     /// have had packets of one end only for [`HALF_OPEN`].
     fn remove_expired(&mut self) {
-        while let Some((_, key, number)) = pop_expired(&mut self.closing, self.now) {
-            self.remove_or_check_again(key, number, |connection, now| {
-                let quiet_since = connection.last + LINGER;
-                (quiet_since > now).then_some(quiet_since)
-            });
+        while let Some(Check { key, .. }) = pop_expired(&mut self.closing, self.now) {
+            let Some(connection) = self.open_connection(key) else { continue };
+            let due = connection.last + LINGER;
+            if due > self.now {
+                self.closing.push_back(Check { due, key });
+            } else if let Some(ended) = self.open.remove(&key.ends) {
+                self.finish_connection(ended);
+            }
         }
-        while let Some((_, key, number)) = pop_expired(&mut self.opening, self.now) {
-            let open = self.open.get(&key).filter(|connection| connection.number == number);
+        while let Some(Check { key, .. }) = pop_expired(&mut self.opening, self.now) {
+            let open = self.open_connection(key);
             let Some(connection) = open.filter(|connection| connection.is_one_sided()) else { continue };
             if connection.last + HALF_OPEN > self.now {
                 // A repeated SYN: the connection is checked again later.
-                self.opening.push_back((self.now + HALF_OPEN, key, number));
-            } else if let Some(ended) = self.open.remove(&key) {
+                self.opening.push_back(Check { due: self.now + HALF_OPEN, key });
+            } else if let Some(ended) = self.open.remove(&key.ends) {
                 self.finish_connection(ended);
             }
         }
     }
 
-    /// Removes a connection, or checks it again later if `check_again_at` returns a time.
-    fn remove_or_check_again(
-        &mut self,
-        key: Ends,
-        number: u64,
-        check_again_at: impl Fn(&Connection, Time) -> Option<Time>,
-    ) {
-        let Some(connection) = self.open.get(&key).filter(|connection| connection.number == number) else {
-            return;
-        };
-        match check_again_at(connection, self.now) {
-            Some(time) => self.closing.push_back((time.max(self.now), key, number)),
-            None => {
-                if let Some(ended) = self.open.remove(&key) {
-                    self.finish_connection(ended);
-                }
-            }
-        }
+    /// Returns a connection unless it was removed.
+    fn open_connection(&self, key: ConnectionKey) -> Option<&Connection> {
+        self.open.get(&key.ends).filter(|connection| connection.number == key.number)
     }
 
     /// Adds a connection to the sums, and creates its row if the limits allow one.
@@ -379,9 +386,9 @@ impl Analyser {
     fn make_row(&self, connection: &Connection, totals: &Totals) -> ConnectionRow {
         let sender = connection.sender();
         let receiver = connection.options(sender.other());
-        let options = [Side::Client, Side::Server].map(|side| connection.options(side));
-        let timestamps = options[0]
-            .zip(options[1])
+        let [client, server] = [Side::Client, Side::Server].map(|side| connection.options(side));
+        let timestamps = client
+            .zip(server)
             .map(|(client, server)| client.timestamps.is_some() && server.timestamps.is_some());
         let since_first = |time: Time| time.saturating_since(self.first.unwrap_or(time)).as_secs();
         ConnectionRow {
@@ -441,10 +448,10 @@ fn pair_opened(pairs: &mut HashMap<Pair, PairState>, pair: Pair, now: Time) -> D
 /// The hosts of a connection and the server's port.
 fn pair(connection: &Connection) -> Pair {
     let server = connection.address(Side::Server);
-    (connection.address(Side::Client).ip(), server.ip(), server.port())
+    Pair { client: connection.address(Side::Client).ip(), server: server.ip(), server_port: server.port() }
 }
 
 /// Removes and returns the first entry if it is due at `now`.
-fn pop_expired(queue: &mut VecDeque<(Time, Ends, u64)>, now: Time) -> Option<(Time, Ends, u64)> {
-    if queue.front().is_none_or(|(due, ..)| *due > now) { None } else { queue.pop_front() }
+fn pop_expired(queue: &mut VecDeque<Check>, now: Time) -> Option<Check> {
+    queue.pop_front_if(|check| check.due <= now)
 }

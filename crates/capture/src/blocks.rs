@@ -14,20 +14,27 @@ use crate::link::LinkType;
 use crate::reader::Reason;
 
 /// Initial size of the buffer, in octets. It grows for a larger block.
-const BUFFER: usize = 1 << 18;
+const INITIAL_BUFFER: usize = 1 << 18;
 /// Maximum size of a packet or block, in octets (libpcap's limit for packets is 256 KiB). A larger
 /// length is damage.
-const LARGEST: usize = 16 << 20;
+const MAX_BLOCK: usize = 16 << 20;
 /// Octets of pcap's file header.
 const PCAP_HEADER: usize = 24;
 /// Octets of a packet header of pcap.
 const FRAME_HEADER: usize = 16;
 /// Octets that Kuznetzov's "modified" format adds to a packet header.
-const MODIFIED: usize = 8;
+const MODIFIED_EXTRA: usize = 8;
 /// Octets of the smallest block of pcapng.
-const SMALLEST_BLOCK: usize = 12;
+const MIN_BLOCK: usize = 12;
 /// First octets of a pcapng file, in either byte order.
 const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+/// Magic number of a pcapng section in big-endian order.
+const BIG_ENDIAN_SECTION: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
+/// Magic numbers of pcap: with microseconds, with nanoseconds, and of the "modified" format.
+const MICROSECONDS_MAGIC: u32 = 0xa1b2_c3d4;
+const NANOSECONDS_MAGIC: u32 = 0xa1b2_3c4d;
+const MODIFIED_MAGIC: u32 = 0xa1b2_cd34;
+/// Nanoseconds in a second.
 const NANOSECONDS: u64 = 1_000_000_000;
 
 /// How a file ended.
@@ -70,6 +77,7 @@ enum Input {
     Compressed(Decompressor),
 }
 
+/// The format of the file. `header` is the number of octets of a packet header.
 #[derive(Debug)]
 enum Format {
     Pcap { is_big_endian: bool, link: LinkType, is_nanoseconds: bool, header: usize },
@@ -90,7 +98,7 @@ impl Blocks {
     pub fn open(source: impl Read + Send + 'static) -> Result<Self, Reason> {
         let mut blocks = Blocks {
             source: Input::Plain(Box::new(source)),
-            buffer: vec![0; BUFFER],
+            buffer: vec![0; INITIAL_BUFFER],
             begin: 0,
             end: 0,
             is_exhausted: false,
@@ -165,7 +173,7 @@ impl Blocks {
                     return Ok(None);
                 }
                 BlockResult::Damaged => return Ok(Some(Ending::Damaged)),
-                BlockResult::Incomplete if self.end - self.begin > LARGEST => {
+                BlockResult::Incomplete if self.end - self.begin > MAX_BLOCK => {
                     return Ok(Some(Ending::Damaged));
                 }
                 BlockResult::Incomplete => {
@@ -231,7 +239,7 @@ impl Blocks {
                 let Some(fields) = bytes.get(..header) else { return Ok(BlockResult::Incomplete) };
                 let [seconds, fraction, captured, length] =
                     [0, 4, 8, 12].map(|at| word(fields, at, is_big_endian));
-                if captured as usize > LARGEST {
+                if captured as usize > MAX_BLOCK {
                     return Ok(BlockResult::Damaged);
                 }
                 let end = header + captured as usize;
@@ -243,13 +251,13 @@ impl Blocks {
                 Ok(BlockResult::Consumed(end))
             }
             Format::PcapNg { is_big_endian, interfaces } => {
-                let Some(header) = bytes.get(..SMALLEST_BLOCK) else { return Ok(BlockResult::Incomplete) };
+                let Some(header) = bytes.get(..MIN_BLOCK) else { return Ok(BlockResult::Incomplete) };
                 // A section may have another byte order than the one before.
                 if header.starts_with(&SECTION) {
-                    *is_big_endian = header[8..12] == [0x1a, 0x2b, 0x3c, 0x4d];
+                    *is_big_endian = header[8..12] == BIG_ENDIAN_SECTION;
                 }
                 let length = word(header, 4, *is_big_endian) as usize;
-                if !(SMALLEST_BLOCK..=LARGEST).contains(&length) {
+                if !(MIN_BLOCK..=MAX_BLOCK).contains(&length) {
                     return Ok(BlockResult::Damaged);
                 }
                 let Some(block) = bytes.get(..length) else { return Ok(BlockResult::Incomplete) };
@@ -269,18 +277,18 @@ impl Format {
     /// beginning of one.
     fn of_pcap(head: &[u8]) -> Option<Self> {
         let head: &[u8; PCAP_HEADER] = head.first_chunk()?;
-        let of_order = |is_big_endian| {
+        let in_byte_order = |is_big_endian| {
             let (is_nanoseconds, header) = match word(head, 0, is_big_endian) {
-                0xa1b2_c3d4 => (false, FRAME_HEADER),
-                0xa1b2_3c4d => (true, FRAME_HEADER),
-                0xa1b2_cd34 => (false, FRAME_HEADER + MODIFIED),
+                MICROSECONDS_MAGIC => (false, FRAME_HEADER),
+                NANOSECONDS_MAGIC => (true, FRAME_HEADER),
+                MODIFIED_MAGIC => (false, FRAME_HEADER + MODIFIED_EXTRA),
                 _ => return None,
             };
             // The upper half may describe frame check sequences.
             let link = LinkType::from_number(word(head, 20, is_big_endian) & 0xffff);
             Some(Format::Pcap { is_big_endian, link, is_nanoseconds, header })
         };
-        of_order(false).or_else(|| of_order(true))
+        [false, true].into_iter().find_map(in_byte_order)
     }
 }
 

@@ -5,7 +5,6 @@
 //! twice: first to find the side of the sender of each connection, then to analyse each packet from
 //! the capture of that side.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fs::File;
 use std::net::IpAddr;
@@ -76,7 +75,7 @@ fn earlier(next: &[Option<Record>; 2]) -> Option<usize> {
         [None, None] => None,
         [Some(_), None] => Some(0),
         [None, Some(_)] => Some(1),
-        [Some(a), Some(b)] => Some(usize::from(a.time.cmp(&b.time) == Ordering::Greater)),
+        [Some(first), Some(second)] => Some(usize::from(first.time > second.time)),
     }
 }
 

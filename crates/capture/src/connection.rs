@@ -60,6 +60,9 @@ const NEAR: Duration = Duration::from_millis(1);
 /// answer.
 const MUCH_FARTHER: u64 = 4;
 
+/// Octets of the timestamp option with its padding (RFC 7323, appendix A).
+const TIMESTAMP_OCTETS: u32 = 12;
+
 /// A connection, open or closed.
 #[derive(Debug, Clone)]
 pub(crate) struct Connection {
@@ -69,13 +72,18 @@ pub(crate) struct Connection {
     client_is_first: bool,
     /// The client's data, and the server's data.
     halves: [HalfConnection; 2],
+    /// The last SYN of each end: its time and options.
     syn: [Option<(Time, Options)>; 2],
     syn_was_repeated: bool,
     /// Delay from SYN to SYN+ACK, and from SYN+ACK to its acknowledgment.
     answer_delays: [Option<Duration>; 2],
+    /// Time of the first packet.
     pub first: Time,
+    /// Time of the last packet.
     pub last: Time,
+    /// Whether a reset ended the connection.
     pub reset: bool,
+    /// When both ends had finished, or one had reset the connection.
     pub closed: Option<Time>,
     /// How long the same pair of hosts and server port had no connection before this one.
     pub idle_before: Duration,
@@ -188,10 +196,10 @@ impl Connection {
     pub fn is_copy(&mut self, age: Duration, segment: &Segment) -> bool {
         let is_decisive = segment.identification != 0 || segment.sequence_length() > 0;
         let others_are_copied = self.copies > 0 && 2 * self.copies >= self.sequenced;
-        let is_copy = match () {
-            () if segment.identification != 0 || others_are_copied => true,
-            () if is_decisive => self.shortest.is_none_or(|shortest| age < shortest),
-            () => false,
+        let is_copy = if segment.identification != 0 || others_are_copied {
+            true
+        } else {
+            is_decisive && self.shortest.is_none_or(|shortest| age < shortest)
         };
         self.copies = self.copies.saturating_add(u32::from(is_copy && is_decisive));
         is_copy
@@ -270,6 +278,7 @@ impl Connection {
         if bytes(&self.halves[0]) > bytes(&self.halves[1]) { Side::Client } else { Side::Server }
     }
 
+    /// Returns where the capture was taken, by the answer delays of the handshake.
     pub fn position(&self) -> Position {
         let ([Some(to_server), Some(to_client)], false) = (self.answer_delays, self.syn_was_repeated) else {
             return Position::Unknown;
@@ -278,14 +287,12 @@ impl Connection {
             Side::Client => (to_client, to_server),
             Side::Server => (to_server, to_client),
         };
-        match () {
-            () if is_much_farther(receiver, sender) || (sender <= NEAR && NEAR < receiver) => {
-                Position::Sender
-            }
-            () if is_much_farther(sender, receiver) || (receiver <= NEAR && NEAR < sender) => {
-                Position::Receiver
-            }
-            () => Position::Between,
+        if is_much_farther(receiver, sender) || (sender <= NEAR && NEAR < receiver) {
+            Position::Sender
+        } else if is_much_farther(sender, receiver) || (receiver <= NEAR && NEAR < sender) {
+            Position::Receiver
+        } else {
+            Position::Between
         }
     }
 
@@ -314,8 +321,9 @@ impl Connection {
         let smaller = [mss(Side::Client), mss(Side::Server)].into_iter().flatten().min();
         let has_timestamps = [Side::Client, Side::Server]
             .iter()
-            .all(|&side| self.options(side).is_some_and(|o| o.timestamps.is_some()));
-        let announced = smaller.map(|mss| u32::from(mss).saturating_sub(if has_timestamps { 12 } else { 0 }));
+            .all(|&side| self.options(side).is_some_and(|options| options.timestamps.is_some()));
+        let option_octets = if has_timestamps { TIMESTAMP_OCTETS } else { 0 };
+        let announced = smaller.map(|mss| u32::from(mss).saturating_sub(option_octets));
         let largest = self.half(side).counters.largest_segment;
         announced.filter(|&size| size > 0).or(Some(largest).filter(|&size| size > 0))
     }

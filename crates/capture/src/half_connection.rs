@@ -18,16 +18,16 @@ use crate::packet::Segment;
 use crate::ranges::Ranges;
 use crate::recovery::{AckInfo, Recoveries};
 use crate::spurious::Retransmissions;
-use crate::unacked_segments::UnackedSegments;
+use crate::unacked_segments::{SentCopy, UnackedSegments};
 
-/// Room below the first sequence number seen.
+/// The unwrapped number of the first sequence number 0: room below the first number seen.
 const ORIGIN: u64 = 1 << 32;
 /// The largest possible window (RFC 7323 §2.3). A number farther away does not belong to this
 /// connection.
-const LARGEST_WINDOW: u64 = 1 << 30;
+const MAX_WINDOW: u64 = 1 << 30;
 /// Octets beyond the receiver's window that are accepted: probes exceed windows, and window updates
 /// may not be captured.
-const SLACK: u64 = 1 << 16;
+const WINDOW_SLACK: u64 = 1 << 16;
 
 /// A segment in the time-sequence tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,13 @@ pub(crate) struct Path {
     pub shortest: Option<Duration>,
     /// Time from a packet to the sender until the sender's answer, as seen at the capture point.
     pub sender_delay: Duration,
+}
+
+/// When RACK declares a segment lost.
+#[derive(Debug, Clone, Copy)]
+struct RackDeadline {
+    segment: SentCopy,
+    due: Time,
 }
 
 /// One direction of a connection.
@@ -78,9 +85,8 @@ pub(crate) struct HalfConnection {
     newest_timestamp: Option<u32>,
     /// Recoveries from loss, for the causes of retransmissions.
     recoveries: Recoveries,
-    /// The oldest segment, identified by its send time and end, and the time at which RACK declares
-    /// it lost. `None` if no later segment was delivered.
-    rack_deadline: Option<((Time, u64), Time)>,
+    /// When RACK declares the oldest segment lost. `None` if no later segment was delivered.
+    rack_deadline: Option<RackDeadline>,
     /// Recent retransmissions, to find the ones that were not needed.
     retransmissions: Retransmissions,
     /// The receiver's window, in octets.
@@ -165,7 +171,7 @@ impl HalfConnection {
             return None;
         }
         if length == 0 {
-            self.note_empty(now, start, segment);
+            self.record_empty(now, start, segment);
             return None;
         }
         if self.is_probe_of_zero_window(start, segment) {
@@ -208,17 +214,17 @@ impl HalfConnection {
             return None;
         }
         self.settle(now);
-        self.note_window_edge(ack, window, is_scaled);
+        self.record_window_edge(ack, window, is_scaled);
         let is_empty = segment.sequence_length() == 0;
         self.counters.acks_received += u64::from(is_empty);
         if !segment.flags.syn() {
             self.counters.zero_windows += u64::from(window == 0);
             self.counters.ecn_echoes += u64::from(segment.flags.ece());
-            self.note_window(now, window == 0);
+            self.record_zero_window(now, window == 0);
         }
         let same_window = self.window.replace(window) == Some(window);
-        self.flight.note_timestamp_option(segment);
-        self.note_unseen(now, ack);
+        self.flight.record_timestamp_option(segment);
+        self.record_unseen(now, ack);
         let Some(una) = self.una else {
             self.una = Some(ack);
             self.base.get_or_insert(ack);
@@ -238,7 +244,7 @@ impl HalfConnection {
     }
 
     /// Measures how long the receiver's window is zero.
-    fn note_window(&mut self, now: Time, is_zero: bool) {
+    fn record_zero_window(&mut self, now: Time, is_zero: bool) {
         match (self.zero_window_since, is_zero) {
             _ if self.is_over => {}
             (None, true) => self.zero_window_since = Some(now),
@@ -321,7 +327,7 @@ impl HalfConnection {
     }
 
     /// Records a hole if the acknowledged data were not seen: they must have been sent.
-    fn note_unseen(&mut self, now: Time, ack: u64) {
+    fn record_unseen(&mut self, now: Time, ack: u64) {
         if let Some(highest) = self.highest
             && ack > highest
         {
@@ -358,7 +364,7 @@ impl HalfConnection {
 
     /// Returns whether `number` is too far away to belong to this connection.
     fn is_far(&self, number: u64) -> bool {
-        self.reference().is_some_and(|known| number.abs_diff(known) > LARGEST_WINDOW)
+        self.reference().is_some_and(|known| number.abs_diff(known) > MAX_WINDOW)
     }
 
     /// Returns the highest number in use, against which other numbers are unwrapped.

@@ -13,6 +13,7 @@ use crate::tunnel;
 const MAX_HEADERS: usize = 32;
 
 /// Octets of the headers without options or extensions.
+const ETHERNET_HEADER: usize = 14;
 const IPV4_FIXED: usize = 20;
 const IPV6_FIXED: usize = 40;
 const UDP_HEADER: usize = 8;
@@ -109,7 +110,7 @@ pub(crate) fn parse(
 #[inline]
 fn parse_common<'a>(rest: &mut Octets<'a>, packet: &mut Packet) -> Result<Protocol, SkipReason> {
     let whole = *rest;
-    rest.skip(14)?;
+    rest.skip(ETHERNET_HEADER)?;
     let mut ip = Ip::default();
     match ip.read(rest, packet)? {
         Header::Transport(TCP) => tcp(rest, &ip, whole.captured.len(), packet),
@@ -248,10 +249,13 @@ fn ppp(rest: &mut Octets<'_>) -> Result<Header, SkipReason> {
 #[derive(Debug, Clone, Copy, Default)]
 struct Ip {
     addresses: Addresses,
+    /// 0 in IPv6.
     identification: u16,
+    /// A router marked the packet (CE, RFC 3168).
     is_marked: bool,
 }
 
+/// Source and destination.
 #[derive(Debug, Clone, Copy)]
 enum Addresses {
     V4(u32, u32),
@@ -353,6 +357,7 @@ impl Ip {
         Ok(Header::Transport(next))
     }
 
+    /// Returns the ends of a packet with these ports, and whether the first of them is its source.
     #[inline]
     fn ends(&self, source: u16, destination: u16) -> (Ends, bool) {
         match self.addresses {
@@ -372,11 +377,11 @@ fn is_marked(bits: u8) -> bool {
 /// Parses a TCP header into `packet`. `captured` is the number of octets captured of the frame.
 #[inline]
 fn tcp(rest: &mut Octets<'_>, ip: &Ip, captured: usize, packet: &mut Packet) -> Result<Protocol, SkipReason> {
-    let (source, destination, header) = parse_tcp(rest.captured, rest.length, &mut packet.segment)?;
+    let header = parse_tcp(rest.captured, rest.length, &mut packet.segment)?;
     packet.segment.identification = ip.identification;
     packet.is_marked = ip.is_marked;
-    packet.payload_at = (captured - rest.captured.len() + header) as u32;
-    (packet.ends, packet.is_from_first) = ip.ends(source, destination);
+    packet.payload_at = (captured - rest.captured.len() + header.octets) as u32;
+    (packet.ends, packet.is_from_first) = ip.ends(header.source_port, header.destination_port);
     Ok(Protocol::Tcp)
 }
 

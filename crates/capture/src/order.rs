@@ -10,11 +10,11 @@ use umts_units::{Duration, Time};
 
 /// Number of packets in the window.
 const WINDOW: usize = 4096;
-/// If more than `OUTLIERS` packets in the window are later than a packet by more than `STEP`, the
-/// clock was set back, and the packet stays last. If there are fewer, their times are wrong, and
-/// the packet is moved before them.
-const STEP: Duration = Duration::from_secs(10);
-const OUTLIERS: usize = 16;
+/// If more than `MAX_OUTLIERS` packets in the window are later than a packet by more than
+/// `MAX_DISORDER`, the clock was set back, and the packet stays last. If there are fewer, their
+/// times are wrong, and the packet is moved before them.
+const MAX_DISORDER: Duration = Duration::from_secs(10);
+const MAX_OUTLIERS: usize = 16;
 
 /// Items in a window, sorted by time.
 #[derive(Debug)]
@@ -60,15 +60,16 @@ impl<T> TimeWindow<T> {
         }
     }
 
+    /// Adds an item that is earlier than the last one, whose time is `latest`.
     #[cold]
     fn insert(&mut self, time: Time, latest: Time, slot: u32) {
-        let later = |&(other, _): &(Time, u32)| other > time + STEP;
-        if self.order.iter().nth_back(OUTLIERS).is_some_and(later) {
+        let is_much_later = |&(other, _): &(Time, u32)| other > time + MAX_DISORDER;
+        if self.order.iter().nth_back(MAX_OUTLIERS).is_some_and(is_much_later) {
             self.order.push_back((latest, slot));
             return;
         }
-        let place = self.order.partition_point(|&(other, _)| other <= time);
-        self.order.insert(place, (time, slot));
+        let index = self.order.partition_point(|&(other, _)| other <= time);
+        self.order.insert(index, (time, slot));
         self.moved += 1;
     }
 

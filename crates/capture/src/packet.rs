@@ -53,6 +53,7 @@ pub(crate) enum OtherProtocol {
 }
 
 impl OtherProtocol {
+    /// Returns the name in warnings and tables.
     pub fn name(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             OtherProtocol::EtherType(0x0806) => "ARP",
@@ -148,6 +149,7 @@ pub(crate) struct Datagram {
 }
 
 impl Datagram {
+    /// Sets the fields of a datagram.
     pub fn read(&mut self, checksum: u16, payload: &[u8]) {
         let first = payload.first().copied().unwrap_or(0);
         let version = match payload {
@@ -237,16 +239,30 @@ impl Segment {
     }
 }
 
+/// Octets of a TCP header without options.
 const TCP_FIXED: usize = 20;
+/// FIN, SYN, RST, ACK, ECE and CWR. Other bits are not used, and may differ in a copy of a packet.
+const USED_FLAGS: u8 = 0xd7;
 
-/// Parses a TCP header. Returns both ports and the octets of the header. The capture may be cut
-/// inside the options.
+/// Kinds of TCP options (RFC 9293, RFC 7323, RFC 2018).
+const END_OF_OPTIONS: u8 = 0;
+const NO_OPERATION: u8 = 1;
+const MAXIMUM_SEGMENT_SIZE: u8 = 2;
+const WINDOW_SCALE: u8 = 3;
+const SACK_PERMITTED: u8 = 4;
+const SACK: u8 = 5;
+const TIMESTAMPS: u8 = 8;
+
+/// The fields of a TCP header that a [`Segment`] does not have.
+pub(crate) struct TcpHeader {
+    pub source_port: u16,
+    pub destination_port: u16,
+    pub octets: usize,
+}
+
+/// Parses a TCP header. The capture may be cut inside the options.
 #[inline]
-pub(crate) fn parse_tcp(
-    tcp: &[u8],
-    length: u32,
-    segment: &mut Segment,
-) -> Result<(u16, u16, usize), SkipReason> {
+pub(crate) fn parse_tcp(tcp: &[u8], length: u32, segment: &mut Segment) -> Result<TcpHeader, SkipReason> {
     let Some((fixed, rest)) = tcp.split_first_chunk::<TCP_FIXED>() else { return Err(SkipReason::Short) };
     let half = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
     let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
@@ -259,20 +275,19 @@ pub(crate) fn parse_tcp(
     segment.seq = word(4);
     segment.ack = word(8);
     segment.payload = payload;
-    // FIN, SYN, RST, ACK, ECE and CWR. Other bits are not used, and may differ in a copy of a
-    // packet.
-    segment.flags = Flags(fixed[13] & 0xd7);
+    segment.flags = Flags(fixed[13] & USED_FLAGS);
     segment.options = Options::default();
     segment.options.read(&rest[..(header - TCP_FIXED).min(rest.len())]);
-    Ok((half(0), half(2), header))
+    Ok(TcpHeader { source_port: half(0), destination_port: half(2), octets: header })
 }
 
 impl Options {
+    /// Reads all options.
     fn read(&mut self, mut bytes: &[u8]) {
         let word = |at: &[u8]| u32::from_be_bytes([at[0], at[1], at[2], at[3]]);
         // The layout in nearly all segments of a connection with timestamps (recommended by RFC
         // 7323, appendix A).
-        if let [1, 1, 8, 10, value @ ..] = bytes
+        if let [NO_OPERATION, NO_OPERATION, TIMESTAMPS, 10, value @ ..] = bytes
             && value.len() >= 8
         {
             self.timestamps = Some((word(value), word(&value[4..])));
@@ -280,9 +295,9 @@ impl Options {
         }
         // An option that is wrong or cut off ends the list.
         while let [kind, rest @ ..] = bytes {
-            match kind {
-                0 => break,
-                1 => bytes = rest,
+            match *kind {
+                END_OF_OPTIONS => break,
+                NO_OPERATION => bytes = rest,
                 _ => {
                     let Some(length) = rest.first().map(|&length| usize::from(length)) else { break };
                     let (Some(value), Some(next)) = (bytes.get(2..length), bytes.get(length..)) else {
@@ -301,19 +316,19 @@ impl Options {
     fn read_option(&mut self, kind: u8, value: &[u8]) -> bool {
         let word = |at: usize| u32::from_be_bytes([value[at], value[at + 1], value[at + 2], value[at + 3]]);
         match (kind, value) {
-            (2, &[high, low]) => self.mss = Some(u16::from_be_bytes([high, low])),
+            (MAXIMUM_SEGMENT_SIZE, &[high, low]) => self.mss = Some(u16::from_be_bytes([high, low])),
             // RFC 7323 §2.3: a shift above 14 counts as 14.
-            (3, &[shift]) => self.window_scale = Some(shift.min(14)),
-            (4, []) => self.sack_permitted = true,
-            (5, blocks) if matches!(blocks.len(), 8 | 16 | 24 | 32) => {
+            (WINDOW_SCALE, &[shift]) => self.window_scale = Some(shift.min(14)),
+            (SACK_PERMITTED, []) => self.sack_permitted = true,
+            (SACK, blocks) if matches!(blocks.len(), 8 | 16 | 24 | 32) => {
                 self.sack = SackBlocks::default();
                 for at in (0..blocks.len()).step_by(8) {
                     self.sack.blocks[at / 8] = (word(at), word(at + 4));
                     self.sack.count += 1;
                 }
             }
-            (8, value) if value.len() == 8 => self.timestamps = Some((word(0), word(4))),
-            (2..=5 | 8, _) => return false,
+            (TIMESTAMPS, value) if value.len() == 8 => self.timestamps = Some((word(0), word(4))),
+            (MAXIMUM_SEGMENT_SIZE | WINDOW_SCALE | SACK_PERMITTED | SACK | TIMESTAMPS, _) => return false,
             _ => {}
         }
         true

@@ -4,9 +4,16 @@
 /// ranges are dropped.
 const MAX_RANGES: usize = 1024;
 
-/// Ranges `from..to`, sorted and not adjacent.
+/// The numbers `from..to`.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    from: u64,
+    to: u64,
+}
+
+/// Ranges, sorted and not adjacent.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ranges(Vec<(u64, u64)>);
+pub(crate) struct Ranges(Vec<Span>);
 
 impl Ranges {
     /// Adds `from..to`. Returns whether any of it is new.
@@ -14,54 +21,54 @@ impl Ranges {
         if from >= to || self.covers(from, to) {
             return false;
         }
-        let first = self.0.partition_point(|range| range.1 < from);
+        let first = self.0.partition_point(|range| range.to < from);
         let mut last = first;
-        while last < self.0.len() && self.0[last].0 <= to {
-            from = from.min(self.0[last].0);
-            to = to.max(self.0[last].1);
+        while last < self.0.len() && self.0[last].from <= to {
+            from = from.min(self.0[last].from);
+            to = to.max(self.0[last].to);
             last += 1;
         }
-        self.0.splice(first..last, [(from, to)]);
+        self.0.splice(first..last, [Span { from, to }]);
         self.0.truncate(MAX_RANGES);
         true
     }
 
     /// Removes `from..to`. Returns whether the set contained any of it.
     pub fn remove(&mut self, from: u64, to: u64) -> bool {
-        let first = self.0.partition_point(|range| range.1 <= from);
-        let last = first + self.0[first..].partition_point(|range| range.0 < to);
+        let first = self.0.partition_point(|range| range.to <= from);
+        let last = first + self.0[first..].partition_point(|range| range.from < to);
         if first == last || from >= to {
             return false;
         }
-        let before = (self.0[first].0, from);
-        let after = (to, self.0[last - 1].1);
-        let rest = [before, after].into_iter().filter(|range| range.0 < range.1);
+        let before = Span { from: self.0[first].from, to: from };
+        let after = Span { from: to, to: self.0[last - 1].to };
+        let rest = [before, after].into_iter().filter(|range| range.from < range.to);
         self.0.splice(first..last, rest);
         true
     }
 
     /// Removes all numbers below `limit`.
     pub fn remove_below(&mut self, limit: u64) {
-        if self.0.first().is_some_and(|range| range.0 < limit) {
+        if self.0.first().is_some_and(|range| range.from < limit) {
             self.remove(0, limit);
         }
     }
 
     /// Returns whether the set contains all of `from..to`.
     pub fn covers(&self, from: u64, to: u64) -> bool {
-        let index = self.0.partition_point(|range| range.1 < to);
-        self.0.get(index).is_some_and(|range| range.0 <= from && to <= range.1)
+        let index = self.0.partition_point(|range| range.to < to);
+        self.0.get(index).is_some_and(|range| range.from <= from && to <= range.to)
     }
 
     /// Calls `take` with each part of `from..to` that the set does not contain.
     pub fn for_each_gap(&self, from: u64, to: u64, mut take: impl FnMut(u64, u64)) {
-        let first = self.0.partition_point(|range| range.1 <= from);
+        let first = self.0.partition_point(|range| range.to <= from);
         let mut next = from;
-        for &(begin, end) in self.0[first..].iter().take_while(|range| range.0 < to) {
-            if next < begin {
-                take(next, begin);
+        for range in self.0[first..].iter().take_while(|range| range.from < to) {
+            if next < range.from {
+                take(next, range.from);
             }
-            next = end;
+            next = range.to;
         }
         if next < to {
             take(next, to);
@@ -74,7 +81,7 @@ impl Ranges {
 
     /// Returns the count of numbers in the set from `from` on.
     pub fn count_above(&self, from: u64) -> u64 {
-        self.0.iter().map(|range| range.1.saturating_sub(range.0.max(from))).sum()
+        self.0.iter().map(|range| range.to.saturating_sub(range.from.max(from))).sum()
     }
 }
 
@@ -117,11 +124,11 @@ mod tests {
                 prop_assert_eq!(ranges.is_empty(), set.is_empty());
                 let mut gaps = Vec::new();
                 ranges.for_each_gap(from, to, |begin, end| gaps.push((begin, end)));
-                prop_assert!(gaps.iter().all(|gap| gap.0 < gap.1));
+                prop_assert!(gaps.iter().all(|(begin, end)| begin < end));
                 let found: Vec<u64> = gaps.iter().flat_map(|&(begin, end)| begin..end).collect();
                 let missing: Vec<u64> = (from..to).filter(|number| !set.contains(number)).collect();
                 prop_assert_eq!(found, missing);
-                prop_assert!(ranges.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
+                prop_assert!(ranges.0.windows(2).all(|pair| pair[0].to < pair[1].from));
             }
         }
     }

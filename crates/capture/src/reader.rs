@@ -13,7 +13,7 @@ use crate::compressed::Fault;
 use crate::reader_thread::{ReaderOutput, ReaderThread, Record};
 
 /// Interval of progress reports, in bytes.
-const STEP: u64 = 8 << 20;
+const PROGRESS_INTERVAL: u64 = 8 << 20;
 /// Minimum number of rows that are passed to `finished` at once.
 const ROWS_AT_ONCE: usize = 4096;
 
@@ -136,7 +136,7 @@ pub fn analyse<R: Read + Send + 'static>(
         {
             finished(analyser.take_finished());
         }
-        if offset - reported >= STEP {
+        if offset - reported >= PROGRESS_INTERVAL {
             reported = offset;
         } else if offset > reported {
             continue;

@@ -15,11 +15,11 @@ use crate::packet::{Packet, Protocol, SkipReason};
 use crate::reader::Reason;
 
 /// Number of packets in a batch: fits into the processor's shared cache.
-const BATCH: usize = 1024;
+const BATCH_PACKETS: usize = 1024;
 /// A batch is passed on when it covers this number of octets of the file, even if it is not full.
-const MAX_OCTETS: u64 = 1 << 20;
+const BATCH_OCTETS: u64 = 1 << 20;
 /// Number of batches in circulation.
-const BATCHES: usize = 4;
+const BATCH_COUNT: usize = 4;
 /// Time to wait for a slow source before [`ReaderThread::next`] returns `Pending`.
 const MAX_WAIT: Duration = Duration::from_millis(100);
 
@@ -43,7 +43,9 @@ impl Record {
 /// Packets in the order of their times.
 #[derive(Debug)]
 pub(crate) struct Batch {
+    /// The packets, then unused records.
     records: Vec<Record>,
+    /// Number of packets.
     used: usize,
     /// Octets of the decompressed file that have been read.
     pub offset: u64,
@@ -53,7 +55,7 @@ pub(crate) struct Batch {
 
 impl Batch {
     fn new() -> Self {
-        Batch { records: vec![Record::empty(); BATCH], used: 0, offset: 0, position: 0 }
+        Batch { records: vec![Record::empty(); BATCH_PACKETS], used: 0, offset: 0, position: 0 }
     }
 
     pub fn records(&self) -> &[Record] {
@@ -88,9 +90,11 @@ pub(crate) struct ReaderThread {
 impl ReaderThread {
     /// Starts the thread. It ends with the capture, or after the `ReaderThread` is dropped.
     pub fn start(source: impl Read + Send + 'static) -> Self {
-        let (to_full, full) = sync_channel(BATCHES);
-        let (empty, from_empty) = sync_channel(BATCHES + 1);
-        (0..BATCHES).for_each(|_| empty.send(Batch::new()).expect("both ends of the channel are here"));
+        let (to_full, full) = sync_channel(BATCH_COUNT);
+        let (empty, from_empty) = sync_channel(BATCH_COUNT + 1);
+        for _ in 0..BATCH_COUNT {
+            empty.send(Batch::new()).expect("both ends of the channel are here");
+        }
         thread::spawn(move || {
             let end = read_all(source, &to_full, &from_empty);
             // The receiver may have been dropped.
@@ -167,8 +171,8 @@ fn fill_batch(
     ending: &mut Option<Ending>,
 ) -> Result<(), Reason> {
     batch.used = 0;
-    let limit = blocks.offset() + MAX_OCTETS;
-    while batch.used < BATCH && (blocks.offset() < limit || ending.is_some()) {
+    let limit = blocks.offset() + BATCH_OCTETS;
+    while batch.used < BATCH_PACKETS && (blocks.offset() < limit || ending.is_some()) {
         if window.is_full() || ending.is_some() {
             let Some(record) = window.pop() else { break };
             batch.records[batch.used] = *record;

@@ -25,6 +25,7 @@ use umts_units::{Duration, Time};
 
 use crate::cause::Cause;
 use crate::probe::{AckOfProbe, Estimate, Probes};
+use crate::unacked_segments::LastCopy;
 use crate::undo::Undo;
 
 /// Time in which a sender answers an acknowledgment, with a margin for slow machines and pacing.
@@ -32,7 +33,7 @@ const REACTION: Duration = Duration::from_millis(10);
 /// Delay of timers: two ticks of a clock of 100 Hz.
 const TIMER_DELAY: Duration = Duration::from_millis(20);
 /// Minimum retransmission timeout of Linux. A sender with RACK retransmits earlier than this.
-const SHORTEST_TIMEOUT: Duration = Duration::from_millis(200);
+const MIN_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// RFC 5681 §3.2.
 pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
@@ -76,9 +77,8 @@ pub(crate) struct Retransmission {
     pub full_segment: u64,
     /// Whether selective acknowledgments are in use.
     pub has_sack: bool,
-    /// When the previous copy of the segment left, and whether that copy was a retransmission.
-    /// `None` if no copy was captured.
-    pub previous: Option<(Time, bool)>,
+    /// The previous copy of the segment. `None` if no copy was captured.
+    pub previous: Option<LastCopy>,
     /// When RACK declares the segment lost: at the end of the reordering window.
     pub lost_at: Option<Time>,
     /// How long the sender takes to answer, as seen at the capture point.
@@ -114,12 +114,12 @@ impl Retransmission {
     /// at the same time.
     fn may_be_by_timer(&self) -> bool {
         let previous = self.previous.filter(|_| self.lost_at.is_none());
-        previous.is_some_and(|(at, _)| self.now.saturating_since(at) >= SHORTEST_TIMEOUT)
+        previous.is_some_and(|previous| self.now.saturating_since(previous.copy.at) >= MIN_TIMEOUT)
     }
 
     /// Returns whether RACK would have sent the segment much earlier.
     fn is_overdue_by_rack(&self) -> bool {
-        let patience = self.estimate.srtt().unwrap_or_default().max(SHORTEST_TIMEOUT) + self.reaction();
+        let patience = self.estimate.srtt().unwrap_or_default().max(MIN_TIMEOUT) + self.reaction();
         self.lost_at.is_some_and(|due| self.now > due + patience)
     }
 }
@@ -160,13 +160,26 @@ pub(crate) struct AckInfo {
     pub original_end: Option<u64>,
 }
 
+/// A probe that repeated the only outstanding segment.
+#[derive(Debug, Clone, Copy)]
+struct LoneProbe {
+    at: Time,
+    /// The wait before the probe.
+    waited: Duration,
+    /// First octet of the segment.
+    start: u64,
+}
+
 /// A sender's recoveries from loss.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recoveries {
     current: Option<Recovery>,
     pub probes: Probes,
+    /// Number of duplicate acknowledgments in a row.
     duplicates: u32,
+    /// When the last acknowledgment arrived.
     last_ack: Option<Time>,
+    /// When the sender last sent a packet.
     last_sent: Option<Time>,
     /// When new data were last acknowledged.
     advanced_at: Option<Time>,
@@ -175,9 +188,9 @@ pub(crate) struct Recoveries {
     is_paced: bool,
     /// The sender has retransmitted a segment by RACK or as a probe.
     has_rack: bool,
-    /// The probe that repeated the only outstanding segment: its time, the wait before it, and its
-    /// start.
-    lone_probe: Option<(Time, Duration, u64)>,
+    /// The last retransmission, if it was such a probe.
+    lone_probe: Option<LoneProbe>,
+    /// The last retransmission shows that the one before was not a probe.
     revokes_probe: bool,
 }
 
@@ -225,9 +238,14 @@ impl Recoveries {
     pub fn carry_over(&mut self, now: Time, una: u64, highest: u64) {
         let mut undo = Undo::default();
         undo.record_retransmission(una, None);
-        let (by_rto, has_frto) = (false, false);
-        let (since, point, highest_resent) = (now, highest, highest);
-        self.current = Some(Recovery { by_rto, has_frto, since, point, highest_resent, undo });
+        self.current = Some(Recovery {
+            by_rto: false,
+            has_frto: false,
+            since: now,
+            point: highest,
+            highest_resent: highest,
+            undo,
+        });
     }
 
     /// Processes an acknowledgment in or outside a recovery. `advances`: it acknowledges new data.
@@ -292,22 +310,10 @@ impl Recoveries {
             self.probes.are_unused |=
                 resent.sacked_above == 0 && resent.has_sack && !self.has_sent_since_ack(resent);
         }
-        match cause {
-            _ if by_rto || cause.begins_fast_recovery() => {
-                self.probes.stop_waiting();
-                if by_rto {
-                    self.duplicates = 0;
-                }
-                let has_frto = by_rto && self.current.as_ref().is_none_or(|previous| previous.by_rto);
-                let undo = self
-                    .current
-                    .take()
-                    .map_or_else(Undo::default, |previous| previous.undo.for_next_recovery());
-                let (since, point, highest_resent) = (resent.now, resent.highest, resent.end);
-                self.current = Some(Recovery { by_rto, has_frto, since, point, highest_resent, undo });
-            }
-            Cause::Probe => self.probes.sent(resent.highest),
-            _ => {}
+        if by_rto || cause.begins_fast_recovery() {
+            self.begin_recovery(resent, by_rto);
+        } else if cause == Cause::Probe {
+            self.probes.sent(resent.highest);
         }
         if let Some(recovery) = &mut self.current {
             recovery.highest_resent = recovery.highest_resent.max(resent.end);
@@ -315,6 +321,25 @@ impl Recoveries {
         }
         self.last_sent = Some(resent.now);
         cause
+    }
+
+    /// Begins a recovery with this retransmission, in place of a current one.
+    fn begin_recovery(&mut self, resent: &Retransmission, by_rto: bool) {
+        self.probes.stop_waiting();
+        if by_rto {
+            self.duplicates = 0;
+        }
+        let has_frto = by_rto && self.current.as_ref().is_none_or(|previous| previous.by_rto);
+        let undo =
+            self.current.take().map_or_else(Undo::default, |previous| previous.undo.for_next_recovery());
+        self.current = Some(Recovery {
+            by_rto,
+            has_frto,
+            since: resent.now,
+            point: resent.highest,
+            highest_resent: resent.end,
+            undo,
+        });
     }
 
     /// Returns whether the last retransmission shows that the one before was not a probe.
@@ -326,17 +351,19 @@ impl Recoveries {
     /// not after a probe. If the only segment is repeated after a wait, and again after about twice
     /// that wait, both were expiries.
     fn revise_probe(&mut self, resent: &Retransmission, cause: Cause) {
-        let before = self.lone_probe.take().filter(|&(_, _, start)| start == resent.start);
+        let before = self.lone_probe.take().filter(|probe| probe.start == resent.start);
         self.revokes_probe = false;
         match cause {
             Cause::Probe if resent.start <= resent.una => {
                 let begin = self.last_ack.max(self.last_sent).unwrap_or(resent.now);
-                self.lone_probe = Some((resent.now, resent.now.saturating_since(begin), resent.start));
+                let waited = resent.now.saturating_since(begin);
+                self.lone_probe = Some(LoneProbe { at: resent.now, waited, start: resent.start });
             }
-            Cause::Rto if let Some((at, waited, _)) = before => {
-                let (waited, until_resent) = (waited.as_nanos(), resent.now.saturating_since(at).as_nanos());
-                self.revokes_probe =
-                    (waited * 2 - waited / 4..=waited * 2 + waited / 4).contains(&until_resent);
+            Cause::Rto if let Some(probe) = before => {
+                let waited = probe.waited.as_nanos();
+                let until_resent = resent.now.saturating_since(probe.at).as_nanos();
+                let about_twice = waited * 2 - waited / 4..=waited * 2 + waited / 4;
+                self.revokes_probe = about_twice.contains(&until_resent);
                 self.probes.are_unused |= self.revokes_probe;
             }
             _ => {}
@@ -361,7 +388,7 @@ impl Recoveries {
     /// direct response to it, soon after it in response to a duplicate that opens the congestion
     /// window, or by the pacing clock.
     fn follows_advance(&self, resent: &Retransmission, is_answer: bool) -> bool {
-        let soon = SHORTEST_TIMEOUT.max(resent.reaction());
+        let soon = MIN_TIMEOUT.max(resent.reaction());
         let is_soon = self.advanced_at.is_some_and(|at| resent.now.saturating_since(at) <= soon);
         let is_in_turn = is_answer || self.may_wait_for_clock(resent);
         is_in_turn && is_soon && self.duplicates < DUPLICATE_THRESHOLD
@@ -371,7 +398,7 @@ impl Recoveries {
     /// cannot have expired so soon after the last packet.
     fn may_wait_for_clock(&self, resent: &Retransmission) -> bool {
         let last = self.last_ack.max(self.last_sent);
-        self.is_paced && last.is_some_and(|at| resent.now.saturating_since(at) < SHORTEST_TIMEOUT)
+        self.is_paced && last.is_some_and(|at| resent.now.saturating_since(at) < MIN_TIMEOUT)
     }
 
     /// Returns whether the segment leaves when RACK sends it, or later because of the pacing clock.
@@ -384,12 +411,16 @@ impl Recoveries {
     /// Returns the cause of a fast retransmission, if there is one.
     fn fast_cause(&self, resent: &Retransmission, is_answer: bool) -> Option<Cause> {
         let has_duplicates = self.duplicates >= DUPLICATE_THRESHOLD && resent.is_oldest();
-        match () {
-            () if has_duplicates && (is_answer || self.may_wait_for_clock(resent)) => Some(Cause::DupAcks),
-            () if is_answer && resent.is_lost_by_sack() => Some(Cause::Sack),
-            () if self.is_due_by_rack(resent) => Some(Cause::Rack),
-            () if is_answer && resent.sacked_above > 0 => Some(Cause::Sack),
-            () => None,
+        if has_duplicates && (is_answer || self.may_wait_for_clock(resent)) {
+            Some(Cause::DupAcks)
+        } else if is_answer && resent.is_lost_by_sack() {
+            Some(Cause::Sack)
+        } else if self.is_due_by_rack(resent) {
+            Some(Cause::Rack)
+        } else if is_answer && resent.sacked_above > 0 {
+            Some(Cause::Sack)
+        } else {
+            None
         }
     }
 
@@ -398,12 +429,14 @@ impl Recoveries {
         if let Some(cause) = self.fast_cause(resent, is_answer) {
             return cause;
         }
-        match () {
-            () if !is_answer && self.is_probe(resent) => Cause::Probe,
-            () if resent.is_oldest() || !is_answer => Cause::Rto,
+        if !is_answer && self.is_probe(resent) {
+            Cause::Probe
+        } else if resent.is_oldest() || !is_answer {
+            Cause::Rto
+        } else {
             // Already acknowledged, or not the oldest: the sender knows less or more than the
             // capture shows.
-            () => Cause::Unknown,
+            Cause::Unknown
         }
     }
 
@@ -411,7 +444,9 @@ impl Recoveries {
     fn next_cause(&self, recovery: &Recovery, resent: &Retransmission, is_answer: bool) -> Cause {
         let continued = if recovery.by_rto { Cause::RtoRecovery } else { Cause::FastRecovery };
         let is_first_time = match resent.previous {
-            Some((at, was_repeated)) if resent.has_sack => !was_repeated || at < recovery.since,
+            Some(previous) if resent.has_sack => {
+                !previous.was_retransmission || previous.copy.at < recovery.since
+            }
             _ => resent.start >= recovery.highest_resent,
         };
         // Only RACK finds a lost retransmission. The recovery is a fast one from then on.
@@ -434,13 +469,14 @@ impl Recoveries {
         // it.
         let has_duplicates = is_answer && self.duplicates >= DUPLICATE_THRESHOLD;
         let is_sack_driven = is_answer && resent.sacked_above > 0 && !resent.is_overdue_by_rack();
-        match () {
-            () if resent.has_sack && is_sack_driven && (is_first_time || !resent.may_be_by_timer()) => {
-                continued
-            }
-            () if has_duplicates && (is_first_time || recovery.by_rto) => Cause::DupAcks,
-            () if is_answer && resent.sacked_above > 0 && !resent.has_sack => continued,
-            () => Cause::Rto,
+        if resent.has_sack && is_sack_driven && (is_first_time || !resent.may_be_by_timer()) {
+            continued
+        } else if has_duplicates && (is_first_time || recovery.by_rto) {
+            Cause::DupAcks
+        } else if is_answer && resent.sacked_above > 0 && !resent.has_sack {
+            continued
+        } else {
+            Cause::Rto
         }
     }
 
@@ -453,7 +489,8 @@ impl Recoveries {
             return true;
         }
         let begin = self.last_ack.max(self.last_sent).unwrap_or(resent.now);
-        let longest = resent.estimate.longest_probe_timeout(true, resent.sender_delay);
+        let is_single = true;
+        let longest = resent.estimate.longest_probe_timeout(is_single, resent.sender_delay);
         resent.has_sack
             && resent.sacked_above == 0
             && !self.probes.is_waiting()

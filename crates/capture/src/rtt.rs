@@ -6,7 +6,7 @@ use umts_units::Duration;
 
 /// Maximum number of samples that are stored individually. Most connections have no more, and a
 /// histogram takes about a thousand times as much memory.
-const FEW: usize = 32;
+const MAX_FEW: usize = 32;
 
 /// Count, sum and extremes of samples.
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,7 +61,7 @@ impl RttSums {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RttSamples {
     pub sums: RttSums,
-    /// The samples while there are at most [`FEW`], in microseconds, rounded up.
+    /// The samples while there are at most [`MAX_FEW`], in microseconds, rounded up.
     few: Vec<u64>,
     /// All samples once there are more, in microseconds.
     histogram: Option<Box<Histogram<u64>>>,
@@ -73,7 +73,7 @@ impl RttSamples {
         let us = rtt.as_nanos().div_ceil(1_000);
         match &mut self.histogram {
             Some(histogram) => add(histogram, us),
-            None if self.few.len() < FEW => self.few.push(us),
+            None if self.few.len() < MAX_FEW => self.few.push(us),
             None => add(self.as_histogram(), us),
         }
     }
@@ -100,7 +100,7 @@ impl RttSamples {
         let us = match &self.histogram {
             Some(histogram) => histogram.median_equivalent(histogram.value_at_quantile(quantile)),
             None => {
-                let mut few = [0; FEW];
+                let mut few = [0; MAX_FEW];
                 let few = &mut few[..self.few.len()];
                 few.copy_from_slice(&self.few);
                 few.sort_unstable();

@@ -118,7 +118,10 @@ impl Retransmissions {
     /// Processes an acknowledgment of all octets below `una`. `echo` is the timestamp that it echoes
     /// (TSecr), and `shortest` the shortest round-trip time of the connection.
     pub fn acknowledged(&mut self, now: Time, una: u64, echo: Option<u32>, shortest: Option<Duration>) {
-        for resent in self.recent.iter_mut().filter(|r| !r.is_acknowledged && r.end <= una) {
+        for resent in self.recent.iter_mut() {
+            if resent.is_acknowledged || resent.end > una {
+                continue;
+            }
             resent.is_acknowledged = true;
             self.unacknowledged -= 1;
             let is_older = echo.zip(resent.timestamp).is_some_and(|(echo, sent)| is_before(echo, sent));
@@ -138,10 +141,10 @@ impl Retransmissions {
     /// these octets counts as needless. If it did so before for another reason, it is counted by
     /// DSACK instead.
     pub fn duplicated(&mut self, start: u64, end: u64) {
-        let overlapping = |r: &&mut RecentRetransmission| {
-            r.start < end && start < r.end && r.evidence != Some(Evidence::Dsack)
+        let is_reported = |resent: &&mut RecentRetransmission| {
+            resent.start < end && start < resent.end && resent.evidence != Some(Evidence::Dsack)
         };
-        let Some(resent) = self.recent.iter_mut().rev().find(overlapping) else { return };
+        let Some(resent) = self.recent.iter_mut().rev().find(is_reported) else { return };
         if let Some(before) = resent.evidence.replace(Evidence::Dsack) {
             *self.unneeded.counter(before) -= 1;
         }

@@ -19,7 +19,7 @@ use crate::reader::{ReadError, Reason, damage_warning};
 use crate::reader_thread::reordering_warning;
 
 /// Interval of progress reports, in octets of the file.
-const STEP: u64 = 8 << 20;
+const PROGRESS_INTERVAL: u64 = 8 << 20;
 /// Number of first octets of each direction that are recorded: more than the common beginning of
 /// all requests or greetings.
 const PREFIX_OCTETS: usize = 512;
@@ -71,7 +71,7 @@ pub fn analyse_stream_progress(
         if let Some(ending) = ended.map_err(|reason| error(blocks.offset(), reason))? {
             break ending;
         }
-        if blocks.offset() - reported >= STEP {
+        if blocks.offset() - reported >= PROGRESS_INTERVAL {
             reported = blocks.offset();
             if progress((blocks.position() as f64 / size.max(1) as f64).min(1.0)).is_break() {
                 return Err(error(reported, Reason::Stopped));
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(found.len(), 10, "connections beyond the limit have no progress");
         for steps in found {
             assert!(steps.sent.iter().all(|&(at, octets)| at.as_nanos() as i64 == octets - 1));
-            assert!(steps.sent.len() > 20 && steps.sent.last().is_some_and(|step| step.1 > 99_900));
+            assert!(steps.sent.len() > 20 && steps.sent.last().is_some_and(|&(_, octets)| octets > 99_900));
         }
     }
 }

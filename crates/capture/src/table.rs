@@ -34,7 +34,8 @@ impl Table {
     pub fn find(&mut self, ends: &Ends) -> Option<usize> {
         let entry = &mut self.recent[ends.cache_index() % RECENT];
         let cached = *entry as usize;
-        if self.slots.get(cached).is_some_and(|slot| slot.as_ref().is_some_and(|c| c.ends == *ends)) {
+        let open = self.slots.get(cached).and_then(Option::as_ref);
+        if open.is_some_and(|connection| connection.ends == *ends) {
             return Some(cached);
         }
         let slot = *self.by_ends.get(ends)?;

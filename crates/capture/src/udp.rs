@@ -153,8 +153,8 @@ impl UdpFlows {
 
 /// Returns the protocol of an unsupported tunnel, by the ports of the datagram.
 pub(crate) fn unread_tunnel(packet: &Packet) -> Option<OtherProtocol> {
-    let Ends(a, b) = packet.ends;
-    [a.port(), b.port()].into_iter().find_map(|port| match port {
+    let Ends(first, second) = packet.ends;
+    [first.port(), second.port()].into_iter().find_map(|port| match port {
         1701 => Some(OtherProtocol::L2tp),
         3544 => Some(OtherProtocol::Teredo),
         4790 => Some(OtherProtocol::VxlanGpe),
@@ -170,6 +170,7 @@ fn quic_version(packet: &Packet) -> Option<u32> {
     packet.datagram.version.filter(|version| has_fixed_bit && is_known(version))
 }
 
+/// A flow, as far as it was captured.
 #[derive(Debug)]
 struct Flow {
     ends: Ends,
@@ -184,8 +185,9 @@ struct Flow {
 impl Flow {
     /// Describes the flow. Its sender is the end that sent more octets.
     fn row(&self, flow: u64, first: Time) -> UdpFlowRow {
-        let Ends(a, b) = self.ends;
-        let (client, server) = if self.client_is_first { (a, b) } else { (b, a) };
+        let Ends(first_end, second_end) = self.ends;
+        let (client, server) =
+            if self.client_is_first { (first_end, second_end) } else { (second_end, first_end) };
         let sender = usize::from(self.directions[1].octets > self.directions[0].octets);
         let direction = |direction: usize| self.directions[direction].direction(self.version.is_some());
         UdpFlowRow {
@@ -249,10 +251,13 @@ impl DatagramDirection {
 /// QUIC's spin bit in one direction: it changes once per round trip (RFC 9000 §17.4).
 #[derive(Debug, Default)]
 struct Spin {
+    /// Value of the last packet.
     last: Option<bool>,
+    /// When the value last changed.
     changed: Option<Time>,
     packets: u64,
     changes: u64,
+    /// Times between changes.
     rtt: RttSums,
 }
 

@@ -37,21 +37,52 @@ struct SentSegment {
     is_sacked: bool,
 }
 
+/// A copy of a segment, identified by its time and its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SentCopy {
+    /// When the copy left.
+    pub at: Time,
+    /// End of the segment, as an unwrapped sequence number.
+    pub end: u64,
+}
+
+/// The last copy of a segment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LastCopy {
+    pub copy: SentCopy,
+    pub was_retransmission: bool,
+}
+
+/// Times at which newly acknowledged segments left. A time is `None` if it gives no round-trip
+/// time.
+struct AckedTimes {
+    /// When the first one left.
+    first: Option<Time>,
+    /// When the one that was sent last left.
+    newest: Option<Time>,
+}
+
 impl SentSegment {
-    /// Returns when an octet left last, and whether that was a retransmission.
-    fn last_sent(&self, number: u64) -> (Time, bool) {
-        let was_retransmitted = number < self.start + u64::from(self.resent_octets);
+    /// Returns the last copy with the octet `number`.
+    fn last_copy(&self, number: u64) -> LastCopy {
+        let was_retransmission = number < self.start + u64::from(self.resent_octets);
         let before = Duration::from_micros(u64::from(self.before_us));
-        (if was_retransmitted { self.at } else { self.at - before }, was_retransmitted)
+        let at = if was_retransmission { self.at } else { self.at - before };
+        LastCopy { copy: SentCopy { at, end: self.end }, was_retransmission }
     }
 
     /// Returns the delivery of the segment up to the octet `last`.
     fn delivered(&self, last: u64, echo: Option<u32>) -> DeliveredSegment {
-        let (sent_at, was_retransmitted) = self.last_sent(last);
+        let LastCopy { copy, was_retransmission } = self.last_copy(last);
         // RFC 8985 §6.2, step 2, as in the Eifel detection.
         let was_earlier_copy =
-            was_retransmitted && echo.is_some_and(|echo| (echo.wrapping_sub(self.timestamp) as i32) < 0);
-        DeliveredSegment { sent_at, end: self.end, was_retransmitted, was_earlier_copy }
+            was_retransmission && echo.is_some_and(|echo| (echo.wrapping_sub(self.timestamp) as i32) < 0);
+        DeliveredSegment {
+            sent_at: copy.at,
+            end: copy.end,
+            was_retransmitted: was_retransmission,
+            was_earlier_copy,
+        }
     }
 }
 
@@ -105,14 +136,13 @@ impl UnackedSegments {
     /// been seen.
     #[inline]
     pub fn sent(&mut self, now: Time, start: u64, end: u64, was_overtaken: bool, has_acks: bool) {
-        let (resent_octets, before_us, timestamp) = (0, 0, 0);
         let sent = SentSegment {
             start,
             end,
             at: now,
-            resent_octets,
-            before_us,
-            timestamp,
+            resent_octets: 0,
+            before_us: 0,
+            timestamp: 0,
             was_retransmitted: false,
             is_sacked: false,
         };
@@ -143,7 +173,8 @@ impl UnackedSegments {
         let first = self.segments.partition_point(|sent| sent.end <= start);
         for sent in self.segments.range_mut(first..).take_while(|sent| sent.start < end) {
             self.marked_to = self.marked_to.max(sent.end);
-            let before_us = now.saturating_since(sent.last_sent(sent.end - 1).0).as_nanos() / 1000;
+            let last_sent = sent.last_copy(sent.end - 1).copy.at;
+            let before_us = now.saturating_since(last_sent).as_nanos() / 1000;
             sent.before_us = u32::try_from(before_us).unwrap_or(u32::MAX);
             sent.was_retransmitted = true;
             sent.at = now;
@@ -169,24 +200,22 @@ impl UnackedSegments {
 
     /// Records whether the acknowledgment has a timestamp.
     #[inline]
-    pub fn note_timestamp_option(&mut self, segment: &Segment) {
+    pub fn record_timestamp_option(&mut self, segment: &Segment) {
         self.has_timestamps = segment.options.timestamps.is_some() && !self.timestamps.is_empty();
     }
 
-    /// Returns when the segment with this octet left last, whether that was a retransmission, and
-    /// the segment's end.
-    pub fn last_sent(&self, number: u64) -> Option<(Time, bool, u64)> {
+    /// Returns the last copy of the segment with this octet.
+    pub fn last_copy(&self, number: u64) -> Option<LastCopy> {
         let index = self.segments.partition_point(|sent| sent.end <= number);
         let sent = self.segments.get(index).filter(|sent| sent.start <= number)?;
-        let (at, was_retransmitted) = sent.last_sent(number);
-        Some((at, was_retransmitted, sent.end))
+        Some(sent.last_copy(number))
     }
 
-    /// Returns when the oldest segment left last, and its end.
+    /// Returns the last copy of the oldest segment.
     #[inline]
-    pub fn oldest(&self, una: u64) -> Option<(Time, u64)> {
+    pub fn oldest(&self, una: u64) -> Option<SentCopy> {
         let sent = self.segments.front().filter(|sent| sent.start <= una && una < sent.end)?;
-        Some((sent.last_sent(una).0, sent.end))
+        Some(sent.last_copy(una).copy)
     }
 
     /// Returns whether a retransmitted segment is outstanding and not selectively acknowledged.
@@ -249,7 +278,7 @@ impl UnackedSegments {
     pub fn acknowledged(&mut self, now: Time, una: u64, ack: u64, segment: &Segment) {
         let echo = segment.options.timestamps.map(|(_, echo)| echo);
         let is_marked = self.is_marked(una);
-        let (first, newest) =
+        let AckedTimes { first, newest } =
             if is_marked { self.remove_marked(now, ack, echo) } else { self.remove_unmarked(now, ack) };
         // Karn: no sample if the segment that left last was retransmitted.
         if let Some(at) = newest {
@@ -277,30 +306,28 @@ impl UnackedSegments {
     }
 
     /// Removes the segments below `ack`, if none was retransmitted or selectively acknowledged.
-    /// Returns when the first one left, and the latest time at which one of them left.
     #[inline]
-    fn remove_unmarked(&mut self, now: Time, ack: u64) -> (Option<Time>, Option<Time>) {
+    fn remove_unmarked(&mut self, now: Time, ack: u64) -> AckedTimes {
         let Some(&SentSegment { at: first, .. }) = self.segments.front().filter(|sent| sent.end <= ack)
         else {
-            return (None, None);
+            return AckedTimes { first: None, newest: None };
         };
-        let (mut newest, mut last) = (first, (first, 0));
+        let (mut newest, mut last) = (first, SentCopy { at: first, end: 0 });
         while let Some(&SentSegment { at, end, .. }) = self.segments.front()
             && end <= ack
         {
             self.segments.pop_front();
             newest = newest.max(at);
-            last = (at, end);
+            last = SentCopy { at, end };
         }
-        self.rack.delivered_in_order(now, last.0, last.1);
-        (Some(first), Some(newest))
+        self.rack.delivered_in_order(now, last.at, last.end);
+        AckedTimes { first: Some(first), newest: Some(newest) }
     }
 
-    /// Removes the segments below `ack`, whichever they are. Returns the same times as
-    /// [`remove_unmarked`](Self::remove_unmarked). A time is `None` if Karn's rule forbids a
-    /// sample. The first one, for the sender's estimate, is `None` if any of the segments was
-    /// retransmitted.
-    fn remove_marked(&mut self, now: Time, ack: u64, echo: Option<u32>) -> (Option<Time>, Option<Time>) {
+    /// Removes the segments below `ack`, whichever they are. A time is `None` if Karn's rule
+    /// forbids a sample. The first one, for the sender's estimate, is `None` if any of the segments
+    /// was retransmitted.
+    fn remove_marked(&mut self, now: Time, ack: u64, echo: Option<u32>) -> AckedTimes {
         let min_rtt = self.rtt_every.sums.min();
         let mut newest: Option<SentSegment> = None;
         let (mut first, mut has_retransmitted) = (None, false);
@@ -318,9 +345,9 @@ impl UnackedSegments {
                 newest = Some(sent);
             }
         }
-        (
-            first.filter(|_| !has_retransmitted),
-            newest.filter(|sent| !sent.was_retransmitted).map(|sent| sent.at),
-        )
+        AckedTimes {
+            first: first.filter(|_| !has_retransmitted),
+            newest: newest.filter(|sent| !sent.was_retransmitted).map(|sent| sent.at),
+        }
     }
 }

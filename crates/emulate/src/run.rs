@@ -137,7 +137,7 @@ pub fn emulate(
     // would make the clock late.
     let ready = setting.create()?;
     let limit = setting.network.ues.iter().flat_map(|ue| ue.channels).map(|channel| channel.format.tti).min();
-    let limit = limit.unwrap_or(Duration::from_millis(10));
+    let limit = limit.unwrap_or(DEFAULT_LATENESS_LIMIT);
     let behind = surroundings.behind;
     let recording = programs.recording.as_deref().map(|path| Recording::create(path, behind));
     let recording = recording.transpose().map_err(system("cannot write the recording"))?;
@@ -178,7 +178,7 @@ pub fn emulate(
             .extend(recording.finish().err().map(|error| format!("cannot write the recording: {error}")));
     }
     let fidelity = fidelity(&live, &results, cpu, programs.is_real_time);
-    let status = live.children.status(live.command).unwrap_or(125);
+    let status = live.children.status(live.command).unwrap_or(STILL_RUNNING);
     let proxy = others.proxy;
     let others = others.map(|child| live.children.status(child));
     if let Some(proxy) = proxy {
@@ -262,6 +262,14 @@ fn has_simulated_users(network: &NetworkConfig) -> bool {
     network.flows.iter().any(|flow| flow.start < Time::NEVER)
 }
 
+/// Lateness above which instants are counted, in a network without a channel. With channels it is
+/// the shortest TTI.
+const DEFAULT_LATENESS_LIMIT: Duration = Duration::from_millis(10);
+
+/// Exit status of a command that was still running at the end: the status of `timeout` and similar
+/// programs for an error of their own.
+const STILL_RUNNING: i32 = 125;
+
 /// Interval between calls of the meter.
 const METER_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -341,6 +349,7 @@ struct Ready {
 }
 
 impl Ready {
+    /// Runs the network to its end. `end_of` returns the end of the last action outside.
     fn run<O: ExternalIo>(
         self,
         outside: &mut O,

@@ -7,23 +7,23 @@ use umts_units::Time;
 /// Why [`Clock::wait`] returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wake<P> {
-    /// The instant that was waited for has come.
+    /// The instant of the next event has come.
     Reached,
-    /// A packet from outside came at this instant, before the one waited for.
+    /// A packet from outside came at this instant, before the next event.
     Packet(Time, P),
-    /// Something outside may want the run to end: the caller must check.
+    /// The run may have to end for a reason outside the model: the caller must check.
     Stopped,
 }
 
-/// The facts about coming events that a clock may query. Most events have no effect outside the
-/// run; these may be handled late, if their order is kept.
+/// The facts about coming events that a clock may query. An event is *seen* if it may have an effect
+/// outside the run, such as a packet that leaves the emulator. Most events are not: these may be
+/// handled late, if their order is kept.
 pub trait Lookahead {
-    /// Returns whether the next event may have an effect outside the run, such as a packet that
-    /// leaves the emulator.
+    /// Returns whether the next event is seen.
     fn is_seen(&self) -> bool;
 
-    /// Returns when the first event with an effect outside is due. Returns `end` if there is none
-    /// before `end`.
+    /// Returns when the first event is due that is seen. Returns `end` if there is none before
+    /// `end`.
     fn first_seen(&self, end: Time) -> Time;
 }
 
@@ -37,10 +37,10 @@ pub trait Clock {
     fn wait(&mut self, until: Time, lookahead: &impl Lookahead) -> Wake<Self::Packet>;
 }
 
-/// Simulated time: the next event is always now.
+/// Simulated time: it advances to the next event at once.
 ///
-/// The wall clock of `umts emulate` is another implementation. It sleeps until an event is due that
-/// may have an effect outside, wakes early for a packet, and records how late such events are.
+/// The wall clock of `umts emulate` is another implementation. It sleeps until a seen event is due,
+/// wakes early for a packet, and records how late seen events are.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct VirtualClock;
 

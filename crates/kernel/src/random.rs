@@ -13,6 +13,9 @@ use rand_pcg::Pcg64Dxsm;
 
 use crate::normal::quantile;
 
+/// 2^53. Uniform values have 53 bits, as many as the mantissa of a float.
+const TWO_POW_53: f64 = 9_007_199_254_740_992.0;
+
 /// Creates the random streams of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Streams {
@@ -97,7 +100,7 @@ impl Chance {
     pub fn of(probability: f64) -> Self {
         // `uniform` has 53 bits. n / 2^53 < p is equivalent to n < 2^53 p, and scaling by a power
         // of two does not round.
-        let scaled = probability * 9_007_199_254_740_992.0;
+        let scaled = probability * TWO_POW_53;
         let whole = scaled as u64;
         let below = whole.saturating_add(u64::from((whole as f64) < scaled));
         Chance(below.min(Chance::ALWAYS.0))
@@ -145,7 +148,7 @@ impl TtiDraws {
     #[inline]
     pub fn normal(&self, block: u32) -> f64 {
         // The middle of the draw's interval, so that the probability is never 0 or 1.
-        quantile(((self.bits(block) >> 11) as f64 + 0.5) * (1.0 / 9_007_199_254_740_992.0))
+        quantile(((self.bits(block) >> 11) as f64 + 0.5) * (1.0 / TWO_POW_53))
     }
 
     /// Returns 64 random bits for block number `block` of this TTI.
@@ -165,10 +168,10 @@ fn mix(a: u64, b: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// Returns the upper 53 bits as a fraction in [0, 1). The factor is 2^-53.
+/// Returns the upper 53 bits as a fraction in [0, 1).
 #[inline]
 fn to_unit(bits: u64) -> f64 {
-    (bits >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+    (bits >> 11) as f64 * (1.0 / TWO_POW_53)
 }
 
 #[cfg(test)]

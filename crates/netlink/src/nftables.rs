@@ -14,6 +14,9 @@ use std::ops::RangeInclusive;
 use netlink_sys::protocols::NETLINK_NETFILTER;
 use netlink_sys::{Socket, SocketAddr};
 
+/// Length of the headers of a message: 16 octets of netlink, 4 of nfnetlink.
+const HEADERS: usize = 20;
+
 /// From linux/netfilter/nfnetlink.h.
 const BATCH_BEGIN: u16 = 0x10;
 const BATCH_END: u16 = 0x11;
@@ -249,7 +252,7 @@ fn list(kind: u16, family: Family, attributes: &[u8]) -> io::Result<Vec<Vec<u8>>
             match kind {
                 DONE => return Ok(messages),
                 ERROR => return Err(error(rest).unwrap_or_else(cut_off)),
-                _ => messages.extend(rest.get(20..length).map(<[u8]>::to_vec)),
+                _ => messages.extend(rest.get(HEADERS..length).map(<[u8]>::to_vec)),
             }
             rest = &rest[length.next_multiple_of(4).min(rest.len())..];
         }
@@ -386,6 +389,7 @@ pub mod steps {
     /// Condition: the TCP destination port is in this range.
     pub fn is_for(ports: &RangeInclusive<u16>) -> [Expression; 2] {
         let end = |kind, port: u16| nested(kind, &attribute(1, &port.to_be_bytes()));
+        // Register, operator, first value, last value.
         let range = [number(1, REGISTER), number(2, EQUAL), end(3, *ports.start()), end(4, *ports.end())];
         [payload(TCP_HEADER, 2, 2), ("range", range.concat())]
     }
@@ -458,6 +462,7 @@ pub mod steps {
     /// Action: adds the TCP source port to the set, or restarts its timeout.
     pub fn record_source_port(set: &PortSet) -> [Expression; 2] {
         const UPDATE: u32 = 1;
+        // Name of the set, operation, register of the element.
         let into = [text(1, set.name), number(3, UPDATE), number(4, REGISTER)];
         [payload(TCP_HEADER, 0, 2), ("dynset", into.concat())]
     }
@@ -476,11 +481,15 @@ pub mod steps {
     /// Condition: the packet belongs to a transparent socket, which may have an address of another
     /// host.
     pub fn has_transparent_socket() -> [Expression; 2] {
-        [("socket", [number(1, 0), number(2, REGISTER)].concat()), compare(EQUAL, &[1])]
+        /// Key of the flag of a transparent socket.
+        const TRANSPARENT: u32 = 0;
+        // Key, register.
+        [("socket", [number(1, TRANSPARENT), number(2, REGISTER)].concat()), compare(EQUAL, &[1])]
     }
 
     /// Action: sets the mark.
     pub fn mark(value: u32) -> [Expression; 2] {
+        // Key, register of the new value.
         [load(&value.to_ne_bytes()), ("meta", [number(2, MARK), number(3, REGISTER)].concat())]
     }
 
@@ -489,23 +498,29 @@ pub mod steps {
     pub fn deliver_to(port: u16) -> [Expression; 2] {
         /// Both versions of IP.
         const ANY: u32 = 0;
+        // IP version, register of the port.
         [load(&port.to_be_bytes()), ("tproxy", [number(1, ANY), number(3, REGISTER)].concat())]
     }
 
     /// Action: accepts the packet in this chain; later chains still see it.
     pub fn accept() -> [Expression; 1] {
+        // Register, data that contain a verdict with its code.
         let verdict = nested(2, &nested(2, &number(1, ACCEPT)));
         [("immediate", [number(1, VERDICT), verdict].concat())]
     }
 
     /// Action: rejects the packet with an ICMP message to the sender.
     pub fn prohibit() -> [Expression; 1] {
-        [("reject", [number(1, 0), attribute(2, &[PROHIBITED])].concat())]
+        /// Type of a rejection by an ICMP message.
+        const BY_ICMP: u32 = 0;
+        [("reject", [number(1, BY_ICMP), attribute(2, &[PROHIBITED])].concat())]
     }
 
     /// Action: rejects the packet with a TCP reset.
     pub fn reset() -> [Expression; 1] {
-        [("reject", [number(1, 1), attribute(2, &[0])].concat())]
+        /// Type of a rejection by a TCP reset, which has no code.
+        const BY_RESET: u32 = 1;
+        [("reject", [number(1, BY_RESET), attribute(2, &[0])].concat())]
     }
 
     /// Action: replaces the source address by the address of the outgoing device.
@@ -515,6 +530,7 @@ pub mod steps {
 
     /// Loads `octets` octets at this offset of a header into the register.
     fn payload(header: u32, offset: u32, octets: usize) -> Expression {
+        // Register, header, offset, length.
         let parameters =
             [number(1, REGISTER), number(2, header), number(3, offset), number(4, octets as u32)];
         ("payload", parameters.concat())
@@ -522,11 +538,13 @@ pub mod steps {
 
     /// Loads a property of the packet into the register.
     fn meta(key: u32) -> Expression {
+        // Register, key.
         ("meta", [number(1, REGISTER), number(2, key)].concat())
     }
 
     /// Loads the type of the destination address into the register.
     fn kind_of_address() -> Expression {
+        // Register, result, flags.
         ("fib", [number(1, REGISTER), number(2, KIND_OF_ADDRESS), number(3, DESTINATION)].concat())
     }
 
@@ -535,24 +553,27 @@ pub mod steps {
         let data = |kind, octets: &[u8]| nested(kind, &attribute(1, octets));
         let zeros = vec![0; mask.len()];
         let length = number(3, mask.len() as u32);
+        // Source register, target register, length, mask (and), value (exclusive or).
         let parts = [number(1, REGISTER), number(2, REGISTER), length, data(4, mask), data(5, &zeros)];
         ("bitwise", parts.concat())
     }
 
     /// Ends the rule unless the register is equal, or not equal, to `value`.
     fn compare(operator: u32, value: &[u8]) -> Expression {
+        // Register, operator, value.
         ("cmp", [number(1, REGISTER), number(2, operator), nested(3, &attribute(1, value))].concat())
     }
 
     /// Loads a constant into the register.
     fn load(value: &[u8]) -> Expression {
+        // Register, data.
         ("immediate", [number(1, REGISTER), nested(2, &attribute(1, value))].concat())
     }
 }
 
 /// Encodes a netlink message: the header of 16 octets, the nfnetlink header of 4 octets, attributes.
 fn message(kind: u16, flags: u16, family: u8, resource: u16, attributes: &[u8]) -> Vec<u8> {
-    let length = 20 + attributes.len() as u32;
+    let length = (HEADERS + attributes.len()) as u32;
     let mut bytes = Vec::with_capacity(length as usize);
     bytes.extend(length.to_ne_bytes());
     bytes.extend(kind.to_ne_bytes());
@@ -661,10 +682,10 @@ mod tests {
                 let chain = Chain { name, ..CHAIN };
                 table.chain(chain, &[Rule::new("to", &[&to, &steps::accept()])]);
             }
-            let noted = [&steps::is_syn_ack()[..], &steps::has_socket(), &steps::record_source_port(&SET)];
-            let known = [&steps::is_ack()[..], &steps::is_for_port_in(&SET), &steps::has_mark(7)];
+            let record = [&steps::is_syn_ack()[..], &steps::has_socket(), &steps::record_source_port(&SET)];
+            let look_up = [&steps::is_ack()[..], &steps::is_for_port_in(&SET), &steps::has_mark(7)];
             let chain = Chain { name: "output", hook: 3, priority: 0, ..CHAIN };
-            table.chain(chain, &[Rule::new("noted", &noted), Rule::new("known", &known)]);
+            table.chain(chain, &[Rule::new("record", &record), Rule::new("look up", &look_up)]);
             table.make().map(drop)
         });
         if let Some(made) = made {

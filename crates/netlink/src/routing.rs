@@ -143,14 +143,22 @@ impl Netlink {
         self.send_request(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Creates a pair of connected virtual devices, the other one in the namespace `there`.
+    /// Creates a pair of connected virtual devices: `name` in this namespace, `peer_name` in the
+    /// namespace `peer_namespace`.
     ///
     /// # Errors
     /// Errors of the kernel: `AlreadyExists` if a device with this name exists.
-    pub fn add_pair(&mut self, name: &str, other: &str, there: BorrowedFd<'_>) -> io::Result<()> {
+    pub fn add_pair(
+        &mut self,
+        name: &str,
+        peer_name: &str,
+        peer_namespace: BorrowedFd<'_>,
+    ) -> io::Result<()> {
         let mut peer = LinkMessage::default();
-        peer.attributes =
-            vec![LinkAttribute::IfName(other.to_owned()), LinkAttribute::NetNsFd(there.as_raw_fd())];
+        peer.attributes = vec![
+            LinkAttribute::IfName(peer_name.to_owned()),
+            LinkAttribute::NetNsFd(peer_namespace.as_raw_fd()),
+        ];
         let mut message = LinkMessage::default();
         message.attributes = vec![
             LinkAttribute::IfName(name.to_owned()),
@@ -260,8 +268,8 @@ impl Netlink {
             message.header.address_family = family;
             for route in self.list(RouteNetlinkMessage::GetRoute(message))? {
                 let RouteNetlinkMessage::NewRoute(route) = route else { continue };
-                let is_there = route.attributes.contains(&RouteAttribute::Oif(device));
-                for attribute in route.attributes.into_iter().filter(|_| is_there) {
+                let uses_device = route.attributes.contains(&RouteAttribute::Oif(device));
+                for attribute in route.attributes.into_iter().filter(|_| uses_device) {
                     if let RouteAttribute::Metrics(metrics) = attribute {
                         metrics_of_routes.extend(metrics);
                     }

@@ -36,8 +36,9 @@ pub struct Record {
     /// Number of the connection in the log.
     number: u64,
     client: SocketAddr,
-    /// When the client's connection was accepted, as a date for the log and for durations.
+    /// Date at which the client's connection was accepted, for the log.
     started_at: SystemTime,
+    /// The same instant, for durations.
     started: Instant,
     /// Time from the start until the server was connected.
     connected: Option<Duration>,
@@ -211,10 +212,10 @@ async fn permitted(
     resolved.retain(|address| !address.ip().to_canonical().is_unspecified());
     let has_addresses = !resolved.is_empty();
     resolved.retain(|address| policy.permits(client.ip(), *address));
-    match resolved.is_empty() && has_addresses {
-        true => Err(io::ErrorKind::PermissionDenied.into()),
-        false => Ok(resolved),
+    if resolved.is_empty() && has_addresses {
+        return Err(io::ErrorKind::PermissionDenied.into());
     }
+    Ok(resolved)
 }
 
 /// Connects to the first address that answers. `outbound` is the attempt to the first address if
@@ -360,14 +361,14 @@ mod tests {
 
     #[test]
     fn exhausted_ports_differ_from_unreachable_servers() {
-        let of = |code| io::Error::from_raw_os_error(code);
+        let os_error = |code| io::Error::from_raw_os_error(code);
         let local = Some("127.0.0.1:80".parse().unwrap());
-        assert_eq!(outcome_of_connect_error(&of(EADDRNOTAVAIL), local), Ended::Exhausted);
-        assert_eq!(outcome_of_connect_error(&of(EADDRINUSE), local), Ended::Exhausted);
-        assert_eq!(outcome_of_connect_error(&of(EMFILE), None), Ended::Exhausted);
+        assert_eq!(outcome_of_connect_error(&os_error(EADDRNOTAVAIL), local), Ended::Exhausted);
+        assert_eq!(outcome_of_connect_error(&os_error(EADDRINUSE), local), Ended::Exhausted);
+        assert_eq!(outcome_of_connect_error(&os_error(EMFILE), None), Ended::Exhausted);
         // ENETUNREACH means a missing route, even if this host has an address for the destination.
-        assert_eq!(outcome_of_connect_error(&of(nix::libc::ENETUNREACH), local), Ended::Unreachable);
+        assert_eq!(outcome_of_connect_error(&os_error(nix::libc::ENETUNREACH), local), Ended::Unreachable);
         assert_eq!(outcome_of_connect_error(&io::ErrorKind::PermissionDenied.into(), local), Ended::Denied);
-        assert_eq!(outcome_of_connect_error(&of(nix::libc::EACCES), local), Ended::Unreachable);
+        assert_eq!(outcome_of_connect_error(&os_error(nix::libc::EACCES), local), Ended::Unreachable);
     }
 }

@@ -62,10 +62,11 @@ impl Limits {
             let share = memory / (2 * connections.max(1) as u64);
             let min_buffer = buffer.unwrap_or(MIN_BUFFER);
             if connections == 0 || share < min_buffer {
-                let (all, fit) = (Bytes(memory), connections_with(min_buffer));
-                let each = Bytes(2 * min_buffer);
+                let (memory, sufficient_for) = (Bytes(memory), connections_with(min_buffer));
+                let per_connection = Bytes(2 * min_buffer);
                 return Err(wrong(format!(
-                    "--memory {all}: at {each} each it suffices for {fit} connections; choose more memory, or fewer connections"
+                    "--memory {memory}: at {per_connection} each it suffices for {sufficient_for} connections; \
+                     choose more memory, or fewer connections"
                 )));
             }
             buffer = buffer.or(Some(share));
@@ -80,8 +81,9 @@ impl Limits {
         Ok(Limits { connections, buffer, chunk })
     }
 
-    /// Kernel memory of a socket in bytes: receive buffer, send buffer. Together with the bytes
-    /// between the sockets they make up one buffer.
+    /// Kernel memory of a socket in bytes: receive buffer, send buffer. The buffer of a direction is
+    /// divided into 1/2 for the receive buffer, 1/`PIPE_DIVISOR` for the bytes between the sockets,
+    /// and the rest for the send buffer.
     pub fn of_socket(&self) -> Option<[u64; 2]> {
         let octets = self.buffer.map(|octets| octets.min(MAX_BUFFER));
         octets.map(|octets| [octets / 2, octets - octets / 2 - octets / PIPE_DIVISOR])
@@ -112,7 +114,8 @@ mod tests {
     #[test]
     fn descriptors_limit_the_connections() {
         let limits = Limits::of(&options(&[]), 20_000).unwrap();
-        // 64 descriptors of the process and 74 of the worker, then two per connection.
+        // 64 descriptors of the process, 74 of the worker and two per connection:
+        // (20,000 - 64 - 74) / 2 = 9,931. A chunk is the capacity of a pipe, 2^19 bytes.
         assert_eq!((limits.connections, limits.buffer, limits.chunk), (9_931, None, 524_288));
         let error = Limits::of(&options(&[("--connections", "10000")]), 20_000).unwrap_err().to_string();
         assert!(
@@ -123,6 +126,7 @@ mod tests {
 
     #[test]
     fn memory_limits_connections_or_buffers() {
+        // memory = 2 directions · connections · buffer. A chunk is 1/8 of a buffer.
         let limits = Limits::of(&options(&[("--memory", "64 MB")]), 20_000).unwrap();
         assert_eq!((limits.connections, limits.buffer), (500, Some(64_000)));
         let limits =

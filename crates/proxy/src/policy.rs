@@ -39,12 +39,13 @@ impl Policy {
     /// network contains its address.
     pub fn permits(&self, client: IpAddr, to: SocketAddr) -> bool {
         let to = SocketAddr::new(to.ip().to_canonical(), to.port());
-        let is_among = |destinations: &[Destinations]| destinations.iter().any(|one| one.contains(to));
-        let is_named = self.allowed.iter().any(|one| one.network.is_some() && one.contains(to));
-        let is_own_loopback = to.ip().is_loopback() && !client.to_canonical().is_loopback();
+        let is_among = |list: &[Destinations]| list.iter().any(|entry| entry.contains(to));
+        let is_in_allowed_network =
+            self.allowed.iter().any(|entry| entry.network.is_some() && entry.contains(to));
+        let is_foreign_loopback = to.ip().is_loopback() && !client.to_canonical().is_loopback();
         !is_among(&self.denied)
             && (self.allowed.is_empty() || is_among(&self.allowed))
-            && (!is_own_loopback || is_named)
+            && (!is_foreign_loopback || is_in_allowed_network)
     }
 }
 

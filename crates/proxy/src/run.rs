@@ -63,8 +63,9 @@ pub struct Summary {
 }
 
 /// Relays until a signal ends the proxy. At the first SIGTERM or SIGINT the proxy stops accepting,
-/// and open connections may continue for the duration of `drain`. A second one ends all
-/// connections. SIGHUP reopens the log and reads the file of `limits` again. `started` is called when clients can connect.
+/// and open connections may continue for the duration of `drain`. A second signal ends all
+/// connections. SIGHUP reopens the log and reads the file of `limits` again. `started` is called
+/// when clients can connect.
 ///
 /// `guard` is the read end of a pipe that the parent process holds open. With a guard, this process
 /// drops its privileges, and the parent removes the network settings at the end. If the parent
@@ -85,9 +86,9 @@ pub fn run(
     let slot = slot(&options)?;
     let settings = [options.client.settings(), options.server.settings()];
     let paths = slot.clone().map(|slot| Paths::new(slot, settings)).transpose()?;
-    let marks = paths.as_ref().map_or([None; 2], |paths| paths.marks);
-    let client = socket_config(&options.client, marks[0], &limits, &options);
-    let server = socket_config(&options.server, marks[1], &limits, &options);
+    let [client_mark, server_mark] = paths.as_ref().map_or([None; 2], |paths| paths.marks);
+    let client = socket_config(&options.client, client_mark, &limits, &options);
+    let server = socket_config(&options.server, server_mark, &limits, &options);
     let listeners = listeners(&options, &client)?;
     let are_intercepted = matches!(options.destination, Destination::Original(_));
     let sides = effective(&listeners[0], [&client, &server], are_intercepted)?;
@@ -99,15 +100,15 @@ pub fn run(
         }
         _ => None,
     };
-    let out = options.log.as_deref().map(open_log).transpose()?;
+    let log_output = options.log.as_deref().map(open_log).transpose()?;
     // Before privileges are dropped: reading the host's firewall rules requires them.
     let notices = notices(&options.destination, address);
     if guard.is_some() {
         drop_privileges(KeptPrivileges::Addresses).map_err(system("cannot drop rights"))?;
     }
-    let (log, writer) = out.map(Log::new).unzip();
+    let (log, writer) = log_output.map(Log::new).unzip();
     let signals = signals.start_receiving().map_err(system("cannot wait for signals"))?;
-    let about = Started {
+    let state = Started {
         listen: address,
         metrics: metrics.as_ref().and_then(|listener| listener.local_addr().ok()),
         limits,
@@ -130,9 +131,9 @@ pub fn run(
     let (stage_sender, stage) = watch::channel(Stage::Open);
     let workers: Vec<_> = listeners.into_iter().map(|listener| start(&common, listener, &stage)).collect();
     if let Some(log) = &common.log {
-        log.add(&started_event(&about));
+        log.add(&started_event(&state));
     }
-    started(&about);
+    started(&state);
     service::ready();
     let ended = serve_until_end(&common, metrics, guard, signals, &stage_sender, &workers);
     let _ = stage_sender.send(Stage::Over);
@@ -178,16 +179,17 @@ fn socket_config(side: &SideOptions, mark: Option<u32>, limits: &Limits, options
 
 /// Opens one listener per worker at the same address. The kernel distributes clients among them.
 fn listeners(options: &Options, client: &SocketConfig) -> Result<Vec<Socket>, ProxyError> {
-    // Without SO_REUSEPORT, so that an address that another process uses is an error.
-    let alone = Options { workers: 1, ..options.clone() };
-    drop(clear_linger(listen(&alone, options.listen, client)?)?);
+    // With one worker the listener has no SO_REUSEPORT, so an address that another process uses is
+    // an error.
+    let for_one_worker = Options { workers: 1, ..options.clone() };
+    drop(clear_linger(listen(&for_one_worker, options.listen, client)?)?);
     let first = listen(options, options.listen, client)?;
-    let at = local_address(&first)?;
-    let mut all = vec![first];
+    let address = local_address(&first)?;
+    let mut listeners = vec![first];
     for _ in 1..options.workers {
-        all.push(listen(options, at, client)?);
+        listeners.push(listen(options, address, client)?);
     }
-    Ok(all)
+    Ok(listeners)
 }
 
 /// Resets the linger time of a listener that is only tried, so that closing it resets no client.
@@ -223,7 +225,7 @@ fn start(
 
 /// The log's first event: addresses, limits, and the effective socket and route settings of both
 /// sides.
-fn started_event(about: &Started) -> serde_json::Value {
+fn started_event(state: &Started) -> serde_json::Value {
     let settings = |settings: &RouteSettings| {
         json!({
             "congestion_control": settings.congestion_control,
@@ -240,12 +242,12 @@ fn started_event(about: &Started) -> serde_json::Value {
     };
     json!({
         "event": "started",
-        "listen": about.listen.to_string(),
-        "metrics": about.metrics.map(|address| address.to_string()),
-        "connections": about.limits.connections,
-        "buffer": about.limits.buffer,
-        "client_side": side(&about.sides[0]),
-        "server_side": side(&about.sides[1]),
+        "listen": state.listen.to_string(),
+        "metrics": state.metrics.map(|address| address.to_string()),
+        "connections": state.limits.connections,
+        "buffer": state.limits.buffer,
+        "client_side": side(&state.sides[0]),
+        "server_side": side(&state.sides[1]),
     })
 }
 
@@ -276,26 +278,28 @@ fn serve_until_end(
             }));
         }
         let guard = guard.map(pipe::Receiver::from_owned_fd).transpose().map_err(&failed)?;
-        let mut orphaned = pin!(until_ended(guard));
-        until_either(end_requested(&mut signals, common), orphaned.as_mut()).await?;
+        let mut orphaned = pin!(until_closed(guard));
+        unless_orphaned(end_requested(&mut signals, common), orphaned.as_mut()).await?;
         service::stopping();
         let _ = stage_sender.send(Stage::Draining);
         let drained = async {
-            let mut second = pin!(end_requested(&mut signals, common));
+            let mut second_signal = pin!(end_requested(&mut signals, common));
             let mut drain_timeout = pin!(sleep(common.limits.current().drain));
             let mut tick = tokio::time::interval(Duration::from_millis(10));
             poll_fn(|cx| {
                 let is_over = workers.iter().all(JoinHandle::is_finished);
-                let is_second_signal = second.as_mut().poll(cx).is_ready();
+                let has_second_signal = second_signal.as_mut().poll(cx).is_ready();
+                // Polled until pending, so that the next tick wakes this task.
                 while tick.poll_tick(cx).is_ready() {}
-                match is_over || is_second_signal || drain_timeout.as_mut().poll(cx).is_ready() {
-                    true => Poll::Ready(()),
-                    false => Poll::Pending,
+                if is_over || has_second_signal || drain_timeout.as_mut().poll(cx).is_ready() {
+                    Poll::Ready(())
+                } else {
+                    Poll::Pending
                 }
             })
             .await;
         };
-        until_either(drained, orphaned).await
+        unless_orphaned(drained, orphaned).await
     })
 }
 
@@ -334,7 +338,7 @@ fn reload_limits(common: &Common) {
 }
 
 /// Waits until the write end of the pipe is closed. Without a pipe, never returns.
-async fn until_ended(pipe: Option<pipe::Receiver>) {
+async fn until_closed(pipe: Option<pipe::Receiver>) {
     let Some(pipe) = pipe else { return std::future::pending().await };
     loop {
         let is_open = pipe.readable().await.is_ok();
@@ -350,7 +354,7 @@ async fn until_ended(pipe: Option<pipe::Receiver>) {
 ///
 /// # Errors
 /// [`ProxyError::Orphaned`] if the guard ends before `action` does.
-async fn until_either(
+async fn unless_orphaned(
     action: impl Future<Output = ()>,
     mut orphaned: Pin<&mut impl Future<Output = ()>>,
 ) -> Result<(), ProxyError> {

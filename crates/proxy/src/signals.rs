@@ -37,8 +37,8 @@ pub struct Blocked {
 pub struct Signals {
     /// One message per signal.
     pub arrived: UnboundedReceiver<Request>,
-    /// One end of a pipe. Closing it stops the thread that waits for signals.
-    _wanted: OwnedFd,
+    /// The write end of a pipe. Closing it stops the thread that waits for signals.
+    _stop_writer: OwnedFd,
     _blocked: Blocked,
 }
 
@@ -61,11 +61,11 @@ impl Blocked {
     /// An error of the kernel.
     pub fn start_receiving(self) -> io::Result<Signals> {
         let queue = SignalFd::with_flags(&self.handled, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        let (stop, wanted) = pipe2(OFlag::O_CLOEXEC)?;
+        let (stop, stop_writer) = pipe2(OFlag::O_CLOEXEC)?;
         let (sender, arrived) = unbounded_channel();
         let had_terminal = has_terminal();
         std::thread::spawn(move || listen(&queue, &stop, &sender, had_terminal));
-        Ok(Signals { arrived, _wanted: wanted, _blocked: self })
+        Ok(Signals { arrived, _stop_writer: stop_writer, _blocked: self })
     }
 }
 
@@ -92,8 +92,9 @@ fn listen(queue: &SignalFd, stop: &OwnedFd, sender: &UnboundedSender<Request>, h
     loop {
         let mut events =
             [PollFd::new(queue.as_fd(), PollFlags::POLLIN), PollFd::new(stop.as_fd(), PollFlags::POLLIN)];
-        let found = poll(&mut events, PollTimeout::NONE);
-        if found.is_ok() && events[1].any() == Some(true) {
+        let polled = poll(&mut events, PollTimeout::NONE);
+        let [_, stop_event] = &events;
+        if polled.is_ok() && stop_event.any() == Some(true) {
             return;
         }
         while let Ok(Some(signal)) = queue.read_signal() {

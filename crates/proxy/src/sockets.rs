@@ -68,7 +68,8 @@ impl SocketConfig {
         Ok(())
     }
 
-    /// `has_local_peers`: whether packets to the peers may use none of the host's routes.
+    /// Reads the effective settings. `has_local_peers`: peers may be on this host, and packets to
+    /// them use none of the host's routes.
     fn effective(&self, socket: &SockRef<'_>, has_local_peers: bool) -> io::Result<Effective> {
         let receive = socket.recv_buffer_size()? as u64;
         let send = socket.send_buffer_size()? as u64;
@@ -185,13 +186,13 @@ pub fn effective(
     are_intercepted: bool,
 ) -> Result<[Effective; 2], ProxyError> {
     let query = || {
-        let other = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-        server.apply(&SockRef::from(&other), "--server-set")?;
-        let sides = [(client, SockRef::from(listener)), (server, SockRef::from(&other))];
+        let server_socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+        server.apply(&SockRef::from(&server_socket), "--server-set")?;
+        let sides = [(client, SockRef::from(listener)), (server, SockRef::from(&server_socket))];
         let [client, server] = sides.map(|(config, socket)| config.effective(&socket, !are_intercepted));
         let effective = [client?, server?];
         // The socket is not connected: closing it has nothing to reset.
-        other.set_linger(None)?;
+        server_socket.set_linger(None)?;
         Ok(effective)
     };
     query().map_err(|error: io::Error| wrong(error.to_string()))

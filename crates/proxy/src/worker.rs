@@ -74,8 +74,9 @@ pub struct Worker {
     pub pipes: Pipes,
     /// Limits the number of host names being resolved.
     pub resolver_permits: Arc<Semaphore>,
-    /// Number of open connections of this worker, and a notification when it becomes 0.
+    /// Number of open connections of this worker.
     open: AtomicUsize,
+    /// Notified when the number of open connections becomes 0.
     emptied: Notify,
 }
 
@@ -133,9 +134,10 @@ impl Worker {
         }
         self.open.fetch_add(1, Ordering::Relaxed);
         let record = Record::new(self.clone(), address);
-        match is_reset(&client) {
-            true => record.end(Ended::ResetByClient),
-            false => drop(tokio::spawn(serve(record, client))),
+        if is_reset(&client) {
+            record.end(Ended::ResetByClient);
+        } else {
+            drop(tokio::spawn(serve(record, client)));
         }
     }
 
@@ -317,7 +319,7 @@ mod tests {
         let (listener, closed) = listener_and_closed_port();
         let listen = listener.local_addr().expect("the socket has an address");
         let connect = |_| std::net::TcpStream::connect(listen).expect("a connection");
-        let _coming: Vec<_> = (0..CLIENTS).map(connect).collect();
+        let _clients: Vec<_> = (0..CLIENTS).map(connect).collect();
         let common = common(listen, closed, CLIENTS as usize);
         let worker = Arc::new(Worker::new(common.clone()));
         let runtime =

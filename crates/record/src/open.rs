@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use umts_stack::ids::ConnectionId;
 
-/// Number of empty entries beyond which `row` is shortened.
+/// Number of empty entries beyond which the queue of recent connections is shortened.
 const SLACK: usize = 64;
 
 #[derive(Debug)]
@@ -17,23 +17,23 @@ pub(crate) struct Open<T> {
     /// Connections that have been open for a long time, sorted by number. Their numbers are below
     /// `first`.
     old: Vec<(ConnectionId, Box<T>)>,
-    /// Number of the first element of `row`.
+    /// Number of the first element of `recent`.
     first: u32,
     /// Recent connections, by number from `first` on.
-    row: VecDeque<Option<Box<T>>>,
-    /// Number of open connections in `row`. Closed ones are `None`.
+    recent: VecDeque<Option<Box<T>>>,
+    /// Number of open connections in `recent`. Closed ones are `None`.
     recent_count: usize,
 }
 
 impl<T> Default for Open<T> {
     fn default() -> Self {
-        Open { old: Vec::new(), first: 0, row: VecDeque::new(), recent_count: 0 }
+        Open { old: Vec::new(), first: 0, recent: VecDeque::new(), recent_count: 0 }
     }
 }
 
 impl<T> Open<T> {
     pub fn insert(&mut self, id: ConnectionId, value: T) {
-        if self.row.is_empty() {
+        if self.recent.is_empty() {
             self.first = id.0;
         }
         // Numbers need not ascend strictly: two flows may open connections in another order.
@@ -43,12 +43,12 @@ impl<T> Open<T> {
             return;
         }
         let index = (id.0 - self.first) as usize;
-        if index >= self.row.len() {
-            self.row.resize_with(index + 1, || None);
+        if index >= self.recent.len() {
+            self.recent.resize_with(index + 1, || None);
         }
-        self.row[index] = Some(Box::new(value));
+        self.recent[index] = Some(Box::new(value));
         self.recent_count += 1;
-        while self.row.len() > 2 * self.recent_count + SLACK {
+        while self.recent.len() > 2 * self.recent_count + SLACK {
             self.move_first_out();
         }
     }
@@ -56,7 +56,7 @@ impl<T> Open<T> {
     #[inline]
     pub fn get(&mut self, id: ConnectionId) -> Option<&mut T> {
         match id.0.checked_sub(self.first) {
-            Some(index) => self.row.get_mut(index as usize)?.as_deref_mut(),
+            Some(index) => self.recent.get_mut(index as usize)?.as_deref_mut(),
             None => {
                 let at = self.old.binary_search_by_key(&id, |(old, _)| *old).ok()?;
                 Some(&mut self.old[at].1)
@@ -69,9 +69,9 @@ impl<T> Open<T> {
             let at = self.old.binary_search_by_key(&id, |(old, _)| *old).ok()?;
             return Some(self.old.remove(at).1);
         };
-        let entry = self.row.get_mut(index as usize)?.take()?;
+        let entry = self.recent.get_mut(index as usize)?.take()?;
         self.recent_count -= 1;
-        while let Some(None) = self.row.front() {
+        while let Some(None) = self.recent.front() {
             self.move_first_out();
         }
         Some(entry)
@@ -79,19 +79,19 @@ impl<T> Open<T> {
 
     /// All values, in the order of the connection numbers.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        let recent = self.row.iter_mut().flatten();
+        let recent = self.recent.iter_mut().flatten();
         self.old.iter_mut().map(|(_, value)| value).chain(recent).map(|value| &mut **value)
     }
 
     /// All values, in the order of the connection numbers.
     pub fn into_values(self) -> impl Iterator<Item = Box<T>> {
-        let recent = self.row.into_iter().flatten();
+        let recent = self.recent.into_iter().flatten();
         self.old.into_iter().map(|(_, value)| value).chain(recent)
     }
 
-    /// Removes the first entry of `row`. If its connection is open, it becomes an old one.
+    /// Removes the first entry of `recent`. If its connection is open, it becomes an old one.
     fn move_first_out(&mut self) {
-        if let Some(Some(value)) = self.row.pop_front() {
+        if let Some(Some(value)) = self.recent.pop_front() {
             self.old.push((ConnectionId(self.first), value));
             self.recent_count -= 1;
         }
@@ -116,7 +116,7 @@ mod tests {
             assert_eq!(open.remove(ConnectionId(id)), Some(Box::new(id)));
         }
         assert_eq!(open.get(ConnectionId(0)), Some(&mut 0));
-        assert!(open.row.capacity() < 1000, "{}", open.row.capacity());
+        assert!(open.recent.capacity() < 1000, "{}", open.recent.capacity());
         assert_eq!(open.into_values().collect::<Vec<_>>(), [Box::new(0)]);
     }
 

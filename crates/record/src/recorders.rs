@@ -147,8 +147,10 @@ impl<B> Recorders<B> {
 impl Recorders {
     /// The smallest sink that records everything.
     pub fn needs(&self) -> Needs {
+        if self.budget.is_some() || self.captures.is_some() {
+            return Needs::Everything;
+        }
         match &self.series {
-            _ if self.budget.is_some() || self.captures.is_some() => Needs::Everything,
             None => Needs::Metrics,
             Some(series) if series.wants_details() => Needs::Everything,
             Some(_) => Needs::Series,

@@ -40,7 +40,7 @@ pub fn lanes_page() -> String {
     let areas = AREAS.iter().map(|area| (area.name, format!("{} ({})", area.label, area.note)));
     for (area, title) in areas.chain([("", "Lanes without an area on the page".to_owned())]) {
         write!(page, "\n## {title}\n\n| lane | layer | table | drawn as | unit | categories | meaning |\n|---|---|---|---|---|---|---|\n")
-            .expect("a string takes all");
+            .expect("writing to a String cannot fail");
         for lane in LANES.iter().filter(|lane| lane.area == area) {
             let drawn = match lane.draw {
                 Draw::Strip => "strip of intervals",
@@ -59,7 +59,7 @@ pub fn lanes_page() -> String {
                 "| `{}` | {} | `{}` | {drawn} | {} | {labels} | {} |",
                 lane.name, lane.layer, lane.table, lane.unit, lane.meaning
             )
-            .expect("a string takes all");
+            .expect("writing to a String cannot fail");
         }
     }
     page

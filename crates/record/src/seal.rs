@@ -96,8 +96,9 @@ pub fn state(folder: &Path, now: SystemTime) -> Option<String> {
         let metadata = fs::symlink_metadata(folder.join(&name)).ok()?;
         newest = newest.max(hash_metadata(&name, &metadata, &mut hasher)?);
     }
-    let latest = now.checked_sub(TIME_GRANULARITY)?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    (u128::try_from(newest).ok()? < latest.as_nanos()).then(|| hasher.finalize().to_hex()[..32].to_owned())
+    // A later write to a file that was written before `settled` changes the time of the file.
+    let settled = now.checked_sub(TIME_GRANULARITY)?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    (u128::try_from(newest).ok()? < settled.as_nanos()).then(|| hasher.finalize().to_hex()[..32].to_owned())
 }
 
 /// Hashes the metadata of a file. Returns the time of its last change, in ns since 1970.
@@ -107,6 +108,7 @@ fn hash_metadata(name: &str, metadata: &fs::Metadata, hasher: &mut blake3::Hashe
 
     let changed_ns = metadata.ctime() * 1_000_000_000 + metadata.ctime_nsec();
     hasher.update(name.as_bytes());
+    // Zeros separate the name from the numbers.
     for number in [0, metadata.ino(), metadata.size(), changed_ns as u64, metadata.mtime() as u64] {
         hasher.update(&number.to_le_bytes());
     }
@@ -129,16 +131,16 @@ pub fn states(folders: &[PathBuf], now: SystemTime) -> Vec<Option<String>> {
 /// the order of the folders.
 fn on_all_processors<T: Send>(folders: &[PathBuf], inspect: impl Fn(&Path) -> T + Sync) -> Vec<T> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = folders.len().div_ceil(threads).max(MIN_FOLDERS);
+    let per_thread = folders.len().div_ceil(threads).max(MIN_FOLDERS);
     let inspect_all = |folders: &[PathBuf]| folders.iter().map(|folder| inspect(folder)).collect::<Vec<T>>();
-    if folders.len() <= share {
+    if folders.len() <= per_thread {
         return inspect_all(folders);
     }
     std::thread::scope(|scope| {
         let inspect_all = &inspect_all;
-        let shares: Vec<_> =
-            folders.chunks(share).map(|folders| scope.spawn(move || inspect_all(folders))).collect();
-        shares.into_iter().flat_map(|share| share.join().expect("the inspection does not panic")).collect()
+        let running: Vec<_> =
+            folders.chunks(per_thread).map(|folders| scope.spawn(move || inspect_all(folders))).collect();
+        running.into_iter().flat_map(|thread| thread.join().expect("the inspection does not panic")).collect()
     })
 }
 
@@ -154,14 +156,14 @@ enum Card {
 fn read_card(folder: &Path) -> Result<Card, Flaw> {
     let (text, card) = read_json(folder, CARD)?;
     let changed = || Flaw::new(CARD, "is not as it was written");
-    let (Some(own), Some(files)) = (card.get("digest"), card.get("files")) else {
+    let (Some(own_digest), Some(files)) = (card.get("digest"), card.get("files")) else {
         let has = |key: &str| card.contains_key(key);
         let is_older = !has("digest") && !has("files") && has("format") && has("scenario_hash");
         return if is_older { Ok(Card::Unsealed) } else { Err(changed()) };
     };
-    let own = own.as_str().ok_or_else(changed)?;
-    let without = text.replacen(&format!("\"digest\": \"{own}\""), "\"digest\": \"\"", 1);
-    if own.is_empty() || digest(without.as_bytes()) != own {
+    let own_digest = own_digest.as_str().ok_or_else(changed)?;
+    let digested_text = text.replacen(&format!("\"digest\": \"{own_digest}\""), "\"digest\": \"\"", 1);
+    if own_digest.is_empty() || digest(digested_text.as_bytes()) != own_digest {
         return Err(changed());
     }
     let entry = |(name, digest): (&String, &Value)| Some((name.clone(), digest.as_str()?.to_owned()));
@@ -187,19 +189,20 @@ fn read_json(folder: &Path, name: &str) -> Result<(String, Map<String, Value>), 
 /// Compares a file with the digest on the card.
 fn check_file(folder: &Path, name: &str, expected_digest: &str) -> Option<Flaw> {
     let is_text = name.ends_with(".json") || name.ends_with(".toml");
-    if is_text && fs::metadata(folder.join(name)).is_ok_and(|found| found.len() > LARGEST_TEXT) {
+    if is_text && fs::metadata(folder.join(name)).is_ok_and(|metadata| metadata.len() > LARGEST_TEXT) {
         return Some(Flaw::new(name, "is not as it was written"));
     }
     match digest_of_file(&folder.join(name)) {
         Err(error) => Some(Flaw::new(name, unreadable(&error))),
-        Ok(found) => (found != expected_digest).then(|| Flaw::new(name, "is not as it was written")),
+        Ok(digest) => (digest != expected_digest).then(|| Flaw::new(name, "is not as it was written")),
     }
 }
 
 /// Flaws of a run without digests: pipes, devices and links to them instead of files.
 fn irregular_files(folder: &Path) -> Vec<Flaw> {
     let names = files_below(folder, "").unwrap_or_default();
-    let is_irregular = |name: &String| fs::metadata(folder.join(name)).is_ok_and(|found| !found.is_file());
+    let is_irregular =
+        |name: &String| fs::metadata(folder.join(name)).is_ok_and(|metadata| !metadata.is_file());
     names.into_iter().filter(is_irregular).map(|name| Flaw::new(&name, "is not a file")).collect()
 }
 
@@ -208,6 +211,7 @@ fn foreign_files(folder: &Path, files: &BTreeMap<String, String>) -> Vec<Flaw> {
     let flaws = SUBFOLDERS.into_iter().filter(|subfolder| folder.join(subfolder).is_dir()).map(|subfolder| {
         // Subfolders are not entered: a link may lead to a whole disk.
         match names_in(folder, subfolder) {
+            // A listed file, or a folder that contains one, belongs to the run.
             Ok(names) => names
                 .into_iter()
                 .filter(|name| !files.keys().any(|file| file.starts_with(name)))
@@ -224,8 +228,8 @@ fn files_below(folder: &Path, subfolder: &str) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder.join(subfolder))? {
         let entry = entry?;
-        let own = entry.file_name().to_string_lossy().into_owned();
-        let name = if subfolder.is_empty() { own } else { format!("{subfolder}/{own}") };
+        let file_name = entry.file_name().to_string_lossy().into_owned();
+        let name = if subfolder.is_empty() { file_name } else { format!("{subfolder}/{file_name}") };
         if entry.file_type()?.is_dir() {
             names.append(&mut files_below(folder, &name)?);
         } else {
@@ -351,7 +355,7 @@ mod tests {
         assert!(states.iter().all(Option::is_some));
         states.sort();
         states.dedup();
-        assert_eq!(states.len(), 5);
+        assert_eq!(states.len(), 5, "the first state, and another one after each of four changes");
     }
 
     #[test]

@@ -12,8 +12,9 @@ use std::f64::consts::PI;
 pub fn t_quantile(freedom: f64, outside: f64) -> f64 {
     assert!(freedom > 0.0 && freedom.is_finite(), "{freedom} degrees of freedom");
     assert!(outside > 0.0 && outside < 1.0, "a probability of {outside}");
-    // Newton's method for the logarithms of both. The tail is nearly a straight line in them. Short
-    // steps, since the tail of many degrees of freedom is 0 in floating point from about t = 40 on.
+    // Newton's method for ln(tail) as a function of ln(t), which is nearly a straight line. A step
+    // is at most 1, because with many degrees of freedom the tail is 0 in floating point from about
+    // t = 40 on.
     let mut t = 1.0;
     for _ in 0..100 {
         let tail = two_sided_tail(t, freedom);
@@ -29,9 +30,10 @@ pub fn t_quantile(freedom: f64, outside: f64) -> f64 {
 /// The probability of values beyond -t and t: the regularised incomplete beta function I_x(ν/2, 1/2)
 /// at x = ν/(ν + t²).
 fn two_sided_tail(t: f64, freedom: f64) -> f64 {
-    let (half, squares) = (freedom / 2.0, t * t / freedom);
-    let power = libm::exp(-half * libm::log1p(squares)) * (squares / (1.0 + squares)).sqrt();
-    power * gamma_ratio(half) / (half * PI.sqrt()) * beta_fraction(half, 0.5, 1.0 / (1.0 + squares))
+    // With q = t²/ν, x = 1 / (1 + q).
+    let (half, q) = (freedom / 2.0, t * t / freedom);
+    let power = libm::exp(-half * libm::log1p(q)) * (q / (1.0 + q)).sqrt();
+    power * gamma_ratio(half) / (half * PI.sqrt()) * beta_fraction(half, 0.5, 1.0 / (1.0 + q))
 }
 
 /// The probability density at `t`.
@@ -75,12 +77,14 @@ fn gamma_ratio(mut a: f64) -> f64 {
         1.0 / 128.0,
         -1.0 / 8.0,
     ];
-    let mut below = 1.0;
+    // The series is exact for large `a`. For smaller ones: Γ(a + 1/2) / Γ(a) is
+    // a / (a + 1/2) times the ratio at a + 1.
+    let mut factor = 1.0;
     while a < 30.0 {
-        below *= a / (a + 0.5);
+        factor *= a / (a + 0.5);
         a += 1.0;
     }
-    below * a.sqrt() * (1.0 + SERIES.into_iter().fold(0.0, |sum, coefficient| (sum + coefficient) / a))
+    factor * a.sqrt() * (1.0 + SERIES.into_iter().fold(0.0, |sum, coefficient| (sum + coefficient) / a))
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
     traces.collect()
 }
 
+/// Reads the trace at `path`. Makes its name relative to the scenario's folder.
 fn read(file: &mut String, path: &str, tree: &Node, sources: &[Source]) -> Result<CapacityTrace, Problem> {
     let file_content = NamedFile::read(file, path, tree, sources)?;
     let trace = parse(&file_content.bytes).map_err(|wrong| {

@@ -96,6 +96,7 @@ impl de::Error for Problem {
     }
 }
 
+/// Help for several values where one is allowed.
 const ONE_VALUE: &str = "only one value is allowed; `umts sweep FILE -P KEY=…` varies it";
 
 /// Help for a text where `expected` is required: a probability in per cent, several numbers, or a

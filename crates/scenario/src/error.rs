@@ -83,7 +83,10 @@ impl std::error::Error for Problem {}
 ///
 /// Methods that return one value return the value of the first mistake.
 #[derive(Debug, Clone)]
-pub struct ScenarioError(Box<Report>, Vec<ScenarioError>);
+pub struct ScenarioError {
+    first: Box<Report>,
+    others: Vec<ScenarioError>,
+}
 
 #[derive(Debug, Clone)]
 struct Report {
@@ -98,9 +101,9 @@ struct SourceLine {
     /// The line's text.
     text: String,
     line: usize,
-    /// Column of the first character of the mistake, from 1, and its width in characters on this
-    /// line.
+    /// Column of the first character of the mistake, from 1.
     column: usize,
+    /// Number of characters of the mistake on this line.
     width: usize,
 }
 
@@ -110,76 +113,77 @@ impl ScenarioError {
         let file = source.map(|source| source.name.clone()).unwrap_or_default();
         let source_line =
             source.zip(problem.origin).map(|(source, origin)| SourceLine::of(&source.text, origin));
-        ScenarioError(Box::new(Report { problem, file, source_line }), Vec::new())
+        ScenarioError { first: Box::new(Report { problem, file, source_line }), others: Vec::new() }
     }
 
     pub(crate) fn unreadable(file: &str, problem: Problem) -> Self {
-        ScenarioError(Box::new(Report { problem, file: file.to_owned(), source_line: None }), Vec::new())
+        let report = Report { problem, file: file.to_owned(), source_line: None };
+        ScenarioError { first: Box::new(report), others: Vec::new() }
     }
 
     /// Adds further mistakes of the same scenario.
     pub(crate) fn with(mut self, others: Vec<ScenarioError>) -> Self {
-        self.1 = others;
+        self.others = others;
         self
     }
 
     /// The further mistakes. None of them is a consequence of another one.
     pub fn others(&self) -> &[ScenarioError] {
-        &self.1
+        &self.others
     }
 
     /// One error per mistake, the first included.
     pub fn mistakes(&self) -> impl Iterator<Item = ScenarioError> {
-        std::iter::once(self).chain(&self.1).map(|one| ScenarioError(one.0.clone(), Vec::new()))
+        let errors = std::iter::once(self).chain(&self.others);
+        errors.map(|error| ScenarioError { first: error.first.clone(), others: Vec::new() })
     }
 
     /// The mistake in one sentence.
     pub fn message(&self) -> &str {
-        &self.0.problem.message
+        &self.first.problem.message
     }
 
     /// A repair, if there is an obvious one.
     pub fn help(&self) -> Option<&str> {
-        self.0.problem.help.as_deref()
+        self.first.problem.help.as_deref()
     }
 
     /// The file's name as given, or `override`.
     pub fn file(&self) -> &str {
-        &self.0.file
+        &self.first.file
     }
 
     /// The line, from 1, if the mistake has a location.
     pub fn line(&self) -> Option<usize> {
-        self.0.source_line.as_ref().map(|source_line| source_line.line)
+        self.first.source_line.as_ref().map(|source_line| source_line.line)
     }
 
     /// The column in characters, from 1, if the mistake has a location.
     pub fn column(&self) -> Option<usize> {
-        self.0.source_line.as_ref().map(|source_line| source_line.column)
+        self.first.source_line.as_ref().map(|source_line| source_line.column)
     }
 
     /// The key as an override would spell it (`"cell.0.fach.tti"`). Empty if the mistake concerns
     /// no key.
     pub fn key(&self) -> &str {
-        &self.0.problem.path
+        &self.first.problem.path
     }
 
     /// Each message with the line that it points at, for a terminal. `colour` adds escape
     /// sequences.
     pub fn render(&self, colour: bool) -> String {
-        let each = std::iter::once(self).chain(&self.1).map(|one| one.render_one(colour));
-        each.collect::<Vec<_>>().join("\n")
+        let errors = std::iter::once(self).chain(&self.others);
+        errors.map(|error| error.render_one(colour)).collect::<Vec<_>>().join("\n")
     }
 
     /// Formats one mistake: message, the source line with the wrong part underlined, and help.
     fn render_one(&self, colour: bool) -> String {
-        let paint = |code: &str, text: &str| match colour {
-            true => format!("\x1b[{code}m{text}\x1b[0m"),
-            false => text.to_owned(),
+        let paint = |code: &str, text: &str| {
+            if colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
         };
         let (red, pink, cyan, dim) = ("31", "35;1", "36", "2");
         let mut out = format!("  {} {}\n", paint(red, "×"), printable(self.message()));
-        if let Some(source_line) = &self.0.source_line {
+        if let Some(source_line) = &self.first.source_line {
             let number = source_line.line.to_string();
             let margin = " ".repeat(number.len());
             let header = format!("╭─[{}:{}:{}]", printable(self.file()), number, source_line.column);
@@ -187,7 +191,7 @@ impl ScenarioError {
             let indent = " ".repeat(column);
             let half = width / 2;
             let line = format!("{}┬{}", "─".repeat(half), "─".repeat(width - half - 1));
-            let label = format!("╰── {}", self.0.problem.label.unwrap_or("here"));
+            let label = format!("╰── {}", self.first.problem.label.unwrap_or("here"));
             out += &format!(" {margin} {}\n", paint(dim, &header));
             out += &format!(" {} {} {text}\n", paint(dim, &number), paint(dim, "│"));
             out += &format!(" {margin} {} {indent}{}\n", paint(dim, "·"), paint(pink, &line));
@@ -207,9 +211,16 @@ impl ScenarioError {
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0.source_line {
+        match &self.first.source_line {
             Some(source_line) => {
-                write!(f, "{}:{}:{}: {}", self.0.file, source_line.line, source_line.column, self.message())
+                write!(
+                    f,
+                    "{}:{}:{}: {}",
+                    self.first.file,
+                    source_line.line,
+                    source_line.column,
+                    self.message()
+                )
             }
             None => f.write_str(self.message()),
         }

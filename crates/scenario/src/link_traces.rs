@@ -48,6 +48,7 @@ fn parse(text: &str) -> Result<Vec<TraceTti>, (usize, String)> {
     Ok(ttis)
 }
 
+/// Parses a line.
 fn tti(fields: &[&str]) -> Result<TraceTti, String> {
     let [powers @ .., cqi] = fields else { return Err("an empty line".to_owned()) };
     if powers.len() != POWERS {

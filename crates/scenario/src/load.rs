@@ -98,7 +98,7 @@ fn checked(mut tree: Node, files: &mut Files, mut warnings: Vec<String>) -> Resu
     let mut scenario = read(&tree).map_err(of_keys)?;
     complete_tdd_cells(&mut scenario, &tree);
     complete_layout(&mut scenario, &tree);
-    count_no_calls(&mut scenario, &tree)?;
+    clear_count_of_calls(&mut scenario, &tree)?;
     fill_cells(&mut scenario, &tree)?;
     python_classes::read_all(&mut scenario, &tree, &files.sources)?;
     verdicts::read_all(&mut scenario, &tree, &files.sources)?;
@@ -107,9 +107,9 @@ fn checked(mut tree: Node, files: &mut Files, mut warnings: Vec<String>) -> Resu
     link_traces::read_all(&mut scenario, &tree, &files.sources)?;
     tracks::read_all(&mut scenario, &tree, &files.sources)?;
     let traces = capacity_traces::read_all(&mut scenario, &tree, &files.sources)?;
-    let (plan, more) = check::check(&scenario, traces, &tree)?;
+    let (plan, check_warnings) = check::check(&scenario, traces, &tree)?;
     canonicalise_sides(&mut scenario, &plan);
-    warnings.extend(more);
+    warnings.extend(check_warnings);
     Ok(Loaded { scenario: Scenario { model: scenario, plan }, warnings })
 }
 
@@ -176,12 +176,12 @@ fn inherit_tables(tree: &mut Node) {
         inherit(ue, "radio", radio.as_ref());
     }
     for flow in table.get_mut("flow").map(Node::elements_mut).unwrap_or_default() {
-        inherit_or_take(flow, "tcp", tcp.as_ref());
+        inherit_or_create(flow, "tcp", tcp.as_ref());
     }
 }
 
 /// Like [`inherit`], but creates the table if it is not written.
-fn inherit_or_take(element: &mut Node, key: &str, top: Option<&Node>) {
+fn inherit_or_create(element: &mut Node, key: &str, top: Option<&Node>) {
     let (at, key_at, path) = (element.at, element.key_at, join(&element.path, key));
     if let Some(table) = element.as_table_mut() {
         let empty = Node { value: Value::Table(Table::new()), at, key_at, path };
@@ -214,7 +214,7 @@ fn canonicalise_sides(scenario: &mut model::Scenario, plan: &Resolved) {
 fn complete_tdd_cells(scenario: &mut model::Scenario, tree: &Node) {
     for (i, cell) in scenario.cell.iter_mut().enumerate().filter(|(_, cell)| cell.duplex == Duplex::Tdd) {
         cell.tdd.get_or_insert_default();
-        let is_written = |channel: &str| tree.find(&format!("cell.{i}.{channel}")).1;
+        let is_written = |channel: &str| tree.contains(&format!("cell.{i}.{channel}"));
         cell.fach = cell.fach.take().filter(|_| is_written("fach"));
         cell.rach = cell.rach.take().filter(|_| is_written("rach"));
     }
@@ -227,7 +227,7 @@ fn complete_layout(scenario: &mut model::Scenario, tree: &Node) {
     layout.complete();
     model::complete_propagation(scenario.propagation.get_or_insert_default());
     scenario.handover.get_or_insert_default();
-    let is_written = |key: &str| tree.find(key).1;
+    let is_written = |key: &str| tree.contains(key);
     for (i, cell) in scenario.cell.iter_mut().enumerate() {
         cell.power.get_or_insert_default();
         cell.dsch.get_or_insert_default();
@@ -248,10 +248,10 @@ fn complete_layout(scenario: &mut model::Scenario, tree: &Node) {
 }
 
 /// Sets `count` of groups of calls to 0: calls are not permanent user equipments.
-fn count_no_calls(scenario: &mut model::Scenario, tree: &Node) -> Result<(), Problem> {
+fn clear_count_of_calls(scenario: &mut model::Scenario, tree: &Node) -> Result<(), Problem> {
     for (i, ue) in scenario.ue.iter_mut().enumerate().filter(|(_, ue)| ue.calls.is_some()) {
         let path = format!("ue.{i}.count");
-        if tree.find(&path).1 {
+        if tree.contains(&path) {
             return Err(check::problem(tree, &path, "`count` does not apply to calls, which come and go")
                 .help("leave `count` out, and set the offered traffic in `calls`, as in calls = { offered = \"24 Erl\" }".to_owned()));
         }

@@ -20,13 +20,14 @@ pub(crate) fn apply(tree: &mut Node, files: &mut Files, key: &str, value: &str) 
     let value = read_value(value, value_at);
     let mut keys: Vec<&str> = key.split('.').collect();
     keys[0] = former_names::current(keys[0]);
-    let placed = match keys.contains(&"") {
-        true => Err(Problem::new(format!("`{key}` is not a key"))
+    let result = if keys.contains(&"") {
+        Err(Problem::new(format!("`{key}` is not a key"))
             .at(key_at)
-            .help("a key consists of names separated by dots, as in radio.bler=0.05".to_owned())),
-        false => set_value(tree, &keys, key_at, value),
+            .help("a key consists of names separated by dots, as in radio.bler=0.05".to_owned()))
+    } else {
+        set_value(tree, &keys, key_at, value)
     };
-    placed.map_err(|problem| ScenarioError::new(problem.path(key), &files.sources))
+    result.map_err(|problem| ScenarioError::new(problem.path(key), &files.sources))
 }
 
 /// Parses a value as TOML, or takes it as text: `0.05` is a number, `vegas` and `64 kbit/s` are
@@ -51,13 +52,13 @@ fn set_value(node: &mut Node, keys: &[&str], key_at: Origin, value: Node) -> Res
     let path = node.path.clone();
     match (&mut node.value, keys) {
         (Value::Array(elements), [first, rest @ ..]) => {
-            let (i, is_named) = choose(elements, keys, &path, key_at)?;
+            let Choice { index, is_named } = choose(elements, keys, &path, key_at)?;
             let rest = if is_named { rest } else { keys };
             if rest.is_empty() {
                 let help = format!("add the key to set, as in {path}.{first}.KEY=VALUE");
                 return Err(Problem::new(format!("`{path}.{first}` is a whole table")).at(key_at).help(help));
             }
-            set_value(&mut elements[i], rest, key_at, value)
+            set_value(&mut elements[index], rest, key_at, value)
         }
         (Value::Table(table), [last]) => {
             if *last == "model" && is_block_errors(&path) {
@@ -80,9 +81,17 @@ fn set_value(node: &mut Node, keys: &[&str], key_at: Origin, value: Node) -> Res
     }
 }
 
-/// Chooses an element of an array of tables. Returns (index, true) if the first key is its index or
-/// name, and (0, false) if it is the only element and the first key belongs to it.
-fn choose(elements: &[Node], keys: &[&str], path: &str, key_at: Origin) -> Result<(usize, bool), Problem> {
+/// An element of an array of tables.
+struct Choice {
+    index: usize,
+    /// Whether the first key is the element's index or name. Otherwise it is the only element, and
+    /// the first key is one of its own.
+    is_named: bool,
+}
+
+/// Chooses an element of an array of tables.
+fn choose(elements: &[Node], keys: &[&str], path: &str, key_at: Origin) -> Result<Choice, Problem> {
+    const ONLY_ELEMENT: Choice = Choice { index: 0, is_named: false };
     let key = keys[0];
     let by_index = key.parse::<usize>().ok().filter(|i| *i < elements.len());
     let by_name = || elements.iter().position(|element| identity(element) == Some(key));
@@ -92,16 +101,19 @@ fn choose(elements: &[Node], keys: &[&str], path: &str, key_at: Origin) -> Resul
     let is_own_table =
         || keys.len() - known_keys(path, keys) <= keys.len() - 1 - known_keys(path, &keys[1..]);
     if elements.len() == 1 && by_index.is_none() && by_name().is_some() && is_own_table() {
-        return Ok((0, false));
+        return Ok(ONLY_ELEMENT);
     }
-    if let Some(i) = by_index.or_else(by_name) {
-        return Ok((i, true));
+    if let Some(index) = by_index.or_else(by_name) {
+        return Ok(Choice { index, is_named: true });
     }
     if elements.len() == 1 && key.parse::<usize>().is_err() {
-        return Ok((0, false));
+        return Ok(ONLY_ELEMENT);
     }
-    let known: Vec<String> =
-        elements.iter().enumerate().map(|(i, e)| identity(e).map_or(i.to_string(), str::to_owned)).collect();
+    let known: Vec<String> = elements
+        .iter()
+        .enumerate()
+        .map(|(i, element)| identity(element).map_or(i.to_string(), str::to_owned))
+        .collect();
     let help = format!("select one by its name or its index from 0: {}", known.join(", "));
     Err(Problem::new(format!("`{key}` is not one of the {} tables of `{path}`", elements.len()))
         .at(key_at)

@@ -40,21 +40,22 @@ pub struct ProfileKey {
 impl Profile {
     /// Every key of `[tcp]` with its value and source; the keys that the profile sets come first.
     pub fn keys(&self) -> Vec<ProfileKey> {
-        let set = self.settings.iter().map(|setting| ProfileKey {
+        let set_keys = self.settings.iter().map(|setting| ProfileKey {
             key: setting.key.to_owned(),
             value: setting.value.to_owned(),
             source: setting.source.to_owned(),
         });
         let is_set = |key: &str| self.settings.iter().any(|setting| setting.key == key);
         let defaults = default_table().into_iter().filter(|(key, _)| !is_set(key));
-        let rest = defaults.map(|(key, value)| ProfileKey {
+        let default_keys = defaults.map(|(key, value)| ProfileKey {
             key,
             value: value.to_string(),
             source: "default".to_owned(),
         });
-        set.chain(rest).collect()
+        set_keys.chain(default_keys).collect()
     }
 
+    /// The profile as TOML, with the source of each value in a comment.
     fn text(&self) -> String {
         let lines: Vec<String> =
             self.keys().iter().map(|row| format!("{} = {} # {}\n", row.key, row.value, row.source)).collect();

@@ -12,7 +12,7 @@ use crate::tree::{Node, Source};
 /// Largest payload of UDP over IPv4, in octets.
 const LARGEST_DATAGRAM: u32 = 65_507;
 /// Latest time of a record: the length of the longest run, in seconds.
-const LATEST_S: f64 = 3.6e9;
+const MAX_TIME_S: f64 = 3.6e9;
 
 /// Reads the files of all recordings in `scenario`. Makes their names relative to the scenario's
 /// folder.
@@ -55,16 +55,16 @@ fn parse(text: &str, max_octets: u32) -> Result<Vec<Record>, (usize, String)> {
     Ok(records)
 }
 
+/// Parses a line.
 fn record(fields: &[&str], max_octets: u32) -> Result<Record, String> {
-    let [time, bytes, direction] = fields else {
+    let &[time, octets, direction] = fields else {
         return Err(format!("{} words instead of three", fields.len()));
     };
-    let at = time.parse().ok().filter(|at: &f64| (0.0..=LATEST_S).contains(at));
+    let at = time.parse().ok().filter(|at: &f64| (0.0..=MAX_TIME_S).contains(at));
     let at = at.ok_or_else(|| format!("`{time}` is not a time of at least 0 seconds"))?;
-    let bytes = bytes.parse().ok().filter(|number| (1..=max_octets).contains(number));
-    let bytes =
-        bytes.ok_or_else(|| format!("`{}` is not a number of bytes from 1 to {max_octets}", fields[1]))?;
-    let direction = match *direction {
+    let bytes = octets.parse().ok().filter(|number| (1..=max_octets).contains(number));
+    let bytes = bytes.ok_or_else(|| format!("`{octets}` is not a number of bytes from 1 to {max_octets}"))?;
+    let direction = match direction {
         "down" => Direction::Downlink,
         "up" => Direction::Uplink,
         other => return Err(format!("`{other}` is neither down nor up")),

@@ -25,17 +25,18 @@ impl Coding {
         }
     }
 
-    /// Number of encoded bits for `bits` input bits, with tail bits. Code blocks have at most 5114
-    /// bits (turbo) or 504 bits (convolutional).
+    /// Number of encoded bits for `bits` input bits. They are divided into code blocks of equal
+    /// size, at most 5114 bits (turbo) or 504 bits (convolutional). A turbo code appends 12 encoded
+    /// bits to each block, a convolutional code 8 tail bits before the encoding.
     pub fn coded_bits(self, bits: u32) -> u32 {
         match self {
             Coding::Turbo => {
-                let blocks = bits.div_ceil(5114);
-                blocks * (3 * bits.div_ceil(blocks.max(1)) + 12)
+                let code_blocks = bits.div_ceil(5114);
+                code_blocks * (3 * bits.div_ceil(code_blocks.max(1)) + 12)
             }
             Coding::Convolutional(n) => {
-                let blocks = bits.div_ceil(504);
-                n * blocks * (bits.div_ceil(blocks.max(1)) + 8)
+                let code_blocks = bits.div_ceil(504);
+                n * code_blocks * (bits.div_ceil(code_blocks.max(1)) + 8)
             }
         }
     }
@@ -82,7 +83,7 @@ impl ReferenceChannel {
 
     /// Number of encoded bits in a full TTI.
     pub fn coded_bits(&self) -> u32 {
-        self.coding.coded_bits(self.most_blocks() * (self.block_bits + 16))
+        self.coding.coded_bits(self.most_blocks() * (self.block_bits + CRC_BITS))
     }
 
     fn dch(&self) -> Dch {
@@ -138,6 +139,10 @@ pub(crate) fn dedicated() -> impl Iterator<Item = (Bearer, &'static ReferenceBea
     BEARERS.iter().filter_map(|bearer| Some((bearer.declared()?, bearer)))
 }
 
+/// Bits of the CRC of a transport block.
+const CRC_BITS: u32 = 16;
+/// Bits of a transport block of signalling on a DCH.
+const SIGNALLING_BLOCK_BITS: u32 = 148;
 const DEFAULT_RLC: &str = "pdu_payload = \"40 B\"";
 const SIGNALLING_RLC: &str = "pdu_payload = \"16 B\"";
 const UNVERIFIED_SOURCE: &str =
@@ -151,7 +156,14 @@ const fn packets(formats: &'static [u32], tti_ms: u32, coding: Coding) -> Refere
 /// Signalling on a DCH: AMD PDUs of 144 bits, with a C/T field.
 const fn signalling(tti_ms: u32) -> ReferenceChannel {
     let coding = Coding::Convolutional(3);
-    ReferenceChannel { channel: "DCH", block_bits: 148, header_bits: 20, formats: &[0, 1], tti_ms, coding }
+    ReferenceChannel {
+        channel: "DCH",
+        block_bits: SIGNALLING_BLOCK_BITS,
+        header_bits: 20,
+        formats: &[0, 1],
+        tti_ms,
+        coding,
+    }
 }
 
 const UPLINK_64: ReferenceChannel = packets(&[0, 1, 2, 3, 4], 20, Coding::Turbo);
@@ -220,7 +232,7 @@ const fn symmetric(
     rlc: &'static str,
     source: &'static str,
 ) -> ReferenceBearer {
-    let carries_packets = channel.block_bits > 148;
+    let carries_packets = channel.block_bits > SIGNALLING_BLOCK_BITS;
     ReferenceBearer {
         name,
         description,
@@ -397,7 +409,8 @@ mod tests {
         assert_eq!(bearer("ps-64-li15").downlink.pdu_payload(), Bytes(166));
     }
 
-    /// Computed by hand from TS 25.212 §4.2.2 and §4.2.3.
+    /// Computed by hand from TS 25.212 §4.2.2 and §4.2.3. For example, a TTI of `ps-384` has
+    /// 12 blocks of 336 + 16 bits = 4,224 bits in one turbo code block: 3 · 4,224 + 12 = 12,684.
     #[test]
     fn full_tti_has_the_encoded_bits_of_the_standard() {
         let down = |name: &str| bearer(name).downlink.coded_bits();

@@ -80,8 +80,8 @@ fn collect(table: &Value, prefix: &str, suffix: &str, params: &mut Vec<Param>) {
         let is_required = table["required"].as_array().is_some_and(|required| required.contains(&json!(key)));
         let inner = resolve(property);
         let is_table = inner.get("properties").is_some();
-        // A table that may be replaced by a keyword is a key of its own. A table that repeats
-        // another one is only a key.
+        // A table that may be replaced by a keyword is listed as a key, followed by its keys. A
+        // table that repeats another one, such as `ue.rlc`, is listed as a key without its keys.
         let is_key = !is_table || property.get("anyOf").is_some() || property.get("x-overrides").is_some();
         // An array of tables contributes the keys of its tables. An array of plain values is a key.
         let is_list = inner["type"] == "array" && resolve(&inner["items"]).get("properties").is_some();
@@ -92,10 +92,8 @@ fn collect(table: &Value, prefix: &str, suffix: &str, params: &mut Vec<Param>) {
             continue;
         }
         let suffix = property["x-label-suffix"].as_str().unwrap_or(suffix);
-        match is_table {
-            true => collect(inner, &path, suffix, params),
-            false => collect(resolve(&inner["items"]), &path, suffix, params),
-        }
+        let inner_table = if is_table { inner } else { resolve(&inner["items"]) };
+        collect(inner_table, &path, suffix, params);
     }
 }
 
@@ -225,9 +223,9 @@ pub(crate) fn known_keys(path: &str, keys: &[&str]) -> usize {
 fn spell_bounds(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
-            for (ours, theirs) in [("x-min", "minimum"), ("x-max", "maximum")] {
-                if let Some(bound) = object.get(ours).filter(|bound| bound.is_number()).cloned() {
-                    object.insert(theirs.to_owned(), bound);
+            for (own_key, standard_key) in [("x-min", "minimum"), ("x-max", "maximum")] {
+                if let Some(bound) = object.get(own_key).filter(|bound| bound.is_number()).cloned() {
+                    object.insert(standard_key.to_owned(), bound);
                 }
             }
             object.values_mut().for_each(spell_bounds);

@@ -91,7 +91,7 @@ impl Value {
             Value::Text(text) | Value::Date(text) => Some(text.clone()),
             Value::Integer(number) => Some(number.to_string()),
             Value::Float(number) => Some(number.to_string()),
-            Value::Bool(is) => Some(is.to_string()),
+            Value::Bool(flag) => Some(flag.to_string()),
             Value::Array(_) | Value::Table(_) => None,
         }
     }
@@ -255,7 +255,7 @@ impl Node {
         }
     }
 
-    /// The deepest existing node on `path`, and whether it is the end of the path.
+    /// The deepest existing node on `path`, and whether it is the node at the end of the path.
     pub fn find(&self, path: &str) -> (&Node, bool) {
         let mut node = self;
         for key in path.split('.') {
@@ -270,6 +270,12 @@ impl Node {
             }
         }
         (node, true)
+    }
+
+    /// Whether `path` is written.
+    pub fn contains(&self, path: &str) -> bool {
+        let (_, is_whole_path) = self.find(path);
+        is_whole_path
     }
 
     /// The value for messages.

@@ -36,12 +36,13 @@ fn encoding(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Result<Encodi
     }
     let downlinks = std::iter::once(&group.channels).chain(&group.dchs).map(|[downlink, _]| downlink.kind);
     if let Some(kind) = downlinks.into_iter().find(|kind| matches!(kind, Channel::Dsch | Channel::HsDsch)) {
-        return Err(format!("{} frames cannot be captured", kind.name().0));
+        let (channel_name, _) = kind.name();
+        return Err(format!("{channel_name} frames cannot be captured"));
     }
     let flows = group.flows.iter().map(|&number| &scenario.flow[number]);
     let smallest = flows.map(|flow| flow.tcp.header).min();
     if let Some(header) = smallest.filter(|header| *header < MIN_HEADER) {
         return Err(format!("tcp.header = \"{header}\" is too small for IPv4 and TCP"));
     }
-    Encoding::of(&rlc_config(scenario.rlc_of(ue), group)).map_err(|none| none.to_string())
+    Encoding::of(&rlc_config(scenario.rlc_of(ue), group)).map_err(|reason| reason.to_string())
 }

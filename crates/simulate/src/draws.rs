@@ -17,7 +17,7 @@ use umts_units::Time;
 
 use crate::build::network_config;
 
-/// Statistics by name. `None` if there were too few draws.
+/// Statistics by name. A value is `None` if there were too few draws.
 pub type Drawn = BTreeMap<String, Option<f64>>;
 
 /// Draws `calls` pages of a web flow, files of a flow that fetches files, or packet calls of
@@ -25,7 +25,7 @@ pub type Drawn = BTreeMap<String, Option<f64>>;
 ///
 /// Returns for each quantity the number of draws, mean, standard deviation, minimum and maximum.
 /// For sizes of pages it also returns mean and deviation of the distribution (`_law_mean`,
-/// `_law_sd`). `None` if the flow draws none of them.
+/// `_law_sd`). Returns `None` if the traffic of the flow has no random quantities.
 pub fn draw_traffic(scenario: &Scenario, flow: usize, calls: u64, seed: u64, run: u64) -> Option<Drawn> {
     let config = network_config(scenario);
     let number = first_of_flow(scenario, flow);
@@ -55,7 +55,8 @@ fn first_of_flow(scenario: &Scenario, flow: usize) -> usize {
     flows.take_while(|&(number, _)| number != flow).map(|(_, users)| users).sum()
 }
 
-/// Draws `calls` packet calls of a browsing model, and reports mean and deviation of each quantity.
+/// Draws `calls` packet calls of a browsing model, and adds the statistics of each quantity to
+/// `drawn`.
 fn pages(config: &BrowsingConfig, flow: FlowId, calls: u64, streams: &Streams, drawn: &mut Drawn) {
     let mut draws = Draws::new(flow, streams);
     let (mut main, mut embedded, mut count) = (Moments::default(), Moments::default(), Moments::default());
@@ -86,11 +87,11 @@ fn pages(config: &BrowsingConfig, flow: FlowId, calls: u64, streams: &Streams, d
 /// Draws packet calls of a session model. The rate within a call is the size of its datagrams, with
 /// IP and UDP headers, divided by the time between them.
 fn packet_calls(mut model: EtsiWww, calls: u64, drawn: &mut Drawn) {
-    let (mut sizes, mut intervals, mut numbers) =
+    let (mut sizes, mut intervals, mut datagrams_per_call) =
         (Moments::default(), Moments::default(), Moments::default());
     model.handle_start(Time::ZERO);
     let mut datagrams = 0u64;
-    while numbers.count < calls {
+    while datagrams_per_call.count < calls {
         let now = model.poll_timeout().expect("a session follows each session");
         model.handle_timeout(now);
         while let Some(action) = model.poll_action() {
@@ -102,14 +103,14 @@ fn packet_calls(mut model: EtsiWww, calls: u64, drawn: &mut Drawn) {
         if model.is_within_call() {
             intervals.add((model.poll_timeout().expect("the call continues") - now).as_secs());
         } else {
-            numbers.add(std::mem::take(&mut datagrams) as f64);
+            datagrams_per_call.add(std::mem::take(&mut datagrams) as f64);
         }
     }
     let rate = (intervals.count > 0).then(|| 8.0 * sizes.mean / intervals.mean / 1000.0);
     drawn.insert("call_rate_kbps".to_owned(), rate);
     sizes.report("packet_bytes", drawn);
     intervals.report("packet_interval_s", drawn);
-    numbers.report("packets_per_call", drawn);
+    datagrams_per_call.report("packets_per_call", drawn);
 }
 
 fn record_distribution(name: &str, distribution: &Distribution, drawn: &mut Drawn) {
@@ -122,16 +123,16 @@ fn record_distribution(name: &str, distribution: &Distribution, drawn: &mut Draw
 /// length of losses and of the gaps between them, and the correlation between successive blocks.
 pub fn draw_errors(scenario: &Scenario, blocks: u64, seed: u64, run: u64) -> Drawn {
     let config = network_config(scenario);
-    let (mut errors, blocks_of_tti) = first_radio(&config, &Streams::new(seed, run));
+    let (mut errors, max_blocks) = first_radio(&config, &Streams::new(seed, run));
     let (mut fates, mut remaining) = (Fates::default(), blocks);
     for tti in 0.. {
         if remaining == 0 {
             break;
         }
-        let blocks = remaining.min(u64::from(blocks_of_tti)) as u32;
-        let lost = errors.losses(tti, 0, blocks);
-        (0..blocks).for_each(|block| fates.add(lost.contains(block)));
-        remaining -= u64::from(blocks);
+        let blocks_of_tti = remaining.min(u64::from(max_blocks)) as u32;
+        let lost = errors.losses(tti, 0, blocks_of_tti);
+        (0..blocks_of_tti).for_each(|block| fates.add(lost.contains(block)));
+        remaining -= u64::from(blocks_of_tti);
     }
     fates.report()
 }
@@ -149,31 +150,34 @@ fn first_radio(config: &NetworkConfig, streams: &Streams) -> (BlockErrors, u32) 
 struct Fates {
     blocks: u64,
     lost: u64,
-    /// Number of runs of lost blocks, and of runs of received blocks.
+    /// Number of runs of lost blocks.
     bursts: u64,
+    /// Number of runs of received blocks.
     gaps: u64,
-    last: Option<bool>,
+    /// Whether the last block was lost.
+    last_lost: Option<bool>,
 }
 
 impl Fates {
     fn add(&mut self, is_lost: bool) {
         self.blocks += 1;
         self.lost += u64::from(is_lost);
-        self.bursts += u64::from(is_lost && self.last != Some(true));
-        self.gaps += u64::from(!is_lost && self.last != Some(false));
-        self.last = Some(is_lost);
+        self.bursts += u64::from(is_lost && self.last_lost != Some(true));
+        self.gaps += u64::from(!is_lost && self.last_lost != Some(false));
+        self.last_lost = Some(is_lost);
     }
 
     fn report(&self) -> Drawn {
         let ratio = |a: u64, b: u64| (b > 0).then(|| a as f64 / b as f64);
-        let (burst, gap) = (ratio(self.lost, self.bursts), ratio(self.blocks - self.lost, self.gaps));
-        // The correlation of a two-state chain with these mean run lengths.
-        let correlation = burst.zip(gap).map(|(burst, gap)| 1.0 - 1.0 / burst - 1.0 / gap);
+        let mean_burst = ratio(self.lost, self.bursts);
+        let mean_gap = ratio(self.blocks - self.lost, self.gaps);
+        // The correlation of successive blocks in a two-state Markov chain with these mean lengths.
+        let correlation = mean_burst.zip(mean_gap).map(|(burst, gap)| 1.0 - 1.0 / burst - 1.0 / gap);
         [
             ("blocks", Some(self.blocks as f64)),
             ("bler_pct", ratio(100 * self.lost, self.blocks)),
-            ("mean_burst_blocks", burst),
-            ("mean_gap_blocks", gap),
+            ("mean_burst_blocks", mean_burst),
+            ("mean_gap_blocks", mean_gap),
             ("block_correlation", correlation),
         ]
         .map(|(name, value)| (name.to_owned(), value))
@@ -186,7 +190,9 @@ impl Fates {
 struct Moments {
     count: u64,
     mean: f64,
+    /// Sum of the squared deviations from the mean.
     squares: f64,
+    /// Minimum and maximum.
     limits: Option<[f64; 2]>,
 }
 
@@ -261,6 +267,8 @@ mod tests {
         assert_eq!(value("packets_per_call_draws"), 20_000.0);
         assert!((value("packets_per_call_mean") - 25.0).abs() < 0.6);
         assert!((value("packet_interval_s_mean") - 0.0752).abs() < 0.0004);
+        // Sizes are Pareto distributed from k = 81.5 B with α = 1.1, and cut off at m = 570 B: their
+        // mean is (αk - m(k/m)^α) / (α - 1) = 225.6 B. The rate is 225.6 B / 75.2 ms = 24 kbit/s.
         assert_eq!((value("packet_bytes_min"), value("packet_bytes_max")), (82.0, 570.0));
         assert!((value("packet_bytes_mean") - 225.6).abs() < 1.0);
         assert!((value("call_rate_kbps") - 24.0).abs() < 0.2);
@@ -273,6 +281,7 @@ mod tests {
         let drawn = draw_errors(&scenario(&format!("{gilbert}{WEB}")), 1_000_000, 1, 0);
         let value = |name: &str| drawn[name].expect("there were draws");
         assert_eq!(value("blocks"), 1e6);
+        // With p = p_good_to_bad and q = p_bad_to_good: p / (p + q), 1 / q and 1 - p - q.
         assert!((value("bler_pct") - 5.51).abs() < 0.3, "{}", value("bler_pct"));
         assert!((value("mean_burst_blocks") - 6.71).abs() < 0.2);
         assert!((value("block_correlation") - 0.8422).abs() < 0.01);

@@ -9,7 +9,8 @@ use umts_stack::network::{Event, Network};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-/// The outside of the model, and its clock: empty in a simulation, real programs in an emulation.
+/// The clock of a run and everything outside the model that exchanges packets with it: nothing in a
+/// simulation, real programs in an emulation.
 pub trait ExternalIo: Clock {
     /// Passes a received packet into the network.
     fn enter<T: TraceSink<TraceEvent>>(
@@ -122,12 +123,18 @@ mod tests {
     use super::*;
     use crate::network_config;
 
-    /// Sends packets of a program every 37 ms, alternately to the UE and from it.
+    /// Interval between packets of the program.
+    const INTERVAL: Duration = Duration::from_millis(37);
+
+    /// Sends packets of a program, alternately to the UE and from it.
     struct Program {
+        /// Time of the next packet.
         next: Time,
+        /// Whether the current event may affect the program.
         is_seen: bool,
+        /// Packets that left the network, by direction.
         delivered: [u32; 2],
-        /// Number of events that cannot be seen from outside, and of events that may be seen.
+        /// Number of events that cannot affect the program, and of events that may affect it.
         events: [u32; 2],
     }
 
@@ -137,8 +144,9 @@ mod tests {
         fn wait(&mut self, until: Time, lookahead: &impl Lookahead) -> Wake<Direction> {
             if self.next < until {
                 let at = self.next;
-                self.next = at + Duration::from_millis(37);
-                return Wake::Packet(at, Direction::BOTH[at.as_nanos() as usize / 37_000_000 % 2]);
+                self.next = at + INTERVAL;
+                let number = at.as_nanos() / INTERVAL.as_nanos();
+                return Wake::Packet(at, Direction::BOTH[number as usize % 2]);
             }
             self.is_seen = lookahead.is_seen();
             let first = lookahead.first_seen(until + Duration::from_millis(1));
@@ -172,7 +180,7 @@ mod tests {
         }
     }
 
-    /// A program among users with this traffic and radio.
+    /// Runs a program for 60 s beside 40 users with this traffic, on this radio.
     fn program_among(radio: &str, traffic: &str) -> Program {
         let text = format!(
             "version = 1\nduration = \"60 s\"\n{radio}\n[[ue]]\nname = \"program\"\n[[ue]]\nname = \"web\"\ncount = 40\n\

@@ -4,7 +4,7 @@
 use umts_kernel::random::Streams;
 use umts_scenario::Scenario;
 use umts_stack::environment::{Environment, Place, best_cell};
-use umts_stack::ids::CellId;
+use umts_stack::ids::{CellId, UeId};
 use umts_units::{Duration, Time};
 
 /// A map of a layout.
@@ -17,7 +17,7 @@ pub struct Map {
     /// Names of the cells with the centres of their hexagons, or, in streets, the positions of
     /// their stations.
     pub cells: Vec<(String, [f64; 2])>,
-    /// The best cell of each point of a grid without shadowing, row by row from below.
+    /// The best cell of each point of a grid without shadowing, row by row, the lowest row first.
     pub best: Vec<u16>,
 }
 
@@ -25,7 +25,8 @@ pub struct Map {
 pub fn map(scenario: &Scenario, [columns, rows]: [u32; 2]) -> Option<Map> {
     let environment = environment(scenario, &Streams::new(0, 0))?;
     let layout = environment.layout();
-    let middle = |at: u32, of: u32| (f64::from(at) + 0.5) / f64::from(of);
+    // Middle of one of `count` equal parts, as a fraction of the whole.
+    let middle = |part: u32, count: u32| (f64::from(part) + 0.5) / f64::from(count);
     let mut gains = vec![0.0; environment.cells()];
     let mut best = Vec::with_capacity(columns as usize * rows as usize);
     for row in 0..rows {
@@ -54,8 +55,11 @@ pub fn houses(scenario: &Scenario) -> Vec<[f64; 4]> {
 pub fn track(scenario: &Scenario, seed: u64, run: u64, ue: u16, times: &[Duration]) -> Option<Vec<[f64; 2]>> {
     let environment = environment(scenario, &Streams::new(seed, run))?;
     let groups = scenario.ue.iter().zip(&scenario.plan().groups);
-    let of = groups.rev().find(|(of, group)| (group.first.0..group.first.0 + of.count).contains(&ue))?.0;
-    let mobility = of.mobility.as_ref()?.config();
+    let (users, _) = groups.rev().find(|(users, group)| {
+        let UeId(first) = group.first;
+        (first..first + users.count).contains(&ue)
+    })?;
+    let mobility = users.mobility.as_ref()?.config();
     let mut mobile = environment.appear(u64::from(ue), &mobility, None, Time::ZERO);
     let mut at = |time: &Duration| {
         environment.measure(&mut mobile, Time::ZERO + *time);

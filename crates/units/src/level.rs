@@ -91,23 +91,28 @@ impl Erlang {
     }
 }
 
+/// For [`Erlang`].
 const TRAFFIC: Quantity = Quantity {
     name: "a traffic",
     example: "24 Erl",
     rule: "a number that is not negative",
     units: &[("Erl", 1)],
 };
-const DRAW: Quantity = Quantity {
+/// For [`MilliWatts`].
+const DEVICE_POWER: Quantity = Quantity {
     name: "a power",
     example: "460 mW",
     rule: "a number that is not negative",
     units: &[("mW", 1)],
 };
-const SUPPLY: Quantity =
+/// For [`Watts`].
+const STATION_POWER: Quantity =
     Quantity { name: "a power", example: "130 W", rule: "a number that is not negative", units: &[("W", 1)] };
+/// For [`Db`].
 const RATIO: Quantity =
     Quantity { name: "a ratio", example: "6.8 dB", rule: "a number", units: &[("dB", 1)] };
-const POWER: Quantity =
+/// For [`Dbm`].
+const POWER_LEVEL: Quantity =
     Quantity { name: "a power", example: "-104 dBm", rule: "a number", units: &[("dBm", 1)] };
 
 impl FromStr for Db {
@@ -120,19 +125,18 @@ impl FromStr for Db {
 impl FromStr for Dbm {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        parse_float(text, "dBm", &POWER).map(Dbm)
+        parse_float(text, "dBm", &POWER_LEVEL).map(Dbm)
     }
 }
 
 impl FromStr for MilliWatts {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let power = parse_float(text, "mW", &DRAW)?;
-        let rule = DRAW.rule;
+        let power = parse_float(text, "mW", &DEVICE_POWER)?;
         MilliWatts::new(power).ok_or_else(|| UnitError::OutOfRange {
             text: text.to_owned(),
-            quantity: DRAW.name,
-            rule,
+            quantity: DEVICE_POWER.name,
+            rule: DEVICE_POWER.rule,
         })
     }
 }
@@ -140,12 +144,11 @@ impl FromStr for MilliWatts {
 impl FromStr for Watts {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let power = parse_float(text, "W", &SUPPLY)?;
-        let rule = SUPPLY.rule;
+        let power = parse_float(text, "W", &STATION_POWER)?;
         Watts::new(power).ok_or_else(|| UnitError::OutOfRange {
             text: text.to_owned(),
-            quantity: SUPPLY.name,
-            rule,
+            quantity: STATION_POWER.name,
+            rule: STATION_POWER.rule,
         })
     }
 }
@@ -154,11 +157,10 @@ impl FromStr for Erlang {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let traffic = parse_float(text, "Erl", &TRAFFIC)?;
-        let rule = TRAFFIC.rule;
         Erlang::new(traffic).ok_or_else(|| UnitError::OutOfRange {
             text: text.to_owned(),
             quantity: TRAFFIC.name,
-            rule,
+            rule: TRAFFIC.rule,
         })
     }
 }

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use crate::text::{Quantity, UnitError, format_integer, parse_integer};
 
-/// Defines a quantity that is stored as a whole number of a small unit. Its text may have any of
-/// `$units`. It is printed in one of the first `$printed` of them; in the last of these, no value
-/// may need more than three decimals.
+/// Defines a quantity that is stored as a whole number of a small unit. Text in any of `$units` is
+/// parsed. Values are printed in one of the first `$printed` units; the last of these units must
+/// express every value with at most three decimals.
 macro_rules! whole {
     ($(#[$doc:meta])* $name:ident, $in_base:ident, $one:literal, $quantity:ident, $called:literal, $example:literal, $rule:literal, $units:expr, $printed:expr) => {
         const $quantity: Quantity = Quantity { name: $called, example: $example, rule: $rule, units: &$units };

@@ -87,8 +87,10 @@ impl Duration {
     /// If `s` is negative, not finite or longer than 584 years.
     #[inline]
     pub fn from_secs_f64(s: f64) -> Self {
+        /// The largest float below 2^64.
+        const MAX_NS: f64 = 18_446_744_073_709_549_568.0;
         let ns = (s * 1e9).round();
-        assert!((0.0..18_446_744_073_709_549_568.0).contains(&ns), "{s} s is no interval");
+        assert!((0.0..MAX_NS).contains(&ns), "{s} s is no interval");
         Duration(ns as u64)
     }
 

@@ -8,7 +8,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 _ACKNOWLEDGED_MODE = 4096
+"""Number of sequence numbers in acknowledged mode."""
+
 _UNACKNOWLEDGED_MODE = 128
+"""Number of sequence numbers in unacknowledged mode."""
 
 _OUT_OF_ORDER = 64
 """A smaller decrease is not a wrap-around: block sets of one TTI may be recorded out of order."""
@@ -39,17 +42,18 @@ def unwrapped(pdus: pl.DataFrame) -> pl.DataFrame:
     # Larger numbers are from a scenario without a modulus, in which numbers do not wrap around.
     lap = modulus if highest < _ACKNOWLEDGED_MODE else 0
     new = pdus.filter(pl.col("what") == "pdu")
-    begin, latest, numbers = -int((new if len(new) else pdus)["first"][0]), -1, []
+    offset = -int((new if len(new) else pdus)["first"][0])  # number minus sequence number
+    latest, numbers = -1, []
     for kind, first, last in pdus.select("what", "first", "last").rows():
-        number = begin + first
+        number = offset + first
         if kind == "pdu":
-            if number < latest - _OUT_OF_ORDER:
-                begin += lap
+            if number < latest - _OUT_OF_ORDER:  # the sequence numbers have wrapped around
+                offset += lap
                 number += lap
-            elif lap and number > latest + lap - _OUT_OF_ORDER:
+            elif lap and number > latest + lap - _OUT_OF_ORDER:  # out of order, from before the wrap
                 number -= lap
             latest = max(latest, number + last - first)
-        elif number > latest:
+        elif number > latest:  # a retransmission has been sent before, so before the wrap
             number -= modulus
         numbers.append((number, number + last - first))
     return pdus.with_columns(

@@ -67,7 +67,9 @@ def mean_and_half(
     mean = np.divide(filled.sum(axis=0), n, out=np.full(n.shape, np.nan), where=n > 0)
     squares = np.where(known, (values - mean) ** 2, 0.0).sum(axis=0)
     half = np.full(n.shape, np.nan)
-    for count in {int(one) for one in n if one > 1}:
-        at = n == count
-        half[at] = t_quantile(count - 1) * np.sqrt(squares[at] / (count - 1) / count)
+    # Half width t · sqrt(variance / n), with variance = squares / (n - 1). The quantile t depends on n.
+    for count in {int(known_runs) for known_runs in n if known_runs > 1}:
+        bins_with_count = n == count
+        variance_of_mean = squares[bins_with_count] / (count - 1) / count
+        half[bins_with_count] = t_quantile(count - 1) * np.sqrt(variance_of_mean)
     return mean, half

@@ -58,12 +58,14 @@ def summarise_metrics(runs: Sequence[Mapping[str, float | None]]) -> dict[str, S
 
 def difference_paired(pairs: Iterable[tuple[float | None, float | None]]) -> Summary:
     """Summarise second minus first over the pairs with both values."""
-    both = [(a, b) for a, b in pairs if a is not None and b is not None]
-    differences = [b - a for a, b in both]
-    noise = ROUNDING * max((abs(value) for pair in both for value in pair), default=0.0)
+    known = [(first, second) for first, second in pairs if first is not None and second is not None]
+    differences = [second - first for first, second in known]
+    # Rounding errors are relative to the values, not to their differences.
+    noise = ROUNDING * max((abs(value) for pair in known for value in pair), default=0.0)
     if differences and max(differences) - min(differences) <= noise:
-        # The rounding error is relative to the values, not to their difference.
-        differences = [differences[0] if abs(differences[0]) > noise else 0.0] * len(differences)
+        # All differences are equal except for rounding, and perhaps 0.
+        difference = differences[0] if abs(differences[0]) > noise else 0.0
+        differences = [difference] * len(differences)
     return summarise(differences)
 
 
@@ -80,20 +82,21 @@ def difference_unpaired(first: Summary, second: Summary) -> tuple[float | None, 
     difference = second.mean - first.mean
     if first.sd is None or second.sd is None:
         return difference, None
-    variances = (first.sd**2 / first.n, second.sd**2 / second.n)
-    total = sum(variances)
-    if total == 0:
+    # Variances of the two means, and of their difference.
+    first_variance, second_variance = first.sd**2 / first.n, second.sd**2 / second.n
+    variance = first_variance + second_variance
+    if variance == 0:
         return difference, 0.0
-    # The formula of Welch and Satterthwaite, normalised: squares of tiny variances would underflow
-    # to 0.
-    shares = variances[0] / total, variances[1] / total
-    freedom = 1 / (shares[0] ** 2 / (first.n - 1) + shares[1] ** 2 / (second.n - 1))
-    return difference, t_quantile(freedom) * math.sqrt(total)
+    # Degrees of freedom by Welch and Satterthwaite, from shares of the variance: squares of tiny
+    # variances would underflow to 0.
+    first_share, second_share = first_variance / variance, second_variance / variance
+    freedom = 1 / (first_share**2 / (first.n - 1) + second_share**2 / (second.n - 1))
+    return difference, t_quantile(freedom) * math.sqrt(variance)
 
 
 @lru_cache(maxsize=1024)
 def t_quantile(freedom: float) -> float:
-    """Return the 97.5 % quantile of Student's t distribution."""
+    """Return the 97.5 % quantile of Student's t distribution with this many degrees of freedom."""
     from umtslab import _core
 
     return _core.t_quantile(freedom, 1 - CONFIDENCE)

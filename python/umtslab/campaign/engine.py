@@ -68,19 +68,19 @@ def sweep(
     """
     check_runs(runs, first_run)
     combinations = grid(axes) if isinstance(axes, Mapping) else axes
-    cells = points(as_scenario(scenario), combinations)
+    swept_points = points(as_scenario(scenario), combinations)
     numbers = range(first_run, first_run + runs)
-    tasks_of_cell = {
-        index: [Task(cell.scenario, _seed(cell, seed), number, series, pcap) for number in numbers]
-        for index, cell in enumerate(cells)
-    }
-    tasks = list(itertools.chain(*tasks_of_cell.values()))
+    tasks_by_point = [
+        [Task(point.scenario, _seed(point, seed), number, series, pcap) for number in numbers]
+        for point in swept_points
+    ]
+    tasks = list(itertools.chain(*tasks_by_point))
     if isinstance(watch, Progress):
         watch.expect(len({_key(task) for task in tasks}))
     finished = dict(run_missing(tasks, store, jobs, executor, watch))
     return PointResults(
-        PointResult(cell, Runs(finished[_key(task)] for task in tasks_of_cell[index]))
-        for index, cell in enumerate(cells)
+        PointResult(point, Runs(finished[_key(task)] for task in tasks_of_point))
+        for point, tasks_of_point in zip(swept_points, tasks_by_point, strict=True)
     )
 
 
@@ -91,7 +91,7 @@ def run_missing(
     executor: Executor | None = None,
     watch: ProgressHandler | None = None,
 ) -> Iterator[tuple[str, Run]]:
-    """Yield each task's key and run, from the store or when it is finished."""
+    """Yield the key and the run of each task: first the stored runs, then the others as they finish."""
     tasks_by_key: dict[str, Task] = {}
     for task in tasks:
         tasks_by_key.setdefault(_key(task), task)  # the first task of a key decides what is recorded
@@ -110,12 +110,12 @@ def _stored_runs(tasks: Iterable[Task], store: Store) -> dict[str, Run]:
 
     Tasks with the same `series` and `pcap` are looked up together.
     """
-    kinds: dict[tuple[bool, bool], list[Task]] = {}
+    tasks_by_outputs: dict[tuple[bool, bool], list[Task]] = {}
     for task in tasks:
-        kinds.setdefault((task.series, task.pcap), []).append(task)
+        tasks_by_outputs.setdefault((task.series, task.pcap), []).append(task)
     runs_by_key: dict[str, Run] = {}
-    for (series, pcap), tasks_of_kind in kinds.items():
-        runs_by_key |= store.get_all((task.identity for task in tasks_of_kind), series=series, pcap=pcap)
+    for (series, pcap), alike in tasks_by_outputs.items():
+        runs_by_key |= store.get_all((task.identity for task in alike), series=series, pcap=pcap)
     return runs_by_key
 
 
@@ -123,6 +123,6 @@ def _key(task: Task) -> str:
     return task.identity.key
 
 
-def _seed(cell: Point, seed: int | None) -> int:
-    """Return the given seed, or the scenario's own."""
-    return cell.scenario.seed if seed is None else seed
+def _seed(point: Point, seed: int | None) -> int:
+    """Return the given seed, or the seed of the point's scenario."""
+    return point.scenario.seed if seed is None else seed

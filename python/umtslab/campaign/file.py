@@ -22,6 +22,7 @@ SCENARIO = "scenario"
 """The only parameter that is not a scenario key: a scenario file."""
 
 PARTS = ("grid", "zip", "list")
+"""The tables of a campaign file that vary keys."""
 
 MAX_POINTS = 1_000_000
 MAX_RUNS = 10_000_000
@@ -169,6 +170,7 @@ class Campaign:
         return replace(self, where=f"({self.where}) and ({condition})" if self.where else condition)
 
     def _point(self, values: list[object]) -> dict[str, Value]:
+        """Merge a combination into a point: the values of `grid`, a row of `zipped`, a row of `listed`."""
         *grid_values, zipped, listed = values
         point = dict(zip(self.grid, grid_values, strict=True))
         for row in (zipped, listed):
@@ -244,7 +246,10 @@ def read_precision(table: Table) -> Precision | None:
     relative = inner.text("relative")
     metric = inner.text("metric", "goodput_kbps")
     target = Precision(
-        _share(inner, relative), metric, inner.whole("least", 5, 2), inner.whole("most", 200, 2)
+        _share(inner, relative),
+        metric,
+        least=inner.whole("least", default=5, minimum=2),
+        most=inner.whole("most", default=200, minimum=2),
     )
     inner.done()
     check_metric(inner, "metric", metric)
@@ -309,10 +314,10 @@ def _check(table: Table, campaign: Campaign) -> None:
         "zip": set(campaign.zipped),
         "list": {key for row in campaign.listed for key in row},
     }
-    for one, other in itertools.combinations(parts, 2):
-        if (key := no_overlap(sorted(parts[one]), parts[other])) is not None:
+    for first, second in itertools.combinations(parts, 2):
+        if (key := no_overlap(sorted(parts[first]), parts[second])) is not None:
             raise CampaignError(
-                f"{campaign.location_of(key)}: {key}: values are given both in [{one}] and in [{other}]"
+                f"{campaign.location_of(key)}: {key}: values are given both in [{first}] and in [{second}]"
             )
     if any("seed" in keys for keys in parts.values()):
         raise table.wrong("seed", "the seed cannot be varied, because all points use the same random streams")

@@ -25,7 +25,11 @@ _Value = tuple[type, object]
 
 @dataclass(frozen=True)
 class Pivot:
-    """Means of one metric. With several metrics, each is a column, and `columns` is empty."""
+    """A table with means of metrics. `rows` is the varied key whose values are the rows.
+
+    `columns` is a second varied key, and the cells show one metric. Or `columns` is empty, and
+    each metric has a column.
+    """
 
     title: str
     rows: str
@@ -61,10 +65,10 @@ class Pivot:
 
     def latex(self) -> str:
         """Return the table in LaTeX (booktabs, siunitx)."""
-        shown, unit = in_one_unit(list(self.row_values)) or (None, "")
+        numbers, unit = in_one_unit(list(self.row_values)) or (None, "")
         names = (
-            [f"{value:.12g}" for value in shown]
-            if shown
+            [f"{value:.12g}" for value in numbers]
+            if numbers
             else [value_label(value) for value in self.row_values]
         )
         rows = [
@@ -74,12 +78,13 @@ class Pivot:
         row_label = with_unit(key_label(self.rows), unit)
         if self.columns:
             headings = [value_label(value) for value in self.column_values]
-            column_group = (escape(key_label(self.columns)), 2, len(self.column_values) + 1)
+            first_column, last_column = 2, len(self.column_values) + 1
+            column_group = (escape(key_label(self.columns)), first_column, last_column)
             subject = f"{metric_with_unit(self.metrics[0])}, "
         else:
             headings, column_group, subject = [metric_with_unit(name) for name in self.metrics], None, ""
         caption = f"{self.title}: {subject}mean and 95 % interval of {self.n} runs"
-        kinds = ("r" if shown else "l") + "r" * len(headings)
+        kinds = ("r" if numbers else "l") + "r" * len(headings)
         return str(
             LatexTable(kinds, [escape(text) for text in (row_label, *headings)], rows, caption, column_group)
         )

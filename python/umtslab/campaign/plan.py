@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 MAX_LISTED = 2_000
 """Maximum number of points for a complete list."""
 
-_FIRST = 100
-"""Number of points that are listed of a larger campaign."""
+_FIRST_LISTED = 100
+"""Number of points that are listed if there are more than `MAX_LISTED`."""
 
 _MAX_CANDIDATES = 100_000
-"""Maximum number of combinations of a larger campaign to which `where` is applied."""
+"""Maximum number of combinations to which `where` is applied to find the points to list."""
 
 
 @dataclass(frozen=True)
 class PlannedPoint:
-    """A point: its parameters, the number of runs required until now, and the number missing."""
+    """A point: its parameters, the number of runs required at first, and how many the store lacks."""
 
     parameters: Mapping[str, object]
     runs: int
@@ -43,7 +43,7 @@ class Plan:
 
     campaign: Campaign
     points: tuple[PlannedPoint, ...]
-    """All points, or the first ones."""
+    """All points, or the first 100 if there are more than `MAX_LISTED`."""
     point_count: int | None
     """None if ``where`` would have to be applied to too many combinations."""
     missing: int | None
@@ -69,8 +69,8 @@ def plan(campaign: Campaign, store: StoreReader | None) -> Plan:
         If the campaign is wrong, or the scenario of a listed point is wrong.
     """
     count = campaign.combination_count()
-    is_listed_whole = count <= MAX_LISTED
-    combinations = campaign.combinations() if is_listed_whole else _first_points(campaign)
+    is_complete = count <= MAX_LISTED
+    combinations = campaign.combinations() if is_complete else _first_points(campaign)
     points = list(each_point(campaign, combinations))
     if not points:
         location = campaign.location_of("where")
@@ -86,8 +86,10 @@ def plan(campaign: Campaign, store: StoreReader | None) -> Plan:
         PlannedPoint(dict(point.overrides), runs_of_point(campaign), missing_runs.count(point))
         for point in points
     )
-    if is_listed_whole:
+    if is_complete:
         return Plan(campaign, planned, len(planned), missing_runs.total)
+    # Too many points to apply `where` to all, or to look up the runs of all in the store. Without a
+    # store all runs are missing.
     point_count = None if campaign.where else count
     missing = point_count * runs_of_point(campaign) if point_count is not None and store is None else None
     return Plan(campaign, planned, point_count, missing)
@@ -96,7 +98,7 @@ def plan(campaign: Campaign, store: StoreReader | None) -> Plan:
 def _first_points(campaign: Campaign) -> Iterator[Mapping[str, Value]]:
     """Yield the first points that satisfy the condition."""
     candidates = itertools.islice(campaign.each_candidate(), _MAX_CANDIDATES)
-    return itertools.islice((point for point in candidates if point is not None), _FIRST)
+    return itertools.islice((point for point in candidates if point is not None), _FIRST_LISTED)
 
 
 class _MissingRuns:
@@ -106,19 +108,19 @@ class _MissingRuns:
         self._campaign = campaign
         self._seed = seed
         self._store = store
-        self._found: dict[str, int] = {}
+        self._missing_by_result: dict[str, int] = {}
 
     def count(self, point: Point) -> int:
         """Return the number of missing runs of a point."""
         result = Identity(point.scenario.content_hash, code_version(), self._seed, 0).result
-        if result not in self._found:
-            self._found[result] = runs_of_point(self._campaign) - self._stored_count(result)
-        return self._found[result]
+        if result not in self._missing_by_result:
+            self._missing_by_result[result] = runs_of_point(self._campaign) - self._stored_count(result)
+        return self._missing_by_result[result]
 
     @property
     def total(self) -> int:
         """Number of missing runs of all points passed to `count`."""
-        return sum(self._found.values())
+        return sum(self._missing_by_result.values())
 
     def _stored_count(self, result: str) -> int:
         runs = self._store.runs(result) if self._store is not None else []

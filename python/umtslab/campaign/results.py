@@ -14,8 +14,11 @@ from umtslab.runs import Runs
 if TYPE_CHECKING:
     import polars as pl
 
-_MAX_ROWS, _MAX_COLUMNS = 40, 6
-"""Maximum number of points and metrics shown in a notebook."""
+_MAX_ROWS = 40
+"""Maximum number of points shown in a notebook."""
+
+_MAX_COLUMNS = 6
+"""Maximum number of metrics shown in a notebook."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +55,18 @@ class PointResults(list[PointResult]):
         """
         from umtslab.export import runs_table
 
-        return self._stacked([runs_table(one.runs) for one in self])
+        return self._stacked([runs_table(result.runs) for result in self])
 
     def summary(self) -> pl.DataFrame:
         """Return one row per point and metric: unit, n, mean, sd, half width of the interval."""
         from umtslab.export import summary_table
 
-        return self._stacked([summary_table(one.runs) for one in self])
+        return self._stacked([summary_table(result.runs) for result in self])
 
     def key_units(self) -> dict[str, str]:
         """Return the units of the parameters that are quantities: ``{"flow.size": "B"}``."""
         unit_of_key = {key: unit(self._values(key)) for key in self._keys()}
-        return {key: one for key, one in unit_of_key.items() if one}
+        return {key: unit_text for key, unit_text in unit_of_key.items() if unit_text}
 
     def __repr__(self) -> str:
         """As in ``PointResults(4 points of radio.bler, tcp.variant)``."""
@@ -81,8 +84,10 @@ class PointResults(list[PointResult]):
 
         columns = [column(key, self._values(key)) for key in self._keys()]
         with_parameters = [
-            table.select(*(pl.lit(one[row], one.dtype).alias(one.name) for one in columns), pl.all())
-            for row, table in enumerate(tables)
+            table.select(
+                *(pl.lit(values[point], values.dtype).alias(values.name) for values in columns), pl.all()
+            )
+            for point, table in enumerate(tables)
         ]
         return pl.concat(with_parameters, how="diagonal_relaxed") if with_parameters else pl.DataFrame()
 
@@ -92,7 +97,7 @@ class PointResults(list[PointResult]):
         from umtslab.notebook import caption, table
         from umtslab.text_table import Table
 
-        means = [{name: one.mean for name, one in result.summary().items()} for result in self]
+        means = [{name: summary.mean for name, summary in result.summary().items()} for result in self]
         names = headline_names(*means)[:_MAX_COLUMNS]
         keys = self._keys()
         unit_of = units()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Workers:
     """Workers for runs: local threads, or an executor.
 
-    `count` returns its current number of workers.
+    `count` returns the current number of workers of the executor.
     """
 
     jobs: int = 1
@@ -82,7 +82,8 @@ class Study:
         """Run until every point has its replications or its precision.
 
         The number of replications of a point depends only on results, never on the order in which
-        they arrive.
+        they arrive. `expect` is called with the number of missing runs whenever more runs turn out
+        to be required, and `watch` with the progress of each run.
         """
         while open_tasks := [task for task in self.tasks() if task.identity.key not in self.finished]:
             stored = store.get_all((task.identity for task in open_tasks), series=self.campaign.series)
@@ -116,7 +117,7 @@ class Study:
         Raises
         ------
         CampaignError
-            If it does.
+            If another plan has the campaign's name.
         """
         check_name(self.campaign, self.seed, store)
 
@@ -135,13 +136,13 @@ class Study:
 
     def missed(self) -> list[Cell]:
         """Return the points that did not reach the campaign's precision."""
-        wanted = self.campaign.precision
-        if wanted is None:
+        precision = self.campaign.precision
+        if precision is None:
             return []
         return [
             cell
             for cell in self.record().cells
-            if not wanted.is_met([run.metrics.get(wanted.metric) for run in cell.runs])
+            if not precision.is_met([run.metrics.get(precision.metric) for run in cell.runs])
         ]
 
     def tasks_of(self, point: Point) -> list[Task]:
@@ -175,15 +176,16 @@ class Study:
 
 
 def with_free_name(campaign: Campaign, seed: int, store: StoreReader) -> Campaign:
-    """Return the campaign, unless a user chose its name, with a name that no other plan has.
+    """Return the campaign with a name that no other plan in the store has.
 
-    Candidates are the campaign's own name, and this name followed by ``-2``, ``-3`` and so on.
+    A name that a user chose is kept. Otherwise the candidates are the campaign's own name, and
+    this name followed by ``-2``, ``-3`` and so on.
     """
     if campaign.named:
         return campaign
     numbered = (replace(campaign, name=f"{campaign.name}-{number}") for number in itertools.count(2))
     candidates = itertools.chain([campaign], numbered)
-    return next(one for one in candidates if _other_plan(one, seed, store) is None)
+    return next(candidate for candidate in candidates if _other_plan(candidate, seed, store) is None)
 
 
 def check_name(campaign: Campaign, seed: int, store: StoreReader) -> None:
@@ -192,7 +194,7 @@ def check_name(campaign: Campaign, seed: int, store: StoreReader) -> None:
     Raises
     ------
     CampaignError
-        If it does.
+        If another plan has the campaign's name.
     """
     if (why := _other_plan(campaign, seed, store)) is not None:
         raise CampaignError(
@@ -202,7 +204,10 @@ def check_name(campaign: Campaign, seed: int, store: StoreReader) -> None:
 
 
 def _other_plan(campaign: Campaign, seed: int, store: StoreReader) -> str | None:
-    """Return why the campaign's name stands for another plan in the store, or None."""
+    """Return how the plan that the store has under the campaign's name differs from this campaign.
+
+    None if the plan is the same, or the store has no campaign of this name.
+    """
 
     def hash_at(parameters: Mapping[str, Any]) -> str | None:
         try:
@@ -223,7 +228,7 @@ def _existing_record(campaign: Campaign, store: StoreReader) -> Record | None:
 
 
 def common_seed(campaign: Campaign, first: Point) -> int:
-    """Return the common seed. Run k of each point has the same radio channel and traffic.
+    """Return the seed of all points. With it, run k has the same channel and traffic in each point.
 
     Raises
     ------
@@ -237,7 +242,7 @@ def common_seed(campaign: Campaign, first: Point) -> int:
 
 
 def campaign_points(campaign: Campaign) -> list[Point]:
-    """Return all points with their scenarios. Errors are found here, before anything runs.
+    """Return all points with their scenarios, so that errors are found before anything runs.
 
     Raises
     ------
@@ -290,7 +295,7 @@ def point_at(campaign: Campaign, combination: Mapping[str, Any], bases: dict[Pat
 
 
 def _base(campaign: Campaign, path: Path) -> Scenario:
-    """Load a scenario with the settings that all points share."""
+    """Load a scenario file with the settings that all points share."""
     if campaign.source is not None and campaign.source != path and not path.is_file():
         hint = "paths in a campaign are relative to its folder"
         raise CampaignError(

@@ -1,4 +1,4 @@
-"""Tables of a TOML file, read key by key. Keys that remain are errors."""
+"""Tables of a TOML file, read key by key. A key that no call has read is an unknown key: an error."""
 
 from __future__ import annotations
 
@@ -131,13 +131,17 @@ class Table:
 
     def listed(self, key: str) -> list[Value]:
         """Read a list of values, which must not be empty."""
-        found = self._of_type(key, None, list, "a list of values")
-        if not found:
+        values = self._of_type(key, None, list, "a list of values")
+        if not values:
             raise self.wrong(key, "the list is empty: give at least one value")
-        return [self._value(key, value) for value in found]
+        return [self._value(key, value) for value in values]
 
     def tables(self, marks: Collection[str]) -> dict[str, Table]:
-        """Read all keys as scenario keys with a table each, which contains one of `marks`."""
+        """Read all keys as scenario keys with a table each, such as ``{ from = 1, to = 10 }``.
+
+        A table that has one of the keys `marks` is the table of a scenario key. Any other table is
+        a part of a dotted key.
+        """
         tables: dict[str, Table] = {}
 
         def walk(prefix: str, content: Mapping[str, Any]) -> None:
@@ -165,14 +169,15 @@ class Table:
 
     def line_of(self, key: str, name: str) -> int | None:
         """Return the line of a key in the table `name`: the first line that begins with the key."""
-        inside = not name
+        table_of_key = f"{name}.{key}" if name else key
+        is_inside = not name
         for number, line in enumerate(self._text.splitlines(), 1):
             if header := re.match(r"\s*\[+\s*([^\]]+?)\s*\]", line):
-                inside = header[1] == name or header[1] == (f"{name}.{key}" if name else key)
-                if inside and header[1] != name:
+                if header[1] == table_of_key:
                     return number
+                is_inside = header[1] == name
             match = re.match(r"""\s*["']?([\w.\-"']+?)["']?\s*=""", line)
-            if inside and match and _is_key(match[1], key):
+            if is_inside and match and _is_key(match[1], key):
                 return number
         return None
 
@@ -216,6 +221,7 @@ class Table:
 
 
 def _is_key(text: str, key: str) -> bool:
+    """Whether the left side of a line ``text = …`` is `key` or the beginning of this dotted key."""
     return text.replace('"', "").replace("'", "") == key or key.startswith(text + ".")
 
 

@@ -54,17 +54,18 @@ def _with_parameters(record: Record, cell: Cell, table: pl.DataFrame) -> pl.Data
 
 
 def _column(record: Record, cell: Cell, key: str) -> tuple[str, object]:
-    """Return a parameter's value in the type of its column: text if any value is not a number."""
-    values = [other.parameters.get(key) for other in record.cells]
+    """Return a parameter and its value in the type that fits the values of all points.
+
+    The type is text if any value is not a number, else float if any value is not an integer.
+    """
     value = cell.parameters.get(key)
-    numbers = all(
-        isinstance(one, int | float) and not isinstance(one, bool) for one in values if one is not None
-    )
     if value is None:
         return key, None
-    if not numbers:
+    of_all_points = [other.parameters.get(key) for other in record.cells]
+    known = [other for other in of_all_points if other is not None]
+    if not all(isinstance(other, int | float) and not isinstance(other, bool) for other in known):
         return key, str(value)
-    return key, value if all(isinstance(one, int) for one in values if one is not None) else float(str(value))
+    return key, value if all(isinstance(other, int) for other in known) else float(str(value))
 
 
 def _stacked(tables: list[pl.DataFrame]) -> pl.DataFrame:

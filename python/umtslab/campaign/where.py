@@ -9,6 +9,7 @@ interpreted. Other forms of syntax are refused.
 from __future__ import annotations
 
 import ast
+import itertools
 import operator
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -25,6 +26,8 @@ _TOO_DEEP = "it is nested too deeply"
 _MAX_LENGTH = 10_000
 """Maximum length of a condition in characters, enough for a list of a thousand values."""
 _MAX_SHOWN = 200
+"""Maximum number of characters of the condition that an error message quotes."""
+
 _BOOLEANS = {"true": "True", "false": "False"}
 
 _COMPARE: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
@@ -57,7 +60,7 @@ class Where:
             raise self._wrong(f"it has {len(text):,} characters, more than the limit of {_MAX_LENGTH:,}")
         try:
             self._tree = ast.parse(
-                _TOKEN.sub(lambda found: self._token(found, keys), text.strip()), mode="eval"
+                _TOKEN.sub(lambda match: self._token(match, keys), text.strip()), mode="eval"
             )
         except (MemoryError, RecursionError):  # both mean that the text is nested too deeply
             raise self._wrong(_TOO_DEEP) from None
@@ -81,11 +84,14 @@ class Where:
             raise self._wrong(f"its value is {value!r}, not true or false")
         return value
 
-    def _token(self, found: re.Match[str], keys: Collection[str]) -> str:
-        """Return the replacement of a word in the condition: a varied key becomes a Python name."""
-        word = found["word"]
+    def _token(self, match: re.Match[str], keys: Collection[str]) -> str:
+        """Return the Python expression for a token of the condition.
+
+        A varied key becomes a Python name. Texts, numbers and operators are already Python.
+        """
+        word = match["word"]
         if word is None or word in _WORDS:
-            return found[0]
+            return match[0]
         if word in _BOOLEANS:
             return _BOOLEANS[word]
         if word not in keys:
@@ -118,7 +124,7 @@ class Where:
                 raise self._wrong(_ALLOWED_SYNTAX)
 
     def _value(self, node: ast.expr, point: Mapping[str, object]) -> object:
-        """Evaluate a node of the condition's syntax tree at a point. Other nodes are not allowed."""
+        """Evaluate a node of the condition's syntax tree with the parameters of a point."""
         match node:
             case ast.Constant(value=value):
                 return value
@@ -126,20 +132,23 @@ class Where:
                 return point.get(self._names[name])
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return [self._value(element, point) for element in elements]
-            case ast.BoolOp(op=kind, values=parts):
-                booleans = (self._boolean(part, point) for part in parts)
-                return all(booleans) if isinstance(kind, ast.And) else any(booleans)
+            case ast.BoolOp(op=operation, values=operands):
+                booleans = (self._boolean(operand, point) for operand in operands)
+                return all(booleans) if isinstance(operation, ast.And) else any(booleans)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return not self._boolean(operand, point)
             case ast.UnaryOp(operand=operand):
                 return -self._number(self._value(operand, point))
-            case ast.BinOp(left=left, op=kind, right=right):
-                return self._compute(type(kind), self._value(left, point), self._value(right, point))
-            case ast.Compare(left=left, ops=kinds, comparators=others):
-                values = [self._value(left, point), *(self._value(other, point) for other in others)]
+            case ast.BinOp(left=left, op=operation, right=right):
+                return self._compute(type(operation), self._value(left, point), self._value(right, point))
+            case ast.Compare(left=first, ops=comparisons, comparators=others):
+                # As in Python, a < b < c means a < b and b < c.
+                values = [self._value(operand, point) for operand in (first, *others)]
                 return all(
-                    self._compare(type(kind), a, b)
-                    for kind, a, b in zip(kinds, values, values[1:], strict=False)
+                    self._compare(type(comparison), left_value, right_value)
+                    for comparison, (left_value, right_value) in zip(
+                        comparisons, itertools.pairwise(values), strict=True
+                    )
                 )
         raise self._wrong(_ALLOWED_SYNTAX)
 
@@ -171,9 +180,10 @@ class Where:
         if issubclass(kind, ast.In | ast.NotIn):
             if not isinstance(b, list):
                 raise self._wrong("`in` needs a list, for example tcp.variant in ('reno', 'sack')")
-            return any(_equal(a, one) for one in b) == issubclass(kind, ast.In)
+            is_listed = any(_equal(a, element) for element in b)
+            return is_listed if issubclass(kind, ast.In) else not is_listed
         if issubclass(kind, ast.Eq | ast.NotEq):
-            return _equal(a, b) == issubclass(kind, ast.Eq)
+            return _equal(a, b) if issubclass(kind, ast.Eq) else not _equal(a, b)
         if a is None or b is None:
             raise self._wrong("some rows of [[list]] lack a key that the condition orders")
         left, right = quantity(a), quantity(b)

@@ -35,26 +35,26 @@ def options(parser: Parser) -> None:
 
 def bearers(containing: str, *, json: bool) -> int:
     """Print the available bearers with their transport blocks. `options` declares the arguments."""
-    found = [bearer for bearer in _all() if containing in bearer["name"]]
-    if not found:
+    listed = [bearer for bearer in _all() if containing in bearer["name"]]
+    if not listed:
         raise UsageError(f"no bearer has {containing!r} in its name")
     if json:
-        print(json_text.dumps(found, indent=1))
+        print(json_text.dumps(listed, indent=1))
         return 0
     from umtslab.terminal import rows_table
     from umtslab.text_table import show
 
     tables = []
-    reference = [bearer for bearer in found if bearer["kind"] == "reference"]
+    reference = [bearer for bearer in listed if bearer["kind"] == "reference"]
     if reference:
         rows = [
             _reference_row(bearer, direction) for bearer in reference for direction in ("downlink", "uplink")
         ]
         tables.append(rows_table(rows))
-    others = [bearer for bearer in found if bearer["kind"] not in ("reference", "flat")]
+    others = [bearer for bearer in listed if bearer["kind"] not in ("reference", "flat")]
     if others:
         tables.append(rows_table([_row(bearer) for bearer in others]))
-    flat = [bearer for bearer in found if bearer["kind"] == "flat"]
+    flat = [bearer for bearer in listed if bearer["kind"] == "flat"]
     if flat:
         tables.append(rows_table([_flat_row(bearer) for bearer in flat]))
     for number, table in enumerate(tables):
@@ -172,6 +172,7 @@ def _flat_row(bearer: dict[str, Any]) -> dict[str, str]:
 
 
 def _reference_row(bearer: dict[str, Any], direction: str) -> dict[str, str]:
+    """Return one direction of a reference bearer as a row. Cells of both directions are in the first row."""
     channel = bearer[direction]
     is_downlink = direction == "downlink"
     return {

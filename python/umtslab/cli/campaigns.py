@@ -46,8 +46,11 @@ def opened_campaign(argument: str, out: Path) -> Iterator[tuple[Record, StoreRea
 
 def find_campaign(argument: str, out: Path) -> Record | None:
     """Return the record of the campaign that `argument` names in the results folder `out`, or None."""
-    with opened_campaign(argument, out) as found:
-        return None if found is None else found[0]
+    with opened_campaign(argument, out) as opened:
+        if opened is None:
+            return None
+        record, _ = opened
+        return record
 
 
 def selected(record: Record, conditions: str) -> Record:
@@ -89,7 +92,7 @@ def selected(record: Record, conditions: str) -> Record:
 
 def _is_equal(value: object, text: str) -> bool:
     """Whether a value equals a text of the command line. Quantities are compared across units."""
-    one, other = quantity(value), quantity(text)
-    if one is not None and other is not None:
-        return one.kind == other.kind and one.base == other.base
+    as_quantity, text_as_quantity = quantity(value), quantity(text)
+    if as_quantity is not None and text_as_quantity is not None:
+        return as_quantity.kind == text_as_quantity.kind and as_quantity.base == text_as_quantity.base
     return str(value) == text

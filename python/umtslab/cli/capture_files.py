@@ -25,9 +25,9 @@ def captures_of(arguments: Sequence[str], out: Path) -> tuple[list[Path], list[P
     UsageError
         If a folder or result has no captures, or all captures are of RLC PDUs.
     """
-    found = [capture for argument in arguments for capture in _captures_of_argument(argument, out)]
-    packets = [path for path in found if not _PDUS.fullmatch(path.name)]
-    pdus = [path for path in found if path not in packets]
+    captures = [capture for argument in arguments for capture in _captures_of_argument(argument, out)]
+    packets = [path for path in captures if not _PDUS.fullmatch(path.name)]
+    pdus = [path for path in captures if path not in packets]
     if not packets:
         raise UsageError(f"{pdus[0]} contains RLC PDUs and no TCP: {command_for_pdus(pdus[0])}")
     return packets, pdus

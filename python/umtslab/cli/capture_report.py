@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MAX_SHOWN = 20
+"""Maximum number of connections, or of UDP flows, in a printed table."""
+
 _ROWS_PER_CHUNK = 1000
+"""Number of rows that are converted to JSON at once."""
 
 _FLOW_COLUMNS = {
     "packets": "packets",
@@ -97,7 +100,7 @@ def _write_json(analyses: list[CaptureAnalysis], connection: int | None, out: Te
     metrics = [_without_infinities(analysis.metrics) for analysis in analyses]
     version = json_text.dumps(str(code_version()))
     out.write(f'{{\n "scenario": null,\n "version": {version},\n "runs": [')
-    for index, (analysis, found) in enumerate(zip(analyses, metrics, strict=True)):
+    for index, (analysis, metrics_of_capture) in enumerate(zip(analyses, metrics, strict=True)):
         head = {
             "file": analysis.file,
             "start_s": analysis.start_s,
@@ -105,7 +108,7 @@ def _write_json(analyses: list[CaptureAnalysis], connection: int | None, out: Te
             "counts": analysis.counts,
             "passed_over": analysis.passed_over,
             "warnings": analysis.warnings,
-            "metrics": found,
+            "metrics": metrics_of_capture,
         }
         text = json_text.dumps(head, indent=1, allow_nan=False).removesuffix("\n}")
         out.write(f'{"," if index else ""}\n{text},\n "connections": [')
@@ -177,6 +180,7 @@ def _check_connection(analyses: list[CaptureAnalysis], connection: int) -> None:
 
 
 def _draw(analysis: CaptureAnalysis, connection: int | None, path: Path, line: ProgressLine) -> None:
+    """Draw a connection of a capture, by default the one with the most payload."""
     from umtslab.plot import save
 
     chosen = connection
@@ -304,8 +308,9 @@ def _metrics_table(metrics: dict[str, Any], *, show_all: bool) -> Table:
 
 def _connections_table(rows: list[dict[str, Any]], rest: tuple[int, dict[str, Any]] | None) -> Table:
     unit_of = units()
-    shown = {name: "" if unit_of[name] == "1" else f" ({unit_of[name]})" for name in _CONNECTION_METRICS}
-    headings = [f">{name}{unit}" for name, unit in shown.items()]
+    headings = [
+        f">{name}" if unit_of[name] == "1" else f">{name} ({unit_of[name]})" for name in _CONNECTION_METRICS
+    ]
     table = Table(">connection", "client", "server", "sender", "position", *headings)
     for row in rows:
         identity = (str(row[name]) for name in ("connection", "client", "server", "sender", "position"))

@@ -52,10 +52,10 @@ def compare(first: str, second: str, *, metric: Sequence[str], out: Path, show_a
     for name in metric:
         if name not in units():
             raise UsageError(unknown_metric_text(name))
-    sides = find_campaign(first, out), find_campaign(second, out)
-    if sides[0] is not None and sides[1] is not None:
-        metrics = tuple(metric) or sides[0].shown_metrics
-        return _compare_points(sides[0], sides[1], metrics, as_json=json)
+    first_campaign, second_campaign = find_campaign(first, out), find_campaign(second, out)
+    if first_campaign is not None and second_campaign is not None:
+        metrics = tuple(metric) or first_campaign.shown_metrics
+        return _compare_points(first_campaign, second_campaign, metrics, as_json=json)
     first_runs, second_runs = find_runs(first, out), find_runs(second, out)
     comparison = compare_runs(first_runs, second_runs)
     if json:
@@ -69,12 +69,12 @@ def compare(first: str, second: str, *, metric: Sequence[str], out: Path, show_a
 
 def _compare_points(first: Record, second: Record, metrics: Sequence[str], *, as_json: bool) -> int:
     """Compare the points that both campaigns have. Returns the exit status."""
-    others = {_key(cell): cell for cell in second.cells}
-    pairs = [(cell, others[_key(cell)]) for cell in first.cells if _key(cell) in others]
+    second_cells = {_key(cell): cell for cell in second.cells}
+    pairs = [(cell, second_cells[_key(cell)]) for cell in first.cells if _key(cell) in second_cells]
     rows = [
-        (first_runs, compare_runs(first_runs.runs, second_runs.runs))
-        for first_runs, second_runs in pairs
-        if first_runs.runs and second_runs.runs
+        (first_cell, compare_runs(first_cell.runs, second_cell.runs))
+        for first_cell, second_cell in pairs
+        if first_cell.runs and second_cell.runs
     ]
     if not rows:
         raise UsageError(
@@ -160,8 +160,12 @@ def _print(
     from umtslab.numbers import estimate, number
     from umtslab.text_table import Table, show
 
-    measured = {d.metric: d for d in comparison.differences if d.verdict is not Verdict.NOT_MEASURED}
-    names = list(metrics) or (sorted(measured) if show_all else _headline_metrics(comparison))
+    if metrics:
+        names = list(metrics)
+    elif show_all:
+        names = sorted(_measured_metrics(comparison))
+    else:
+        names = _headline_metrics(comparison)
     unit_of = units()
     table = Table("metric", ">first", ">second", ">difference", ">± 95 %", ">%", "unit", "second is")
     for name in names:
@@ -193,5 +197,10 @@ def _headline_metrics(comparison: Comparison) -> list[str]:
 
     rows = comparison.differences
     sides = {row.metric: row.first.mean for row in rows}, {row.metric: row.second.mean for row in rows}
-    compared = {row.metric for row in rows if row.verdict is not Verdict.NOT_MEASURED}
-    return [name for name in headline_names(*sides) if name in compared]
+    measured = _measured_metrics(comparison)
+    return [name for name in headline_names(*sides) if name in measured]
+
+
+def _measured_metrics(comparison: Comparison) -> set[str]:
+    """Return the metrics that were measured in both results."""
+    return {row.metric for row in comparison.differences if row.verdict is not Verdict.NOT_MEASURED}

@@ -93,8 +93,8 @@ def _components() -> Iterator[tuple[str, str, str]]:
         yield library, version(library), ""
     for library, (used_by, _) in EXTRAS.items():
         yield library, *_extra(library, used_by)
-    found = _tshark()
-    yield "tshark", found or "missing", "" if found else "reads captures; not required to write them"
+    tshark = _tshark()
+    yield "tshark", tshark or "missing", "" if tshark else "reads captures; not required to write them"
     if sys.platform != "linux":
         yield "emulation and proxy", "no", f"they need Linux, this is {sys.platform}"
         return

@@ -327,8 +327,8 @@ def _with_proxy(scenario: Scenario, at: str) -> Scenario:
 
 def _proxy(scenario: Scenario) -> dict[str, Any] | None:
     """Return the table `proxy` of the scenario; None if it has none."""
-    found: dict[str, Any] | None = json_text.loads(scenario.core.to_json()).get("proxy")
-    return found
+    table: dict[str, Any] | None = json_text.loads(scenario.core.to_json()).get("proxy")
+    return table
 
 
 def _node(scenario: Scenario, tcp: Pairs, *, has_option: bool, is_attached: bool) -> Node | None:
@@ -356,7 +356,10 @@ def _node(scenario: Scenario, tcp: Pairs, *, has_option: bool, is_attached: bool
 
 
 def _attached_devices(ue: str | None, net: str | None, *, is_only_option: bool) -> tuple[str, ...]:
-    """Return the two devices to attach, none if the options are not given."""
+    """Return the two devices to attach, on the UE's and on the network's side; () without the options.
+
+    `is_only_option` is whether no option that needs namespaces was given.
+    """
     if ue is None and net is None:
         return ()
     if ue is None or net is None:
@@ -375,6 +378,7 @@ def _attached_devices(ue: str | None, net: str | None, *, is_only_option: bool) 
 def _scenario(
     bearer: str | None, file: Path | None, ues: int, changes: tuple[tuple[str, str], ...]
 ) -> Scenario:
+    """Load the scenario file or build the network of a bearer, with at least `ues` UEs."""
     from umtslab.emulate.network import DEFAULT, of_bearer
     from umtslab.scenario import Scenario
 

@@ -90,13 +90,14 @@ def table_of(
             raise UsageError(unknown_metric_text(name))
     if table != "pivot" and (rows or columns):
         raise UsageError("--rows and --columns apply to pivot tables: --table pivot")
-    with opened_campaign(result, out) as found:
+    with opened_campaign(result, out) as campaign:
         if table == "pivot":
-            if found is None:
+            if campaign is None:
                 raise UsageError(f"a pivot table needs a campaign, and {out} has no campaign {result!r}")
-            return _pivot(found[0], metrics, rows, columns, latex=latex)
-        if found is not None:
-            record, store = found
+            record, _ = campaign
+            return _pivot(record, metrics, rows, columns, latex=latex)
+        if campaign is not None:
+            record, store = campaign
             runs: Sequence[Run] = [run for cell in record.cells for run in cell.runs]
             content = _of_campaign(record, store, table, _summary_metrics(metrics, runs, latex=latex))
             return _as_text(content, table, record.heading, keys=record.axes, latex=latex)

@@ -87,8 +87,8 @@ _CAPTURES = (".pcap", ".pcapng", ".cap")
 
 def nearest(word: str, names: Iterable[str]) -> str | None:
     """Return the name with the most similar spelling, or None."""
-    found = get_close_matches(word, list(names), 1, 0.6)
-    return found[0] if found else None
+    matches = get_close_matches(word, list(names), n=1, cutoff=0.6)
+    return matches[0] if matches else None
 
 
 def suggestion(word: str, names: Sequence[str]) -> str:

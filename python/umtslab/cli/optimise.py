@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from umtslab.cli.parser import Parser
 
 _MAX_SHOWN = 5
+"""Number of best trials in the printed table."""
 
 
 def options(parser: Parser) -> None:
@@ -132,8 +133,8 @@ def _print(outcome: Outcome, command: str) -> None:
     def add(name: str, trial: Trial) -> None:
         cells: list[str] = []
         for constraint in study.constraints:
-            found = trial.limits[str(constraint)]
-            cells += estimate(found.mean, found.ci95, found.n)
+            summary = trial.limits[str(constraint)]
+            cells += estimate(summary.mean, summary.ci95, summary.n)
         values = [str(trial.parameters.get(key, "")) for key in keys]
         objective_cells = estimate(trial.objective.mean, trial.objective.ci95, trial.objective.n)
         table.add_row(name, *values, *objective_cells, *cells)
@@ -166,9 +167,10 @@ def _comparison(outcome: Outcome, best: Trial) -> Iterator[str]:
     study = outcome.study
     violated = outcome.violated(outcome.baseline)
     for constraint in violated:
-        found, best_mean = outcome.baseline.limits[str(constraint)].mean, best.limits[str(constraint)].mean
+        baseline_mean = outcome.baseline.limits[str(constraint)].mean
+        best_mean = best.limits[str(constraint)].mean
         yield (
-            f"The unchanged scenario violates {constraint} (mean {number(found)}); the best trial "
+            f"The unchanged scenario violates {constraint} (mean {number(baseline_mean)}); the best trial "
             f"satisfies it (mean {number(best_mean)})."
         )
     gain = outcome.gain(best)

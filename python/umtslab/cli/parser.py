@@ -29,25 +29,25 @@ _HELP = ("-h", "--help")
 
 def dispatch(words: Sequence[str]) -> int:
     """Run the verb and return the exit status."""
-    first, rest = (words[0], words[1:]) if words else ("--help", ())
-    if first in ("help", *_HELP) and not (rest and rest[0] in VERBS):
+    verb, rest = (words[0], words[1:]) if words else ("--help", ())
+    if verb in ("help", *_HELP) and not (rest and rest[0] in VERBS):
         print_help(overview())
         return 0
-    if first == "--version":
+    if verb == "--version":
         print(_version())
         return 0
-    if first == "help":
-        first, rest = rest[0], ("--help",)
-    if first not in VERBS:
+    if verb == "help":  # `umts help run` is `umts run --help`
+        verb, rest = rest[0], ("--help",)
+    if verb not in VERBS:
         from umtslab.cli.mistyped import no_such_verb
 
-        raise UsageError(no_such_verb(first, rest))
-    found = parser_of(first).read(rest)
-    if found is None:
+        raise UsageError(no_such_verb(verb, rest))
+    arguments = parser_of(verb).read(rest)
+    if arguments is None:  # the help was printed
         return 0
-    if first in LINUX_ONLY and sys.platform != "linux":
-        raise UsageError(f"umts {first} needs Linux, this is {sys.platform}; simulations run here: umts run")
-    status: int = getattr(import_module(f"umtslab.cli.{first}"), first)(**found)
+    if verb in LINUX_ONLY and sys.platform != "linux":
+        raise UsageError(f"umts {verb} needs Linux, this is {sys.platform}; simulations run here: umts run")
+    status: int = getattr(import_module(f"umtslab.cli.{verb}"), verb)(**arguments)
     return status
 
 
@@ -115,14 +115,14 @@ class Parser(ArgumentParser):
             if options is None:
                 print_help(self.format_help())
                 return None
-            found, unparsed = self.parse_known_args([*options, *(["--", *arguments] if arguments else [])])
+            parsed, unparsed = self.parse_known_args([*options, *(["--", *arguments] if arguments else [])])
         except ArgumentError as error:
             raise UsageError(_error_text(error, words)) from None
         if unparsed:
             from umtslab.cli.mistyped import unexpected_word
 
             raise UsageError(unexpected_word(unparsed[-1], self._usage_line(), self._option_string_actions))
-        return vars(found)
+        return vars(parsed)
 
     def _separate_options(self, words: Sequence[str]) -> tuple[list[str] | None, list[str]]:
         """Separate options from other words. Each option is joined to its value as one word.
@@ -217,5 +217,5 @@ def _version() -> str:
     """Return the text of ``--version``."""
     from umtslab import _core
 
-    found = _core.version()
-    return f"umts {found['version']}+{found['commit']}"
+    build = _core.version()
+    return f"umts {build['version']}+{build['commit']}"

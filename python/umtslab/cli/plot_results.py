@@ -60,8 +60,8 @@ def find_results(arguments: Sequence[str], kind: str, out: Path) -> NamedResults
 
 
 def _refuse_mixture(found: NamedResults) -> None:
-    """Raise an error if the arguments name results of different kinds."""
-    first = [
+    """Raise an error if the arguments name results of different kinds, or several studies."""
+    kinds = [
         f"{next(iter(arguments))} {kind}"
         for arguments, kind in (
             (found.campaigns, "is a campaign"),
@@ -70,8 +70,8 @@ def _refuse_mixture(found: NamedResults) -> None:
         )
         if arguments
     ]
-    if len(first) > 1:
-        raise UsageError(f"{' and '.join(first)}: draw them separately")
+    if len(kinds) > 1:
+        raise UsageError(f"{' and '.join(kinds)}: draw them separately")
     if len(found.studies) > 1:
         raise UsageError(f"a figure shows one study, not {len(found.studies)}: {', '.join(found.studies)}")
 
@@ -100,8 +100,8 @@ def _not_found_text(argument: str, arguments: Sequence[str], kind: str, out: Pat
         return f"{text}; {kind} is not a kind of figure either: {', '.join(RUN_KINDS)}"
     if "/" in argument:
         return f"there is no results folder or run folder {argument}; {_contents(out)}"
-    if kind in units() or (kind == BUDGET and _names(out)[0]):
-        campaigns = _names(out)[0]
+    campaigns, _, _ = _names(out)
+    if kind in units() or (kind == BUDGET and campaigns):
         hint = f"it has {_listed('campaign', campaigns)}" if campaigns else "`umts sweep` creates campaigns"
         return f"{out} has no campaign {argument!r}; {hint}"
     return f"{out} has no run, result, scenario, campaign or study {argument!r}; {_contents(out)}"

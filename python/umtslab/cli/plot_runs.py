@@ -51,13 +51,13 @@ class RunSelection:
 
 
 def draw_runs(
-    found: Sequence[Sequence[Run]], arguments: Sequence[str], kind: str, selection: RunSelection, look: Look
+    results: Sequence[Sequence[Run]], arguments: Sequence[str], kind: str, selection: RunSelection, look: Look
 ) -> tuple[Figure, str]:
     """Draw a figure of one or several results. Returns the figure and its file name without suffix.
 
     Parameters
     ----------
-    found : sequence of sequence of Run
+    results : sequence of sequence of Run
         The runs of each result.
     arguments : sequence of str
         The argument that named each result on the command line.
@@ -69,14 +69,15 @@ def draw_runs(
         Appearance of the figure.
     """
     view = selection.view()
-    runs = [next((run for run in result if run.series_kinds()), result[0]) for result in found]
+    # Of each result the first run with time series.
+    runs = [next((run for run in result if run.series_kinds()), result[0]) for result in results]
     last_s = max(run.duration_s for run in runs)
     if view.from_s is not None and view.from_s >= last_s:
         raise UsageError(f"--from {selection.from_} is not before the end of the run at {last_s:g} s")
     name = "-".join([*dict.fromkeys(run.scenario for run in runs), kind])
     if selection.annotate:
         return _annotated(runs, kind, view, look, mean=selection.mean), name
-    return _drawn(found, runs, arguments, kind, view, look, mean=selection.mean), name
+    return _drawn(results, runs, arguments, kind, view, look, mean=selection.mean), name
 
 
 def _annotated(runs: Sequence[Run], kind: str, view: View, look: Look, *, mean: bool) -> Figure:
@@ -90,7 +91,7 @@ def _annotated(runs: Sequence[Run], kind: str, view: View, look: Look, *, mean: 
 
 
 def _drawn(
-    found: Sequence[Sequence[Run]],
+    results: Sequence[Sequence[Run]],
     runs: Sequence[Run],
     arguments: Sequence[str],
     kind: str,
@@ -99,13 +100,13 @@ def _drawn(
     *,
     mean: bool,
 ) -> Figure:
-    """Draw one figure of one or several results."""
+    """Draw one figure of one or several results. `runs` has the run to draw of each result."""
     from umtslab.plot import draw, named_apart
 
     if mean and kind not in MEANS:
         raise UsageError(f"--mean applies to {', '.join(MEANS)}")
     if kind == BUDGET and len(runs) > 1:
-        return _budgets(found, runs, arguments, view, look)
+        return _budgets(results, runs, arguments, view, look)
     if kind in (WATERFALL, BUDGET, MAP):
         if len(runs) > 1:
             raise UsageError(f"{kind} shows one result, not {len(runs)}")
@@ -113,21 +114,21 @@ def _drawn(
     named_runs = named_apart(runs, arguments) if len(runs) > 1 else {"": runs[0]}
     if kind not in CDFS and not mean:
         return draw(named_runs, kind, view, look)
-    results = {
-        name: [run for run in result if run.series_kinds()] or [run]
-        for (name, run), result in zip(named_runs.items(), found, strict=True)
+    named_results = {
+        name: [run for run in result if run.series_kinds()] or [drawn_run]
+        for (name, drawn_run), result in zip(named_runs.items(), results, strict=True)
     }
     if mean:
         from umtslab.plot.mean import draw_mean
 
-        return draw_mean(results, kind, view, look)
+        return draw_mean(named_results, kind, view, look)
     from umtslab.plot.cdf import draw_cdf
 
-    return draw_cdf(results, kind, view, look)
+    return draw_cdf(named_results, kind, view, look)
 
 
 def _budgets(
-    found: Sequence[Sequence[Run]], runs: Sequence[Run], arguments: Sequence[str], view: View, look: Look
+    results: Sequence[Sequence[Run]], runs: Sequence[Run], arguments: Sequence[str], view: View, look: Look
 ) -> Figure:
     """Draw the budgets of several results side by side."""
     from umtslab.plot import named_apart
@@ -137,7 +138,7 @@ def _budgets(
         raise UsageError("--from and --until apply to figures with a time axis, not to budget")
     if view.chooses:
         raise UsageError(f"--connection and --ue apply to the budget of one result, not of {len(runs)}")
-    return draw_budgets(dict(zip(named_apart(runs, arguments), found, strict=True)), look)
+    return draw_budgets(dict(zip(named_apart(runs, arguments), results, strict=True)), look)
 
 
 def _draw_single(run: Run, kind: str, view: View, look: Look) -> Figure:
@@ -165,18 +166,18 @@ def _seconds(option: str, text: str | None) -> float | None:
     """Read a time in seconds, with or without a unit."""
     if text is None:
         return None
-    found = quantity(text)
-    if found is None or not (found.kind == "time" or found.unit == ""):
+    time = quantity(text)
+    if time is None or not (time.kind == "time" or time.unit == ""):
         raise UsageError(
             f'{option} takes seconds, or a time with its unit, for example 5 or "500 ms", not {text!r}'
         )
-    return found.base
+    return time.base
 
 
 def _numbers(option: str, arguments: Sequence[str]) -> tuple[int, ...]:
     """Read numbers from repeated options or lists with commas."""
-    found = [part.strip() for text in arguments for part in text.split(",")]
-    for part in found:
+    parts = [part.strip() for text in arguments for part in text.split(",")]
+    for part in parts:
         if not part.isdigit():
             raise UsageError(f"{option} takes a number from 0, or several as in 3,7, not {part!r}")
-    return tuple(int(part) for part in found)
+    return tuple(int(part) for part in parts)

@@ -32,11 +32,11 @@ def profiles(name: str, *, json: bool) -> int:
     if not name:
         _print(json_text.dumps(known, indent=1) if json else [_line(profile) for profile in known])
         return 0
-    found = next((profile for profile in known if profile["name"] == name), None)
-    if found is None:
+    chosen = next((profile for profile in known if profile["name"] == name), None)
+    if chosen is None:
         names = ", ".join(profile["name"] for profile in known)
         raise UsageError(f"there is no profile {name!r}; there are {names}")
-    _print(json_text.dumps(found, indent=1) if json else found["keys"])
+    _print(json_text.dumps(chosen, indent=1) if json else chosen["keys"])
     return 0
 
 
@@ -45,6 +45,7 @@ def _line(profile: dict[str, str]) -> dict[str, str]:
 
 
 def _print(content: str | list[dict[str, str]]) -> None:
+    """Print JSON text as it is, and rows as a table."""
     if isinstance(content, str):
         print(content)
         return

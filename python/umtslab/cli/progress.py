@@ -21,15 +21,15 @@ _BAR_WIDTH = 30
 
 
 class ProgressLine:
-    """A line with the share of the work that is done, and an estimate of the time left.
+    """A line with the share of the work that is done, and an estimate of the remaining time.
 
     Each update replaces the line, and the end of the block erases it.
     """
 
     def __init__(self, *, quiet: bool) -> None:
         self._shown = not quiet and is_terminal(sys.stderr)
-        self._start: tuple[float, float] | None = None
-        self._next = 0.0
+        self._start: tuple[float, float] | None = None  # time of the first call, and work done then
+        self._next = 0.0  # time before which the line is not replaced
 
     def is_due(self) -> bool:
         """Whether a call of `show` would replace the line."""
@@ -41,7 +41,7 @@ class ProgressLine:
         if not self.is_due() or total <= 0:
             return
         self._next = now + _REFRESH_S
-        # The work that was done before the first call took none of the time since.
+        # Work that was done before the first call does not count for the estimate.
         start, done_at_start = self._start = self._start or (now, done)
         share = min(done / total, 1.0)
         line = f"{title} [{'#' * round(_BAR_WIDTH * share):.<{_BAR_WIDTH}}] {count or f'{share:.0%}'}"

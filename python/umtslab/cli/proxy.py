@@ -260,16 +260,17 @@ def start_lines(settings: dict[str, Any]) -> list[str]:
 
 def _side_text(settings: dict[str, Any]) -> str:
     """Describe the TCP settings of one side."""
-    parts = [" or, by route, ".join(_settings_text(settings_) for settings_ in settings["by_routes"])]
+    parts = [" or, by route, ".join(_route_text(route) for route in settings["by_routes"])]
     for key, name in (("receive_buffer", "receive buffer"), ("send_buffer", "send buffer")):
         size = settings[key]
         parts.append(f"{name} {'sized by the kernel' if size is None else f'{size:,} octets'}")
     return ", ".join(parts)
 
 
-def _settings_text(settings: dict[str, Any]) -> str:
-    parts = [f"congestion control {settings['congestion_control']}"]
-    window, timeout = settings["initial_window"], settings["min_rto_s"]
+def _route_text(route: dict[str, Any]) -> str:
+    """Describe the TCP settings of connections over a route."""
+    parts = [f"congestion control {route['congestion_control']}"]
+    window, timeout = route["initial_window"], route["min_rto_s"]
     if window is not None:
         parts.append(f"initial window {window} segments")
     if timeout is not None:

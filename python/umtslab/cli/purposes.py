@@ -22,9 +22,11 @@ def check_purpose(path: Path, *verbs: str) -> None:
 
     Accepts files that cannot be read or recognised. The caller's own reader reports their errors.
     """
-    found = _purposes(path)
-    if found and not set(found) & set(verbs):
-        raise UsageError(f"{path} is {_DISTINCTIVE_KEYS[found[0]][0]}: {command(found[0], path)}")
+    verbs_of_file = _purposes(path)
+    if verbs_of_file and not set(verbs_of_file) & set(verbs):
+        verb = verbs_of_file[0]
+        description, _ = _DISTINCTIVE_KEYS[verb]
+        raise UsageError(f"{path} is {description}: {command(verb, path)}")
 
 
 def purpose(path: Path) -> str | None:
@@ -42,13 +44,13 @@ def command(verb: str, path: Path) -> str:
 
 
 def _purposes(path: Path) -> list[str]:
-    """Return the kinds of TOML file that have the keys of this file."""
+    """Return the verbs that use files with distinctive keys of this file."""
     import tomllib
 
     try:
         keys = tomllib.loads(bounded_text(path) if path.is_file() else "").keys()
     except (OSError, ValueError, RecursionError):
         return []
-    found = [verb for verb, (_, keys_of_verb) in _DISTINCTIVE_KEYS.items() if keys_of_verb & keys]
+    verbs = [verb for verb, (_, keys_of_verb) in _DISTINCTIVE_KEYS.items() if keys_of_verb & keys]
     # Optimisations also have the key `parameters`, so their own keys take precedence.
-    return [verb for verb in found if verb != "sensitivity" or "optimise" not in found]
+    return [verb for verb in verbs if verb != "sensitivity" or "optimise" not in verbs]

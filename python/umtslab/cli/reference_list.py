@@ -28,8 +28,8 @@ def entries_described_by(entries: Sequence[Entry], word: str, columns: Sequence[
     """
     texts = [" ".join(entry[column] for column in columns) for entry in entries]
     word_start = re.compile(rf"(?<![^\W_]){re.escape(word)}", re.IGNORECASE)
-    found = [entry for entry, text in zip(entries, texts, strict=True) if word_start.search(text)]
-    return found or [
+    matching = [entry for entry, text in zip(entries, texts, strict=True) if word_start.search(text)]
+    return matching or [
         entry for entry, text in zip(entries, texts, strict=True) if word.lower() in text.lower()
     ]
 
@@ -68,20 +68,22 @@ def block(entry: Entry, name: str, text: str, width: int) -> Iterator[str]:
     yield from _wrapped(entry[text], _INDENT, _INDENT, width)
     columns = [key for key, value in entry.items() if value and key not in (name, text, "label", "choices")]
     rows = [(column, entry[column]) for column in columns]
-    choices = [line.partition(": ") for line in entry.get("choices", "").splitlines()]
-    indent = max((len(word) for word, _ in [*rows, *((one[0], "") for one in choices)]), default=0) + 2
-    for column, value in [*rows, *((word, meaning) for word, _, meaning in choices)]:
-        yield from _wrapped(value, f"{_INDENT}{column.ljust(indent)}", _INDENT + " " * indent, width)
+    for line in entry.get("choices", "").splitlines():
+        choice, _, meaning = line.partition(": ")
+        rows.append((choice, meaning))
+    indent = max((len(row_name) for row_name, _ in rows), default=0) + 2
+    for row_name, value in rows:
+        yield from _wrapped(value, f"{_INDENT}{row_name.ljust(indent)}", _INDENT + " " * indent, width)
 
 
-def _wrapped(text: str, first: str, rest: str, width: int) -> list[str]:
+def _wrapped(text: str, first_indent: str, next_indent: str, width: int) -> list[str]:
     """Wrap a text into lines of at most `width` characters. Words longer than a line stay whole."""
-    line_width = max(width, len(rest) + 20)
+    line_width = max(width, len(next_indent) + 20)
     return wrap(
         text,
         line_width,
-        initial_indent=first,
-        subsequent_indent=rest,
+        initial_indent=first_indent,
+        subsequent_indent=next_indent,
         break_long_words=False,
         break_on_hyphens=False,
-    ) or [first.rstrip()]
+    ) or [first_indent.rstrip()]

@@ -63,20 +63,20 @@ class Replications:
         """Add the runs that were stored before an interruption stopped the workers."""
         for number in self.bar.started:
             identity = Task(self.scenario, self.seed, number).identity
-            found = self.store.get(identity, series=self.series, pcap=self.pcap)
-            if found is not None:
-                self.finished[number] = found
+            stored = self.store.get(identity, series=self.series, pcap=self.pcap)
+            if stored is not None:
+                self.finished[number] = stored
 
     def values(self, metric: str) -> list[float | None]:
         """Return a metric of the finished runs, None where a run lacks it."""
         return [run.metrics.get(metric) for run in self.runs]
 
     def _reuse(self, task: Task) -> bool:
-        """Use the run of the store, if it has the run. Returns whether it has."""
-        found = self.store.get(task.identity, series=task.series, pcap=task.pcap)
-        if found is None:
+        """Use the stored run of a task, if there is one. Returns whether there is."""
+        stored = self.store.get(task.identity, series=task.series, pcap=task.pcap)
+        if stored is None:
             return False
-        self.finished[found.run] = found
+        self.finished[stored.run] = stored
         self.reused += 1
         self.bar.watch(task, 1.0)
         return True

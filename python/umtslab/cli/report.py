@@ -54,9 +54,9 @@ def report(
     campaign: str, *, metric: Sequence[str], over: str | None, log: bool, output: Path | None, out: Path
 ) -> int:
     """Write the page of a campaign or a study. `options` declares the arguments."""
-    with opened_campaign(campaign, out) as found:
-        if found is not None:
-            record, store = found
+    with opened_campaign(campaign, out) as opened:
+        if opened is not None:
+            record, store = opened
             print(write_report(record, store, metric, output, over, log=log))
             return 0
     study = find_study(campaign, out)
@@ -81,20 +81,20 @@ def _runs(name: str, out: Path) -> list[Run]:
 
 
 def _write_run(runs: Sequence[Run], output: Path | None, out: Path) -> Path:
-    """Write the page of the first run, beside the interval of all."""
+    """Write the page of the first run. It also shows the intervals over all replications."""
     from umtslab.cli.results import read_results
     from umtslab.page import write
     from umtslab.page.run import html
     from umtslab.store.reader import is_store
 
     run = runs[0]
-    others = list(runs)
+    replications = list(runs)
     if len(runs) == 1 and is_store(out):
         with read_results(out) as store:
-            known = store.runs(run.identity.result)
-        others = [other for other in known if other.seed == run.seed] or others
+            runs_of_result = store.runs(run.identity.result)
+        replications = [other for other in runs_of_result if other.seed == run.seed] or replications
     path = output or out / "reports" / f"{run.scenario}-{run.key[:12]}.html"
-    return write(path, html(run, others))
+    return write(path, html(run, replications))
 
 
 def _write_study(study: Outcome | Findings, output: Path | None, out: Path) -> Path:

@@ -64,10 +64,10 @@ def _as_catalogued(run: Run) -> Run:
         return run
     try:
         with read_results(store) as results:
-            found = results.find(run.key)
+            [catalogued] = results.find(run.key)
     except RunNotFound:
         return run
-    return found[0] if found[0].folder == run.folder else run
+    return catalogued if catalogued.folder == run.folder else run
 
 
 def read_results(path: Path) -> StoreReader:

@@ -32,15 +32,15 @@ def rrc(containing: str, *, json: bool) -> int:
     """Print the RRC profiles with the keys that they set and their sources."""
     from umtslab import _core
 
-    found = [profile for profile in _core.rrc_profiles() if containing in profile["name"]]
-    if not found:
+    profiles = [profile for profile in _core.rrc_profiles() if containing in profile["name"]]
+    if not profiles:
         raise UsageError(f"no profile has {containing!r} in its name")
     if json:
-        print(json_text.dumps(found, indent=1))
+        print(json_text.dumps(profiles, indent=1))
         return 0
     from umtslab.terminal import rows_table
     from umtslab.text_table import show
 
     headings = {"profile": "name", "description": "description", "keys of [rrc]": "keys", "source": "source"}
-    show(rows_table([{title: profile[key] for title, key in headings.items()} for profile in found]))
+    show(rows_table([{title: profile[key] for title, key in headings.items()} for profile in profiles]))
     return 0

@@ -128,11 +128,11 @@ def run(
     """Run a scenario and print the results. `options` declares the arguments."""
     from umtslab.task import MAX_RUNS
 
-    wanted_precision = _wanted_precision(runs, precision, metric)
+    required_precision = _required_precision(runs, precision, metric)
     count = 1 if runs is None else runs
     if count < 1 or first_run < 0:
         raise UsageError("--runs must be at least 1 and --first-run at least 0")
-    max_runs = count if wanted_precision is None else wanted_precision.most
+    max_runs = count if required_precision is None else required_precision.most
     if first_run + max_runs > MAX_RUNS:
         raise UsageError(
             f"--first-run {first_run} is too high for {max_runs} {'run' if max_runs == 1 else 'runs'}: "
@@ -162,11 +162,11 @@ def run(
     with open_results(out) as store, ProgressBar(loaded.name, quiet=quiet) as bar:
         replications = Replications(loaded, chosen_seed, first_run, series, pcap, resume, threads, store, bar)
         with collect_on_interrupt(replications):
-            if wanted_precision is None:
+            if required_precision is None:
                 replications.run_up_to(count)
             else:
-                replications.run_until(wanted_precision)
-    return report(replications, wanted_precision, show_all=show_all, as_json=json, quiet=quiet)
+                replications.run_until(required_precision)
+    return report(replications, required_precision, show_all=show_all, as_json=json, quiet=quiet)
 
 
 def _loaded(path: Path, settings: Sequence[tuple[str, str]], *, allow_code: bool) -> Scenario:
@@ -186,7 +186,7 @@ def _loaded(path: Path, settings: Sequence[tuple[str, str]], *, allow_code: bool
     return loaded
 
 
-def _wanted_precision(runs: int | None, precision: str | None, metric: str) -> Precision | None:
+def _required_precision(runs: int | None, precision: str | None, metric: str) -> Precision | None:
     """Return the precision that the options require; None without ``--precision``."""
     if precision is None:
         return None

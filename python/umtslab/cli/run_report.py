@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from umtslab.store import Store
 
 _MAX_CONNECTIONS = 20
+"""Maximum number of connections that are printed one by one."""
 
 
 def print_json(scenario: str, runs: Sequence[Run]) -> None:

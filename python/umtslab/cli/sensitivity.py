@@ -63,7 +63,9 @@ def sensitivity(
 
 
 def _as_json(findings: Findings) -> dict[str, Any]:
-    names = ("first_order", "total") if findings.study.method == "sobol" else ("mu_star", "sigma")
+    first_name, total_name = (
+        ("first_order", "total") if findings.study.method == "sobol" else ("mu_star", "sigma")
+    )
     return {
         "study": findings.study.frame.name,
         "version": str(code_version()),
@@ -74,11 +76,11 @@ def _as_json(findings: Findings) -> dict[str, Any]:
         "effects": {
             metric: {
                 effect.parameter: {
-                    names[0]: effect.first,
-                    f"{names[0]}_ci95": effect.first_ci95,
-                    names[1]: effect.total,
-                    f"{names[1]}_ci95": effect.total_ci95,
-                    **({"too_few_samples": effect.has_too_few_samples} if names[1] == "total" else {}),
+                    first_name: effect.first,
+                    f"{first_name}_ci95": effect.first_ci95,
+                    total_name: effect.total,
+                    f"{total_name}_ci95": effect.total_ci95,
+                    **({"too_few_samples": effect.has_too_few_samples} if total_name == "total" else {}),
                 }
                 for effect in effects
             }
@@ -103,7 +105,7 @@ def _print(findings: Findings) -> None:
             ">first order", ">± 95 %", ">total", ">± 95 %", ""
         )  # fmt: skip
         table = Table(metric, *headings)
-        for effect in sorted(effects, key=lambda e: -(e.first if is_morris else e.total)):
+        for effect in sorted(effects, key=lambda effect: -(effect.first if is_morris else effect.total)):
             # With Morris' method the second number is sigma, which has no interval.
             remark = "too few samples" if effect.has_too_few_samples else ""
             second = (

@@ -134,16 +134,16 @@ def _settings(
         raise UsageError(f"--scenarios {folder}: there is no such folder")
     address = listen or "127.0.0.1"
     try:
-        found = ipaddress.ip_address(address.strip("[]"))
+        ip_address = ipaddress.ip_address(address.strip("[]"))
     except ValueError:
         raise UsageError(
             f"--listen takes an IP address of this machine, as in 192.0.2.7, not {address!r}"
         ) from None
-    if found.is_unspecified and not names:
+    if ip_address.is_unspecified and not names:
         raise UsageError(
             f"--listen {address} is every address: add --name HOST, the name in the browser's address"
         )
-    return Settings(store.absolute(), folder.absolute(), port, str(found), tuple(names), has_tls)
+    return Settings(store.absolute(), folder.absolute(), port, str(ip_address), tuple(names), has_tls)
 
 
 def _has_tls(certificate: Path | None, key: Path | None) -> bool:

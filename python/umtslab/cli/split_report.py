@@ -57,14 +57,12 @@ def _transfers_table(transfers: Sequence[SplitTransfer]) -> Table:
     headings = (">octets", ">mean delay (ms)", ">longest (ms)", ">most ahead (B)", "ended")
     table = Table(">transfer", "from", "to", *headings)
     for index, transfer in enumerate(transfers):
-        sides = ("client", "server")
         first, second = transfer.first, transfer.second
-        sender = first["sender"] if first["sender"] in sides else "client"
-        other = sides[1 - sides.index(sender)]
+        sender, receiver = ("server", "client") if first["sender"] == "server" else ("client", "server")
         table.add_row(
             str(index),
             str(first[sender]),
-            str(second[other]),
+            str(second[receiver]),
             str(transfer.octets),
             number(_ms(transfer.delay_s)),
             number(_ms(transfer.longest_delay_s)),
@@ -85,19 +83,18 @@ def _show_legs(transfers: Sequence[SplitTransfer], out: TextIO) -> None:
     for index, transfer in enumerate(transfers):
         for capture, row in zip(transfer.captures, (transfer.first, transfer.second), strict=True):
             is_not_at_sender = row["position"] != "sender"
-            has_marks |= is_not_at_sender and row["mean_rtt_s"] is not None
+
+            is_marked = is_not_at_sender and row["mean_rtt_s"] is not None
+            has_marks |= is_marked
             values = (
-                number(row[name]) + _mark(name, is_not_at_sender, row[name]) for name in _CONNECTION_METRICS
+                f"{number(row[name])}*" if name == "mean_rtt_s" and is_marked else number(row[name])
+                for name in _CONNECTION_METRICS
             )
             identity = (str(index), Path(capture).name, str(row["connection"]), row["position"])
             table.add_row(*identity, *values)
     show(table, out)
     if has_marks:
         print("\n* not captured at the sender: round-trip times are not the sender's", file=out)
-
-
-def _mark(name: str, is_not_at_sender: bool, value: float | None) -> str:
-    return "*" if name == "mean_rtt_s" and is_not_at_sender and value is not None else ""
 
 
 def _ms(seconds: float | None) -> float | None:

@@ -223,8 +223,9 @@ def _campaign(
         chosen = replace(chosen, runs=runs, precision=None)
     if precision is not None:
         base = chosen.precision or Precision(0.05)
-        wanted = replace(base, relative=relative_precision(precision), metric=(*metric, base.metric)[0])
-        chosen = replace(chosen, precision=wanted)
+        first_metric = metric[0] if metric else base.metric
+        required = replace(base, relative=relative_precision(precision), metric=first_metric)
+        chosen = replace(chosen, precision=required)
     if seed is not None:
         chosen = replace(chosen, seed=checked_seed(seed))
     return replace(chosen, series=chosen.series or series)
@@ -239,7 +240,8 @@ def _checked_name(name: str) -> str:
 def _parameters(texts: Sequence[str]) -> dict[str, list[str | int | float | bool]]:
     from umtslab.cli.values import listed
 
-    found: dict[str, list[str | int | float | bool]] = {}
+    """Return the values of ``-P`` by scenario key."""
+    values_by_key: dict[str, list[str | int | float | bool]] = {}
     for parameter in texts:
         key, equals, value_list = parameter.partition("=")
         try:
@@ -253,8 +255,8 @@ def _parameters(texts: Sequence[str]) -> dict[str, list[str | int | float | bool
             )
         if key.strip() == "seed":
             raise UsageError("the seed cannot be varied: use --runs for replications")
-        found[key.strip()] = list(values)
-    return found
+        values_by_key[key.strip()] = list(values)
+    return values_by_key
 
 
 def _default_metrics(campaign: Campaign, record: Record) -> tuple[str, ...]:
@@ -266,7 +268,7 @@ def _default_metrics(campaign: Campaign, record: Record) -> tuple[str, ...]:
 
 @contextmanager
 def _collect_on_interrupt(study: Study, store: Store) -> Iterator[list[bool]]:
-    """Collect the stored runs after Ctrl-C. Yields a list that is then no longer empty."""
+    """Collect the stored runs after Ctrl-C. Yields a list that is empty until Ctrl-C."""
     stopped: list[bool] = []
     try:
         yield stopped
@@ -283,10 +285,10 @@ def _show_plan(campaign: Campaign, out: Path, *, as_json: bool) -> int:
 
     if is_store(out):
         with read_results(out) as reader:
-            found = plan(campaign, reader)
+            campaign_plan = plan(campaign, reader)
     else:
-        found = plan(campaign, None)
-    sweep_report.print_plan(found, as_json=as_json)
+        campaign_plan = plan(campaign, None)
+    sweep_report.print_plan(campaign_plan, as_json=as_json)
     return 0
 
 

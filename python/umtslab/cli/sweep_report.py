@@ -77,8 +77,8 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
     for cell in record.cells:
         numbers: list[str] = []
         for name in metrics:
-            found = summarise(cell.values(name))
-            numbers += estimate(found.mean, found.ci95, found.n)
+            summary = summarise(cell.values(name))
+            numbers += estimate(summary.mean, summary.ci95, summary.n)
         values = [value_label(cell.parameters.get(key, "")) for key in record.axes]
         table.add_row(*values, str(len(cell.runs)), *numbers)
     heading(f"{record.title or record.name}, seed {record.seed}")
@@ -134,6 +134,7 @@ def print_plan(plan: Plan, *, as_json: bool) -> None:
 
 
 def _sum_of_plan(plan: Plan) -> str:
+    """Return the totals of a plan, as far as they are known."""
     first = f"the first {len(plan.points)} of"
     if plan.point_count is None:
         return f"{first} the points that `where` leaves of {plan.campaign.combination_count()}"

@@ -48,16 +48,16 @@ def listed(text: str) -> list[str]:
 
 def _values_of(part: str) -> list[str]:
     """Return the values of one part of a list: a range, or the part itself."""
-    if found := _RANGE.fullmatch(part):
-        first, unit_1, last, unit_2, step, unit_3 = found.groups()
+    if match := _RANGE.fullmatch(part):
+        first, unit_1, last, unit_2, step, unit_3 = match.groups()
         unit = _one_unit(part, unit_1, unit_2, unit_3)
         return [f"{value}{unit}" for value in _stepped(part, Decimal(first), Decimal(last), Decimal(step))]
-    if found := _LIN_OR_LOG.fullmatch(part):
-        kind, first, unit_1, last, unit_2, count = found.groups()
+    if match := _LIN_OR_LOG.fullmatch(part):
+        kind, first, unit_1, last, unit_2, count = match.groups()
         unit = _one_unit(part, unit_1, unit_2)
         return [f"{value}{unit}" for value in _spaced(part, kind, float(first), float(last), int(count))]
-    if found := _NO_STEP.fullmatch(part):
-        first, unit_1, last, unit_2 = found.groups()
+    if match := _NO_STEP.fullmatch(part):
+        first, unit_1, last, unit_2 = match.groups()
         raise UsageError(
             f"{part.strip()!r} has no step: write FIRST:LAST:STEP, for example 0:0.3:0.05, or "
             f"lin({first}{unit_1 or ''},{last}{unit_2 or ''},5) for five values"

@@ -52,14 +52,14 @@ def why(result: str, *, connection: int | None, at: str | None, show_all: bool, 
         raise UsageError(lacks)
     instant = None if at is None else _instant(at, run)
     try:
-        found = explain(run, connection)
+        explanation = explain(run, connection)
     except MissingTimeline as error:
         raise UsageError(str(error)) from None
     if json:
-        print(json_text.dumps(_selected(found, instant), indent=1))
+        print(json_text.dumps(_selected(explanation, instant), indent=1))
         return 0
-    _print_stalls(found, show_all=show_all)
-    for chain in _chains(found, connection, instant, show_all=show_all):
+    _print_stalls(explanation, show_all=show_all)
+    for chain in _chains(explanation, connection, instant, show_all=show_all):
         _print_chain(chain)
     return 0
 
@@ -68,22 +68,25 @@ def _instant(text: str, run: Run) -> float:
     """Read a time within the run. Returns seconds."""
     from umtslab.quantity import quantity
 
-    found = quantity(text)
-    if found is None or found.kind != "time":
+    time = quantity(text)
+    if time is None or time.kind != "time":
         raise UsageError(f'--at {text} is not a time: write it as in "27.04 s"')
-    if not 0 <= found.base <= run.duration_s:
+    if not 0 <= time.base <= run.duration_s:
         raise UsageError(f"--at {text} is outside the run, which lasts {run.duration_s:g} s")
-    return found.base
+    return time.base
 
 
-def _selected(found: Explanation, instant: float | None) -> dict[str, object]:
-    """Return the JSON of an explanation. With a time, only the stalls then and the nearest chains."""
-    content = found.as_dict()
+def _selected(explanation: Explanation, instant: float | None) -> dict[str, object]:
+    """Return the JSON of an explanation.
+
+    With an instant, it has only the stalls at the instant and the chains of the nearest events.
+    """
+    content = explanation.as_dict()
     if instant is not None:
         content["stalls"] = [
             stall for stall in content["stalls"] if stall["start_s"] <= instant <= stall["end_s"]
         ]
-        content["chains"] = [chain.as_dict() for chain in _nearest(found.chains, instant)]
+        content["chains"] = [chain.as_dict() for chain in _nearest(explanation.chains, instant)]
     return content
 
 
@@ -96,40 +99,42 @@ def _nearest(chains: Sequence[Chain], instant: float) -> list[Chain]:
 
 
 def _chains(
-    found: Explanation, connection: int | None, instant: float | None, *, show_all: bool
+    explanation: Explanation, connection: int | None, instant: float | None, *, show_all: bool
 ) -> list[Chain]:
+    """Return the chains to print: by default the chain of the longest stall."""
     if instant is not None:
-        stalls = [
+        stall_chains = [
             chain
-            for stall, chain in zip(found.stalls, found.stall_chains, strict=True)
+            for stall, chain in zip(explanation.stalls, explanation.stall_chains, strict=True)
             if stall.start_s <= instant <= stall.end_s
         ]
-        return [*stalls, *_nearest(found.chains, instant)]
+        return [*stall_chains, *_nearest(explanation.chains, instant)]
     if show_all or connection is not None:
-        return [*found.stall_chains, *found.chains]
-    return list(found.stall_chains[:1] or found.chains[:1])
+        return [*explanation.stall_chains, *explanation.chains]
+    return list(explanation.stall_chains[:1] or explanation.chains[:1])
 
 
-def _print_stalls(found: Explanation, *, show_all: bool) -> None:
+def _print_stalls(explanation: Explanation, *, show_all: bool) -> None:
     from umtslab.labels import cause_label
     from umtslab.text_table import Table, show
     from umtslab.why.links import count
 
-    print(found.run.heading)
-    limit = f"{found.limit_s:g}"
-    if not found.stalls:
+    print(explanation.run.heading)
+    limit = f"{explanation.limit_s:g}"
+    if not explanation.stalls:
         print(f"No stall of {limit} s or more.")
     else:
-        print(f"{count(len(found.stalls), 'stall')} of {limit} s or more")
+        print(f"{count(len(explanation.stalls), 'stall')} of {limit} s or more")
         table = Table(">from (s)", ">to (s)", ">length (s)", ">connection", ">ue", ">timeouts", "cause")
-        pairs = list(zip(found.stalls, found.stall_chains, strict=True))
+        pairs = list(zip(explanation.stalls, explanation.stall_chains, strict=True))
         for stall, chain in pairs if show_all else pairs[:_MOST_STALLS]:
             table.add_row(*_cells(stall), cause_label(chain.label))
         show(table)
         if not show_all and len(pairs) > _MOST_STALLS:
             print(f"… and {len(pairs) - _MOST_STALLS} more: --all")
-    timeouts = sum(chain.kind == "rto" for chain in found.chains)
-    print(f"{count(timeouts, 'timeout')}, {count(len(found.chains) - timeouts, 'retransmission')}")
+    timeouts = sum(chain.kind == "rto" for chain in explanation.chains)
+    retransmissions = len(explanation.chains) - timeouts
+    print(f"{count(timeouts, 'timeout')}, {count(retransmissions, 'retransmission')}")
 
 
 def _cells(stall: Stall) -> list[str]:

@@ -23,5 +23,5 @@ def chosen_workers(jobs: int | None, dask: str | None) -> Iterator[Workers]:
         )
     from umtslab.campaign.cluster import cluster
 
-    with cluster(dask) as found:
-        yield found
+    with cluster(dask) as dask_workers:
+        yield dask_workers

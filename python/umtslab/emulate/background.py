@@ -53,12 +53,14 @@ def _described(flow: _Flow) -> str:
 def _flows(scenario: Scenario, programs: int) -> list[_Flow]:
     """Return the flows of a scenario in which the first `programs` UEs have programs."""
     content: dict[str, Any] = json.loads(scenario.core.to_json())
-    users, with_programs, unassigned = {}, {}, programs
+    users: dict[str, int] = {}  # number of users by name of their group
+    with_programs: dict[str, int] = {}  # number of users with a program, likewise
+    unassigned = programs
     for group in content["ue"]:
-        # Groups of calls have no users.
-        count = group.get("count") or 0
-        users[group["name"]], with_programs[group["name"]] = count, min(count, unassigned)
-        unassigned -= with_programs[group["name"]]
+        name = group["name"]
+        users[name] = group.get("count") or 0  # groups of calls have no users
+        with_programs[name] = min(users[name], unassigned)
+        unassigned -= with_programs[name]
     flows = enumerate(content.get("flow", []))
     return [
         _Flow(number, flow["ue"], flow["traffic"], users[flow["ue"]], with_programs[flow["ue"]])

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 PREFIX = "umts-emulate-"
 
@@ -23,13 +24,13 @@ _CPUS = ("cpuset.cpus", "cpuset.mems")
 
 
 def create() -> list[str]:
-    """Make a group for an emulation in each hierarchy that permits it. Returns their folders."""
-    made = []
+    """Make a group for an emulation in each hierarchy that permits it. Returns the groups' folders."""
+    folders = []
     for parent in own_groups():
         folder = parent / f"{PREFIX}{os.getpid()}"
         if _make(folder):
-            made.append(str(folder))
-    return made
+            folders.append(str(folder))
+    return folders
 
 
 def enter(folders: Sequence[str], name: str) -> None:
@@ -37,7 +38,8 @@ def enter(folders: Sequence[str], name: str) -> None:
     for parent in folders:
         folder = Path(parent) / name
         if _make(folder):
-            # 0 stands for the writing process. A hierarchy may refuse it: cpu refuses real-time processes.
+            # 0 stands for the writing process. A hierarchy may refuse the process: the hierarchy of
+            # the controller cpu refuses real-time processes.
             with suppress(OSError):
                 (folder / "cgroup.procs").write_text("0")
 
@@ -49,10 +51,10 @@ def is_missing(folders: Sequence[str]) -> bool:
 
 
 def remove(folders: Sequence[str]) -> None:
-    """Remove the groups of an emulation that has ended, and those below them."""
+    """Remove the groups of an emulation that has ended, and all groups below them."""
     deadline = time.monotonic() + MAX_REMOVAL_S
-    left = [Path(folder) for folder in folders]
-    while left := [folder for folder in left if not _remove(folder)]:
+    remaining = [Path(folder) for folder in folders]
+    while remaining := [folder for folder in remaining if not _remove(folder)]:
         if time.monotonic() > deadline:
             return
         time.sleep(0.01)
@@ -78,24 +80,36 @@ def own_groups() -> Iterator[Path]:
         if path.startswith("/.."):
             continue
         names = set(filter(None, controllers.split(",")))
-        for kind, options, root, mount_point in mounts:
+        for mount in mounts:
             # A line without controllers is the group in cgroup2.
-            is_hierarchy = names <= options if names else kind == "cgroup2"
-            if is_hierarchy and (path + "/").startswith(root.rstrip("/") + "/"):
-                yield Path(mount_point, path[len(root.rstrip("/")) :].lstrip("/"))
+            is_hierarchy = names <= mount.controllers if names else mount.file_system == "cgroup2"
+            root = mount.root.rstrip("/")
+            if is_hierarchy and (path + "/").startswith(root + "/"):
+                yield Path(mount.mount_point, path[len(root) :].lstrip("/"))
                 break
 
 
-def _mounts(text: str) -> Iterator[tuple[str, set[str], str, str]]:
-    """File system, options, root and mount point of each mount of control groups (proc_pid_mountinfo(5))."""
+class _Mount(NamedTuple):
+    """A mount of control groups. `root` is the group that is visible at `mount_point`."""
+
+    file_system: str
+    controllers: set[str]
+    root: str
+    mount_point: str
+
+
+def _mounts(text: str) -> Iterator[_Mount]:
+    """Read the mounts of control groups from the text of ``mountinfo`` (proc_pid_mountinfo(5))."""
     for line in text.splitlines():
         mount_fields, _, file_system_fields = line.partition(" - ")
         root, mount_point = mount_fields.split()[3:5]
-        # The source between kind and options may be empty.
-        kind, _, options = file_system_fields.split(" ", 2)
-        if kind in ("cgroup", "cgroup2"):
-            # Options of cgroup2 name no controllers.
-            yield kind, set(options.split(",")) if kind == "cgroup" else set(), root, mount_point
+        # The source, between the file system and the options, may be empty.
+        file_system, _, options = file_system_fields.split(" ", 2)
+        # The options of cgroup name its controllers, the options of cgroup2 do not.
+        if file_system == "cgroup":
+            yield _Mount(file_system, set(options.split(",")), root, mount_point)
+        elif file_system == "cgroup2":
+            yield _Mount(file_system, set(), root, mount_point)
 
 
 def _make(folder: Path) -> bool:

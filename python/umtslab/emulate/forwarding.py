@@ -1,9 +1,10 @@
 """IP forwarding of the host: a setting that the kernel does not restore after an emulation.
 
 A process that needs forwarding *holds* it: a file in a folder below ``/run`` is named after the
-process. The first holder records the previous setting. When no holder is alive, the setting is
-restored. The launcher releases the hold of the user's process as well, in case the user's process
-is killed. If both are killed, the next emulation or ``umts doctor --clean`` restores the setting.
+process. The first holder records the previous setting. When no holder is alive, the previous
+setting is restored. The launcher releases the hold of the user's process as well, in case the user's
+process is killed. If both processes are killed, the next emulation or ``umts doctor --clean``
+restores the setting.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ FOLDER = Path("/run/umtslab/forwarding")
 SWITCH = Path("/proc/sys/net/ipv4/ip_forward")
 
 _BEFORE = "before"
+"""File with the setting before the first hold."""
 
 
 def hold(pid: int, folder: Path = FOLDER, switch: Path = SWITCH) -> str | None:
@@ -32,15 +34,15 @@ def hold(pid: int, folder: Path = FOLDER, switch: Path = SWITCH) -> str | None:
     """
     with _locked(folder):
         _release_dead_holders(folder, switch)
-        was = switch.read_text(encoding="ascii").strip()
+        previous = switch.read_text(encoding="ascii").strip()
         note = folder / _BEFORE
         if not note.exists():
-            note.write_text(was, encoding="ascii")
+            note.write_text(previous, encoding="ascii")
         (folder / str(pid)).write_text(_started(pid), encoding="ascii")
-        if was == "1":
+        if previous == "1":
             return None
         switch.write_text("1", encoding="ascii")
-        return f"net.ipv4.ip_forward = 1 (it was {was})"
+        return f"net.ipv4.ip_forward = 1 (it was {previous})"
 
 
 def release(pid: int, folder: Path = FOLDER, switch: Path = SWITCH) -> None:
@@ -61,7 +63,10 @@ def clean(folder: Path = FOLDER, switch: Path = SWITCH) -> list[str]:
 
 
 def _release_dead_holders(folder: Path, switch: Path) -> list[str]:
-    """Remove the holds of processes that no longer exist. Returns a line for each."""
+    """Remove the holds of dead processes, and restore the setting if no hold is left.
+
+    Returns a line for each action.
+    """
     done = []
     holders = [file for file in folder.iterdir() if file.name.isdigit()]
     for file in holders:
@@ -98,7 +103,7 @@ def _started(pid: int) -> str:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Lock the folder during the block, and create it before. Afterwards it is removed if empty."""
+    """Create and lock the folder, and remove it at the end of the block if it is empty."""
     lock = _lock(folder)
     try:
         yield

@@ -147,17 +147,18 @@ class Objects(BaseHTTPRequestHandler):
             self.send_error(HTTPStatus.LENGTH_REQUIRED, "the request needs a body with a Content-Length")
             return
         try:
-            left = length = _number(self.headers.get("Content-Length", "0"), MAX_BYTES)
+            length = _number(self.headers.get("Content-Length", "0"), MAX_BYTES)
         except ValueError as error:
             self.close_connection = True
             self.send_error(HTTPStatus.LENGTH_REQUIRED, str(error))
             return
-        while left > 0:
-            part = self.rfile.read(min(left, len(CHUNK)))
+        received = 0
+        while received < length:
+            part = self.rfile.read(min(length - received, len(CHUNK)))
             if not part:
                 break
-            left -= len(part)
-        self._send_text(f"{length - left}\n", "text/plain")
+            received += len(part)
+        self._send_text(f"{received}\n", "text/plain")
 
     do_PUT = do_POST  # noqa: N815 -- as above
 
@@ -207,6 +208,7 @@ def page(objects: int, size: int) -> str:
 
 
 def _number(text: str, maximum: int) -> int:
+    """Read a number of a request. Other texts, and larger numbers, raise `ValueError`."""
     if not text.isdecimal() or int(text) > maximum:
         raise ValueError(f"expected a number from 0 to {maximum}, got {text!r}")
     return int(text)

@@ -12,7 +12,7 @@ from umtslab.emulate.emulator import PRIORITY
 
 
 def needs() -> Iterator[tuple[str, str, str]]:
-    """Test what ``umts emulate`` needs by using it. Yields component, finding and advice."""
+    """Try out each component that ``umts emulate`` needs. Yields its name, the finding and advice."""
     namespace_error = _error_of(_SANDBOX_PROGRAM)
     yield (
         "namespaces",

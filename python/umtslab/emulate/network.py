@@ -3,10 +3,11 @@
 ==========================  ================================================================================
 ``ps-384`` …                a reference bearer of TS 34.108 on a DCH
 ``fach``                    the common channels, FACH down and RACH up
-``fach-dch``                switched by RRC between these and a DCH, with the default timers
+``fach-dch``                switched by RRC between the common channels and a DCH, with the default
+                            timers
 ``fach-dch:PROFILE``        likewise, with the timers of an RRC profile (``umts rrc``)
-``…@BEARER``                the two above with another DCH or an HS-DSCH, or with several bearers, the
-                            largest first (``@hsdpa-3.6,ps-64``)
+``fach-dch…@BEARER``        likewise, with another DCH or an HS-DSCH, or with several bearers, the
+                            largest first (``fach-dch@hsdpa-3.6,ps-64``)
 ``trace:FILE``              a measured capacity, the same trace both ways
 ``trace:DOWN,UP``           likewise, with one trace for each direction
 ``flat:PROFILE``            rate and delay of a network preset of browsers' developer tools or of a
@@ -30,11 +31,16 @@ SWITCHED = "fach-dch"
 """Bearer that RRC switches between common channels and a DCH."""
 
 _HOPS = ("server", "ggsn", "sgsn", "rnc")
+"""Nodes of the fixed network, from the servers to the radio."""
+
 _NO_DELAY = "".join(f'[[link]]\nfrom = "{near}"\nto = "{far}"\n' for near, far in itertools.pairwise(_HOPS))
-# Beginnings of the names of bearers with an HS-DSCH.
+"""Links without delay between neighbouring nodes, in TOML."""
+
 _HIGH_SPEED = ("hsdpa-", "hspa-")
-# The largest window, and frequent reports: RLC limits the rate of the HS-DSCH least.
+"""Beginnings of the names of bearers with an HS-DSCH."""
+
 _HSDPA_RLC = '[ue.rlc]\nwindow = 2047\ntimer_status_prohibit = "60 ms"\n'
+"""Largest window and frequent STATUS reports, so that RLC limits the rate of an HS-DSCH least."""
 
 
 @dataclass(frozen=True)
@@ -123,12 +129,13 @@ def _rrc(name: str) -> str:
     _, colon, profile = timers.partition(":")
     keys = []
     if colon:
-        _check_known(profile, [profile["name"] for profile in _core.rrc_profiles()], "RRC profile", SWITCHED)
+        known_profiles = [known["name"] for known in _core.rrc_profiles()]
+        _check_known(profile, known_profiles, "RRC profile", SWITCHED)
         keys.append(f'profile = "{profile}"')
     if at:
-        packets = [bearer["name"] for bearer in _core.bearers() if _is_allocated(bearer)]
+        allocated = [bearer["name"] for bearer in _core.bearers() if _is_allocated(bearer)]
         for dch in dchs.split(","):
-            _check_known(dch, packets, "bearer", f"{timers}@", separator="")
+            _check_known(dch, allocated, "bearer", f"{timers}@", separator="")
         keys.append(f"dch = {json.dumps(dchs.split(','))}")
     return "".join(f"{key}\n" for key in ["[rrc]", *keys]) if keys else ""
 

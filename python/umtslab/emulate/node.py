@@ -126,20 +126,22 @@ def _tcp_settings(tcp: Pairs, side: Mapping[str, Any], name: str) -> Pairs:
     if "initial_window" in side:
         window = quantity(side["initial_window"])
         octets = _octets(side["initial_window"])
-        is_counted = window is not None and window.unit.startswith("segment")
-        pairs["route.initcwnd"] = str(
-            int(window.number) if window and is_counted else octets // _SEGMENT or 1
-        )
+        if window is not None and window.unit.startswith("segment"):
+            segments = int(window.number)
+        else:
+            segments = octets // _SEGMENT or 1  # at least one
+        pairs["route.initcwnd"] = str(segments)
     if "rto_min" in side and (rto_min := quantity(side["rto_min"])) is not None:
         pairs["route.rto_min"] = str(round(1000 * rto_min.base))
     return tuple(pairs.items())
 
 
 def _octets(text: str) -> int:
-    delay = quantity(text)
-    if delay is None:
+    """Convert a size in bytes or in segments to bytes."""
+    size = quantity(text)
+    if size is None:
         raise ValueError(f'{text!r} is not a size: write for example "50 kB" or "10 segments"')
-    return int(delay.number * _SEGMENT if delay.unit.startswith("segment") else delay.base)
+    return int(size.number * _SEGMENT if size.unit.startswith("segment") else size.base)
 
 
 def main(arguments: list[str]) -> None:

@@ -79,18 +79,19 @@ def cut_off(session: Session, result: _core.EmulationResult) -> list[str]:
 
 
 def datagram_lines(metrics: Mapping[str, float | None]) -> list[str]:
-    """The counts of UDP datagrams that programs sent and that did not arrive; empty without any."""
-    sent, arrived = (
-        [metrics.get(f"udp_{kind}{way}") or 0.0 for way in ("_uplink", "")] for kind in ("sent", "received")
+    """Return the counts of UDP datagrams that programs sent and that did not arrive; empty without any."""
+    sent_up, sent_down, received_up, received_down = (
+        metrics.get(name) or 0.0
+        for name in ("udp_sent_uplink", "udp_sent", "udp_received_uplink", "udp_received")
     )
-    if not any(sent):
+    if not sent_up and not sent_down:
         return []
-    missing = sum(sent) - sum(arrived)
-    return [f"  UDP datagrams: {sent[0]:.0f} up, {sent[1]:.0f} down, {missing:.0f} of them did not arrive"]
+    missing = sent_up + sent_down - (received_up + received_down)
+    return [f"  UDP datagrams: {sent_up:.0f} up, {sent_down:.0f} down, {missing:.0f} of them did not arrive"]
 
 
 def recovery_lines(metrics: Mapping[str, float | None]) -> list[str]:
-    """The counts of RLC unrecoverable errors and of the cell updates after them; empty if there were none."""
+    """Return the counts of RLC unrecoverable errors and of cell updates; empty if there were none."""
     errors, updates = (metrics.get(name) or 0.0 for name in ("rlc_unrecoverable_errors", "cell_updates"))
     if not errors and not updates:
         return []
@@ -98,9 +99,10 @@ def recovery_lines(metrics: Mapping[str, float | None]) -> list[str]:
 
 
 def first_connection_line(waited_s: float, promotion_s: float, used_dns: bool) -> str:
-    """The time from the first packet of the command until its first connection, over TCP or UDP, can send.
+    """Describe the time from the command's first packet until its first connection can send.
 
-    It includes a promotion that the first packet of the connection triggers.
+    The connection is over TCP or UDP. The time includes `promotion_s`, the time of a promotion that
+    the first packet of the connection triggers. `used_dns` is whether names were looked up before.
     """
     promotion = f", of which {promotion_s:.2f} s promotion" if promotion_s else ""
     names = " (DNS)" if used_dns else ""
@@ -108,7 +110,7 @@ def first_connection_line(waited_s: float, promotion_s: float, used_dns: bool) -
 
 
 def next_commands(run: Run) -> Iterator[str]:
-    """The commands that use a stored emulation: figures, captures, replay."""
+    """Yield the commands that use a stored emulation: figures, captures, replay."""
     from umtslab.plot import proposed_kind
 
     if run.folder is None:
@@ -152,7 +154,7 @@ def _print_budgets(run: Run) -> None:
 
 
 def simulated_budget(run: Run) -> dict[str, float | None]:
-    """Seconds and shares by cause, summed over all simulated connections; empty without any."""
+    """Return seconds and shares by cause, summed over all simulated connections; empty without any."""
     from umtslab.budget import causes, seconds
 
     if SIMULATED_CONNECTIONS not in run.series_kinds():
@@ -181,7 +183,7 @@ _LOSS_REASONS = (  # key of the packet counts, and its words in the summary
 
 
 def packet_lines(packets: Mapping[str, int]) -> list[str]:
-    """The packet counts. Each packet that came in either went out or counts under one reason."""
+    """Return the packet counts. Each packet that came in either went out or counts under one reason."""
     lines = [f"  packets: {packets['packets_in']} in, {packets['packets_out']} out"]
     reasons = [f"{packets[name]} {reason}" for name, reason in _LOSS_REASONS if packets[name]]
     if reasons:
@@ -220,20 +222,22 @@ def _share(share: float | None) -> str:
 
 
 def fidelity_lines(result: _core.EmulationResult) -> list[str]:
-    """The fidelity block."""
-    found = result.fidelity
-    p50, p99, largest, limit = (1000 * found[f"lateness_{name}_s"] for name in ("p50", "p99", "max", "limit"))
-    priority = "real-time priority" if found["real_time"] else "no real-time priority"
+    """Return the lines about the fidelity of the emulation: whether the machine kept up."""
+    fidelity = result.fidelity
+    p50_ms, p99_ms, largest_ms, limit_ms = (
+        1000 * fidelity[f"lateness_{name}_s"] for name in ("p50", "p99", "max", "limit")
+    )
+    priority = "real-time priority" if fidelity["real_time"] else "no real-time priority"
     verdict = f"DEGRADED: {degraded_by(result)}" if result.degraded else "ok"
     lines = [
         f"  fidelity: {verdict} ({priority})",
-        f"    events late by p50 {p50:.3f} ms, p99 {p99:.3f} ms, at most {largest:.3f} ms; "
-        f"{_share(core_share(found))}",
-        f"    {found['late_instants']:.0f} of {found['instants']:.0f} instants late by more than a TTI "
-        f"({limit:.0f} ms), {found['released_late']:.0f} packets released that late",
-        f"    {found['tun_drops']:.0f} packets dropped in front of the network, "
+        f"    events late by p50 {p50_ms:.3f} ms, p99 {p99_ms:.3f} ms, at most {largest_ms:.3f} ms; "
+        f"{_share(core_share(fidelity))}",
+        f"    {fidelity['late_instants']:.0f} of {fidelity['instants']:.0f} instants late by more than a TTI "
+        f"({limit_ms:.0f} ms), {fidelity['released_late']:.0f} packets released that late",
+        f"    {fidelity['tun_drops']:.0f} packets dropped in front of the network, "
         f"{result.packets['refused']} behind it",
     ]
-    if found["devices_lost"]:
-        lines.append(f"    {found['devices_lost']:.0f} devices were removed or renamed")
+    if fidelity["devices_lost"]:
+        lines.append(f"    {fidelity['devices_lost']:.0f} devices were removed or renamed")
     return lines

@@ -42,8 +42,8 @@ def forward_query(query: bytes, servers: list[str], port: int = PORT) -> bytes |
                 upstream.connect((server, port))
                 upstream.send(query)
                 deadline = time.monotonic() + TIMEOUT_S
-                while (left := deadline - time.monotonic()) > 0:
-                    upstream.settimeout(left)
+                while (remaining_s := deadline - time.monotonic()) > 0:
+                    upstream.settimeout(remaining_s)
                     answer = upstream.recv(65535)
                     # Compare the query's ID: a late answer may belong to another query.
                     if answer[:2] == query[:2]:

@@ -118,8 +118,8 @@ def _traffic(session: Session, result: _core.EmulationResult, draft: Draft) -> T
         return Traffic.unknown()
 
     def between(server: str, ue: str) -> Traffic:
-        one, other = (draft.captures / f"{point}.pcapng" for point in (server, ue))
-        return of_captures(one, other, result.duration_s, series=session.series)
+        server_file, ue_file = (draft.captures / f"{point}.pcapng" for point in (server, ue))
+        return of_captures(server_file, ue_file, result.duration_s, series=session.series)
 
     if not session.proxy:
         return between("server", "ue")
@@ -168,12 +168,12 @@ def switched_users(scenario: Scenario) -> int:
 
 
 def _accepted_metrics(
-    program_metrics: Mapping[str, float], run_of: Mapping[str, float | None]
+    program_metrics: Mapping[str, float], measured: Mapping[str, float | None]
 ) -> dict[str, float]:
-    """Return the accepted metrics of a program. It cannot replace metrics measured here."""
+    """Return the accepted metrics of a program. A program cannot replace metrics `measured` here."""
     accepted = {}
     for name, value in program_metrics.items():
-        if run_of.get(name) is not None:
+        if measured.get(name) is not None:
             print(
                 f"umts: {name} is a metric of the emulation itself: the value of the program is ignored",
                 file=sys.stderr,
@@ -228,8 +228,9 @@ def read_program_metrics(file: Path) -> dict[str, float]:
     file.unlink()
     if not isinstance(content, dict):
         return {}
-    with_numbers = {name: value for name, value in content.items() if type(value) in (int, float)}
-    return {name: float(value) for name, value in with_numbers.items() if abs(value) <= sys.float_info.max}
+    # Not `isinstance`, because true and false are integers of Python. NaN fails the comparison.
+    numbers = {name: value for name, value in content.items() if type(value) in (int, float)}
+    return {name: float(value) for name, value in numbers.items() if abs(value) <= sys.float_info.max}
 
 
 def identity(session: Session, scenario: Scenario, number: int) -> Identity:

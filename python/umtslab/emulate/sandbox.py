@@ -29,7 +29,11 @@ the kernel grants priority by these limits alone. 40 for RLIMIT_NICE permits a n
 
 @dataclass(frozen=True)
 class World:
-    """The places of an emulation, first the server side and then the UEs, and their waiting programs."""
+    """The places of an emulation, first the server side and then the UEs, and their waiting programs.
+
+    A place is the sandbox of a host. `command` is the program of UE 0, `ues` are the programs of
+    the other UEs.
+    """
 
     places: list[_core.Place]
     command: _core.Waiting
@@ -93,20 +97,20 @@ class _ControlGroup:
 
 def place(group: _ControlGroup | None = None) -> _core.Place:
     """Create a place: the sandbox of a host, in which programs run."""
-    made = _core.Place()
+    new_place = _core.Place()
 
     def build() -> None:
         # The root of the place's cgroup namespace is the group of this process.
         if group is not None:
             group.enter()
-        made.build()
+        new_place.build()
 
     builder = _fork(build)
     try:
-        made.around(builder)
+        new_place.around(builder)
     finally:
         os.waitpid(builder, 0)
-    return made
+    return new_place
 
 
 def _fork_program(
@@ -149,9 +153,9 @@ def _raise_limits() -> None:
 
 
 def _fork(work: Callable[[], None]) -> int:
-    """Fork a process that does `work` and exits. Returns its number.
+    """Fork a process that does `work` and exits. Returns the process number.
 
-    The process prints no errors: `work` reports them to the emulator.
+    The process prints no errors: `work` reports errors to the emulator.
     """
     pid = os.fork()
     if pid == 0:

@@ -75,5 +75,6 @@ class Session:
         return cls(**content)
 
 
-def _pairs(found: list[list[str]]) -> tuple[tuple[str, str], ...]:
-    return tuple((key, value) for key, value in found)
+def _pairs(lists: list[list[str]]) -> tuple[tuple[str, str], ...]:
+    """Convert pairs, which JSON stores as lists, back to tuples."""
+    return tuple((key, value) for key, value in lists)

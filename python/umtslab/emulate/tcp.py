@@ -61,6 +61,7 @@ def settings(preset: str | None, changes: Sequence[str]) -> tuple[tuple[str, str
 
 
 def _check(name: str, value: str) -> None:
+    """Raise `ValueError` if a setting has an unknown name, or a route's metric an invalid value."""
     metric = name.removeprefix("route.")
     if metric == name:
         if not name.startswith("tcp_") or "/" in name:
@@ -74,23 +75,24 @@ def _check(name: str, value: str) -> None:
         raise ValueError(f"{name} takes a number, not {value!r}")
 
 
-def describe(found: Mapping[str, str], subject: str) -> str:
+def describe(settings: Mapping[str, str], subject: str) -> str:
     """Describe TCP settings that the kernel reports, in a line that begins with `subject`."""
 
     def switch(name: str) -> str:
-        return {"0": "off", "1": "on"}.get(found.get(name, "?"), found.get(name, "?"))
+        value = settings.get(name, "?")
+        return {"0": "off", "1": "on"}.get(value, value)
 
-    min_rto_ms = found.get("route.rto_min") or str(int(found.get("tcp_rto_min_us", "200000")) // 1000)
+    min_rto_ms = settings.get("route.rto_min") or str(int(settings.get("tcp_rto_min_us", "200000")) // 1000)
     parts = [
-        found.get("route.congctl") or found.get("tcp_congestion_control", "?"),
-        f"initial window {found.get('route.initcwnd', '10')}",
+        settings.get("route.congctl") or settings.get("tcp_congestion_control", "?"),
+        f"initial window {settings.get('route.initcwnd', '10')}",
         f"SACK {switch('tcp_sack')}",
         f"timestamps {switch('tcp_timestamps')}",
         f"window scaling {switch('tcp_window_scaling')}",
         f"ECN {switch('tcp_ecn')}",
         f"minimum RTO {min_rto_ms} ms",
-        f"delayed ACK {'off' if found.get('route.quickack') == '1' else '40 to 200 ms'}",
-        f"rmem {found.get('tcp_rmem', '?')}",
-        f"wmem {found.get('tcp_wmem', '?')}",
+        f"delayed ACK {'off' if settings.get('route.quickack') == '1' else '40 to 200 ms'}",
+        f"rmem {settings.get('tcp_rmem', '?')}",
+        f"wmem {settings.get('tcp_wmem', '?')}",
     ]
     return f"{subject}: {', '.join(parts)}"

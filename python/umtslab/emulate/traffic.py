@@ -30,7 +30,10 @@ WINDOW_S = 1.0
 """Length of the windows of ``goodput`` in seconds, as in a simulation."""
 
 _UES = (ipaddress.ip_network("10.45.0.0/16"), ipaddress.ip_network("fd45::/112"))
-"""Networks of UE addresses. The first two addresses are the network's own and the server side's."""
+"""Networks of UE addresses."""
+
+_ADDRESSES_BEFORE_UES = 2
+"""The first two addresses of a network are the network's own and the server side's."""
 
 
 def simulated(name: str) -> str:
@@ -91,14 +94,15 @@ def combine_proxy_sides(server: Traffic, radio: Traffic) -> Traffic:
     import polars as pl
 
     ends = ["client", "server"]
-    in_order = radio.connections.sort("opened_s")
-    rows = in_order.with_columns(pl.int_range(pl.len()).over(ends).alias("nth"))
-    others = server.connections.sort("opened_s").with_columns(pl.int_range(pl.len()).over(ends).alias("nth"))
-    transfers = rows.select(*ends, "nth", pl.int_range(pl.len(), dtype=pl.UInt32).alias("transfer") * 2)
+    nth = pl.int_range(pl.len()).over(ends).alias("nth")
+    radio_side = radio.connections.sort("opened_s").with_columns(nth)
+    server_side = server.connections.sort("opened_s").with_columns(nth)
+    transfer = pl.int_range(pl.len(), dtype=pl.UInt32).alias("transfer") * 2
+    transfers = radio_side.select(*ends, "nth", transfer)
     sides = []
-    for number, (leg, table) in enumerate((("server", others), ("radio", rows))):
+    for leg, table, offset in (("server", server_side, 0), ("radio", radio_side, 1)):
         joined = table.join(transfers, on=[*ends, "nth"], how="left")
-        number_in_run = pl.col("transfer") + number
+        number_in_run = pl.col("transfer") + offset
         sides.append(joined.with_columns(pl.lit(leg).alias("leg"), number_in_run.alias("number")).drop("nth"))
     connections = pl.concat(sides, how="diagonal_relaxed").filter(pl.col("number").is_not_null())
     numbers = [dict(side.select("connection", "number").iter_rows()) for side in sides]
@@ -117,7 +121,7 @@ def combine_proxy_sides(server: Traffic, radio: Traffic) -> Traffic:
         if name in server.series
     }
     connections = connections.with_columns(pl.col("number").alias("connection")).drop("number")
-    metrics: dict[str, float | None] = {**radio.metrics, "proxy_transfers": float(len(rows))}
+    metrics: dict[str, float | None] = {**radio.metrics, "proxy_transfers": float(len(radio_side))}
     return Traffic(metrics, connections.sort("connection"), series)
 
 
@@ -127,7 +131,7 @@ def _ue_of(*ends: str) -> int | None:
         address = ipaddress.ip_address(end.rpartition(":")[0].strip("[]"))
         for network in _UES:
             if address.version == network.version and address in network:
-                number = int(address) - int(network.network_address) - 2
+                number = int(address) - int(network.network_address) - _ADDRESSES_BEFORE_UES
                 if number >= 0:
                     return number
     return None
@@ -241,12 +245,15 @@ def whole_network(
         Whether users were simulated beside the programs.
     """
     simulated_bytes = (radio.get("goodput_kbps") or 0.0) * duration_s * 1e3 / 8 if has_flows else 0.0
-    known = programs.get("acknowledged_bytes")
-    acknowledged = None if known is None and not has_flows else (known or 0.0) + simulated_bytes
-    occupied, energy = radio.get("cell_occupancy_kbps"), radio.get("energy_j")
+    bytes_of_programs = programs.get("acknowledged_bytes")
+    is_known = bytes_of_programs is not None or has_flows
+    acknowledged_bytes = (bytes_of_programs or 0.0) + simulated_bytes if is_known else None
+    occupied_kbps, energy_j = radio.get("cell_occupancy_kbps"), radio.get("energy_j")
+    bytes_to_kbps = 8 / 1e3 / duration_s if duration_s else 0.0
     combined: dict[str, float | None] = {
-        "cell_efficiency": _per(acknowledged, occupied, 8 / 1e3 / duration_s if duration_s else 0.0),
-        "energy_j_per_mb": _per(energy, acknowledged, switched * 1e6),
+        "cell_efficiency": _per(acknowledged_bytes, occupied_kbps, bytes_to_kbps),
+        # `energy_j` is the mean over the switched users.
+        "energy_j_per_mb": _per(energy_j, acknowledged_bytes, switched * 1e6),
         # These need to know what a connection is for RRC, which packets do not show.
         **dict.fromkeys(_METRICS_OF_CONNECTIONS),
     }

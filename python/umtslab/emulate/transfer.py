@@ -43,9 +43,10 @@ def send(octets: int) -> None:
         time.sleep(SETTLE_S)
         began = time.monotonic()
         with socket.create_connection((address, PORT)) as connection:
-            connection.sendall((TIMES.pack(began, time.monotonic()) + bytes(octets))[:octets])
+            times = TIMES.pack(began, time.monotonic())
+            connection.sendall((times + bytes(octets))[:octets])
             connection.shutdown(socket.SHUT_WR)
-            connection.recv(1)
+            connection.recv(1)  # returns when the receiver has closed
 
 
 def receive(octets: int) -> dict[str, float]:

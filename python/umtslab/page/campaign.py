@@ -132,15 +132,18 @@ def _budget(record: Record, over: str | None) -> Iterator[dict[str, Any]]:
 def _row(record: Record, cell: Cell, summary: Summary) -> dict[str, Any]:
     """Return the cells of a point: parameters, n, mean and ends of the interval."""
     mean, half = summary.mean, summary.ci95
-    interval_ends = (None, None) if mean is None or half is None else (mean - half, mean + half)
+    low, high = (None, None) if mean is None or half is None else (mean - half, mean + half)
     mean_text, half_text = estimate(mean, half, summary.n)
+    # The ends have as many digits as the mean.
+    low_text, _ = estimate(low, half)
+    high_text, _ = estimate(high, half)
     return {
         "at": _values(record, cell),
         "n": summary.n,
         "mean": mean_text,
         "half": half_text,
-        "low": estimate(interval_ends[0], half)[0],
-        "high": estimate(interval_ends[1], half)[0],
+        "low": low_text,
+        "high": high_text,
         "sd": number(summary.sd, 3),
     }
 

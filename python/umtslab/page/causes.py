@@ -41,7 +41,7 @@ def _fill(look: dict[str, str]) -> str:
 def _css() -> str:
     """Return the custom properties of the causes' hues in both themes."""
     used = {look.hue for look in cause_looks().values()}
-    found = [hue for hue in hues().values() if hue.name in used]
-    light = " ".join(f"--{hue.name}: {hue.light[0]};" for hue in found)
-    dark = " ".join(f"--{hue.name}: {hue.dark[0]};" for hue in found)
+    hues_of_causes = [hue for hue in hues().values() if hue.name in used]
+    light = " ".join(f"--{hue.name}: {fill};" for hue in hues_of_causes for fill, _ in [hue.light])
+    dark = " ".join(f"--{hue.name}: {fill};" for hue in hues_of_causes for fill, _ in [hue.dark])
     return f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"

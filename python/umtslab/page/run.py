@@ -24,16 +24,20 @@ if TYPE_CHECKING:
 HAS_TIMELINE = "timeline_segments"
 """Table that each run with a timeline has."""
 
-_MOST_HEADLINES = 8
-_MOST_CONNECTIONS = 200
-_LARGEST = 5_000_000
-"""Limit on the size of a page, in bytes. Figures beyond the limit are left out, and named."""
+_MAX_HEADLINES = 8
+"""Maximum number of headline metrics."""
 
-_MOST_CHAINS = 100
-"""Stalls, and other events, with a chain in the file."""
+_MAX_CONNECTIONS = 200
+"""Maximum number of rows in the table of connections."""
 
-_LARGEST_SVG = 600_000
-"""Figures with larger drawings are included as pictures."""
+_MAX_PAGE_BYTES = 5_000_000
+"""Maximum size of a page. Figures beyond this size are left out, and the page names them."""
+
+_MAX_CHAINS = 100
+"""Maximum number of stalls, and of other events, with a chain in the file."""
+
+_MAX_SVG_BYTES = 600_000
+"""Maximum size of a figure as SVG. Larger figures are included as PNG."""
 
 _OF_CONNECTION = (
     ("download_time_s", "Download"),
@@ -84,7 +88,7 @@ def content(run: Run, replications: Sequence[Run]) -> dict[str, Any]:
     }
 
 
-# ── Metrics ─────────────────────────────────────────────────────────────────────────────────────────
+# ── Metrics ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def headlines(run: Run, replications: Sequence[Run]) -> Iterator[dict[str, Any]]:
@@ -92,7 +96,7 @@ def headlines(run: Run, replications: Sequence[Run]) -> Iterator[dict[str, Any]]
     names = headline_names(run.metrics)
     samples = {name: [other.metrics.get(name) for other in replications] for name in names}
     varying = [name for name in names if len({value for value in samples[name] if value is not None}) > 1]
-    chosen = (varying or names)[:_MOST_HEADLINES]
+    chosen = (varying or names)[:_MAX_HEADLINES]
     for name in chosen:
         yield headline(name, run.metrics.get(name), samples[name])
 
@@ -100,7 +104,7 @@ def headlines(run: Run, replications: Sequence[Run]) -> Iterator[dict[str, Any]]
 def headline(name: str, value: float | None, sample: Sequence[float | None]) -> dict[str, Any]:
     """Describe a metric with the interval of its replications, and the run's place among them."""
     summary = summarise(sample)
-    known = [one for one in sample if one is not None]
+    known = [measured for measured in sample if measured is not None]
     return {
         "name": name,
         "label": metric_label(name),
@@ -115,16 +119,20 @@ def headline(name: str, value: float | None, sample: Sequence[float | None]) -> 
 
 
 def _place(value: float | None, known: Sequence[float], summary: Summary) -> dict[str, float] | None:
-    """Return positions between the smallest and largest replication: 0 is the smallest, 1 the largest."""
+    """Return the positions of the run's value and of the interval's ends among the replications.
+
+    Position 0 is the smallest replication, 1 the largest. None if all replications are equal, or if
+    there is no interval.
+    """
     if value is None or len(known) < 2 or summary.mean is None or summary.ci95 is None:
         return None
     low, high = min(known), max(known)
     if low == high:
         return None
 
-    def position(of: float) -> float:
-        """Return the position of a value between both, limited to 0 and 1."""
-        return min(1.0, max(0.0, (of - low) / (high - low)))
+    def position(number: float) -> float:
+        """Return the position of a number, limited to 0 and 1."""
+        return min(1.0, max(0.0, (number - low) / (high - low)))
 
     return {
         "run": position(value),
@@ -177,7 +185,7 @@ def parts(metrics: Mapping[str, float | None]) -> list[dict[str, Any]]:
             "share_pct": shares[cause],
             "share_text": number(shares[cause], 3),
         }
-        for cause, time_s in sorted(times, key=lambda one: -one[1])
+        for cause, time_s in sorted(times, key=lambda pair: -pair[1])
         if time_s > 0
     ]
 
@@ -192,14 +200,14 @@ def _share_interval(cause: str, replications: Sequence[Run]) -> str | None:
 
 
 def connections(run: Run) -> dict[str, Any]:
-    """Return a row per connection, the first `_MOST_CONNECTIONS`, and the count of all."""
+    """Return a row per connection, the first `_MAX_CONNECTIONS`, and the count of all."""
     rows = run.connection_rows()
     return {
         "count": len(rows),
         "columns": [
             {"name": name, "label": label, "unit": units().get(name, "")} for name, label in _OF_CONNECTION
         ],
-        "rows": [_connection(row) for row in rows[:_MOST_CONNECTIONS]],
+        "rows": [_connection(row) for row in rows[:_MAX_CONNECTIONS]],
     }
 
 
@@ -267,26 +275,26 @@ def _figure(run: Run, name: str) -> Figure:
 
 
 def html(run: Run, replications: Sequence[Run]) -> str:
-    """Return the page as one HTML file of at most `_LARGEST` bytes, which opens offline."""
+    """Return the page as one HTML file of at most `_MAX_PAGE_BYTES` bytes, which opens offline."""
     from umtslab.page import render
     from umtslab.page.causes import looks_of_file
     from umtslab.page.stalls import limited, stalls_of
 
-    shown = content(run, replications)
-    found = stalls_of(run)
-    if found is not None:
-        found = limited(found, _MOST_CHAINS)
-    fixed = {**shown, **looks_of_file(), "connections": connections(run), "stalls": found}
-    size = len(render("run.html", **fixed, pictures=[], left_out=[]).encode())
+    numbers = content(run, replications)
+    stalls = stalls_of(run)
+    if stalls is not None:
+        stalls = limited(stalls, _MAX_CHAINS)
+    without_figures = {**numbers, **looks_of_file(), "connections": connections(run), "stalls": stalls}
+    size = len(render("run.html", **without_figures, pictures=[], left_out=[]).encode())
     pictures, left_out = [], []
-    for figure in shown["figures"]:
+    for figure in numbers["figures"]:
         picture = _picture(run, figure["name"])
-        if size + len(picture) > _LARGEST:
+        if size + len(picture) > _MAX_PAGE_BYTES:
             left_out.append(figure["name"])
             continue
         size += len(picture)
         pictures.append({**figure, "picture": picture})
-    return render("run.html", **fixed, pictures=pictures, left_out=left_out)
+    return render("run.html", **without_figures, pictures=pictures, left_out=left_out)
 
 
 def _picture(run: Run, name: str) -> str:
@@ -294,7 +302,7 @@ def _picture(run: Run, name: str) -> str:
     import base64
 
     drawn = figure_svg(run, name)
-    if len(drawn) <= _LARGEST_SVG:
+    if len(drawn) <= _MAX_SVG_BYTES:
         return f"data:image/svg+xml;base64,{base64.b64encode(drawn).decode('ascii')}"
     from umtslab.page import address
 

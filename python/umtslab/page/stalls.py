@@ -16,11 +16,11 @@ from umtslab.why import Chain, MissingTimeline, Stall, explain
 from umtslab.why.links import count, seconds
 from umtslab.why.timeline import Timeline
 
-MOST_STALLS = 200
-"""Stalls of a list, the longest ones."""
+MAX_STALLS = 200
+"""Maximum number of listed stalls: the longest ones."""
 
-MOST_EVENTS = 2000
-"""Timeouts and retransmissions of a list, the first ones."""
+MAX_EVENTS = 2000
+"""Maximum number of listed timeouts and retransmissions: the first ones."""
 
 KINDS = {"rto": "Retransmission timeout", "retransmission": "Retransmission", "stall": "Stall"}
 
@@ -45,41 +45,42 @@ def stalls_of(run: Run) -> dict[str, Any] | None:
     Each has its chain. None for a run without a timeline.
     """
     try:
-        found = explain(run)
+        explanation = explain(run)
     except MissingTimeline:
         return None
     timeline = Timeline(run)
-    nth = _positions(timeline)
-    stalls = list(zip(found.stalls, found.stall_chains, strict=True))[:MOST_STALLS]
-    longest_s = max((stall.length_s for stall in found.stalls), default=0.0)
+    positions = _positions(timeline)
+    stalls = list(zip(explanation.stalls, explanation.stall_chains, strict=True))[:MAX_STALLS]
+    longest_s = max((stall.length_s for stall in explanation.stalls), default=0.0)
+    chains = explanation.chains
     return {
-        "limit_s": found.limit_s,
-        "limit": f"{found.limit_s:g} s",
-        "stall_count": len(found.stalls),
+        "limit_s": explanation.limit_s,
+        "limit": f"{explanation.limit_s:g} s",
+        "stall_count": len(explanation.stalls),
         "stalls": [
             {
                 **_stall(timeline, stall, chain, longest_s),
-                "of_ue": nth[stall.connection],
+                "of_ue": positions[stall.connection],
                 "id": f"stall-{index}",
                 "chain": _chain(run, chain, f"stall-{index}"),
             }
             for index, (stall, chain) in enumerate(stalls)
         ],
-        "timeouts": sum(chain.kind == "rto" for chain in found.chains),
-        "event_count": len(found.chains),
-        "events": [_chain(run, chain, f"event-{i}") for i, chain in enumerate(found.chains[:MOST_EVENTS])],
+        "timeouts": sum(chain.kind == "rto" for chain in chains),
+        "event_count": len(chains),
+        "events": [_chain(run, chain, f"event-{i}") for i, chain in enumerate(chains[:MAX_EVENTS])],
     }
 
 
 def _positions(timeline: Timeline) -> dict[int, str]:
     """Return each connection's place among the connections of its UE, as in "2nd of 2"."""
-    of_ue: dict[int, list[int]] = defaultdict(list)
+    by_ue: dict[int, list[int]] = defaultdict(list)
     for connection in sorted(timeline.connections):
-        of_ue[timeline.connections[connection]["ue"]].append(connection)
+        by_ue[timeline.connections[connection]["ue"]].append(connection)
     return {
-        connection: f"{_ordinal(index)} of {len(all_of_ue)}"
-        for all_of_ue in of_ue.values()
-        for index, connection in enumerate(all_of_ue, 1)
+        connection: f"{_ordinal(index)} of {len(connections)}"
+        for connections in by_ue.values()
+        for index, connection in enumerate(connections, 1)
     }
 
 
@@ -120,7 +121,7 @@ def _parts(timeline: Timeline, stall: Stall) -> list[dict[str, Any]]:
             "share_pct": 100 * time_s / total,
             "share_text": number(100 * time_s / total, 3),
         }
-        for cause, time_s in sorted(times.items(), key=lambda one: -one[1])
+        for cause, time_s in sorted(times.items(), key=lambda pair: -pair[1])
     ]
 
 
@@ -155,14 +156,15 @@ def _chain(run: Run, chain: Chain, name: str) -> dict[str, Any]:
 
 
 _MARGIN = 0.2
-"""Time that a view adds on both sides, as a share of what it shows."""
+"""Time that a view shows before and after a link or chain, as a share of its length."""
 
-_LEAST_VIEW_S = 0.1
+_MIN_VIEW_S = 0.1
+"""Minimum length of a view."""
 
 
 def _view(start_s: float, end_s: float) -> dict[str, float]:
-    """Return the time that the time line shows for a link or chain."""
-    margin = max(_MARGIN * (end_s - start_s), _LEAST_VIEW_S / 2)
+    """Return begin and end of the part of the time line that shows a link or chain."""
+    margin = max(_MARGIN * (end_s - start_s), _MIN_VIEW_S / 2)
     return {"from_s": max(0.0, start_s - margin), "to_s": end_s + margin}
 
 
@@ -181,13 +183,12 @@ def identity_text(identity: Mapping[str, Any]) -> str:
     if identity.get("first_pdu") is not None:
         words.append(f"PDUs {identity['first_pdu']} to {identity['last_pdu']}")
     if not words:
-        words = [f"{_OWNERS[name]} {identity[name]}" for name in _OWNERS if identity.get(name) is not None][
-            :1
-        ]
+        owners = [f"{_OWNERS[name]} {identity[name]}" for name in _OWNERS if identity.get(name) is not None]
+        words = owners[:1]
     return ", ".join(words)
 
 
-def limited(found: Mapping[str, Any], most_chains: int) -> dict[str, Any]:
-    """Return the content with chains of at most this number of stalls, and of as many other events."""
-    stalls: Sequence[dict[str, Any]] = found["stalls"]
-    return {**found, "stalls": stalls[:most_chains], "events": found["events"][:most_chains]}
+def limited(content: Mapping[str, Any], max_chains: int) -> dict[str, Any]:
+    """Return the result of `stalls_of` with at most `max_chains` stalls, and as many other events."""
+    stalls: Sequence[dict[str, Any]] = content["stalls"]
+    return {**content, "stalls": stalls[:max_chains], "events": content["events"][:max_chains]}

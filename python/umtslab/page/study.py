@@ -55,8 +55,7 @@ def _optimisation_sentence(outcome: Outcome) -> str:
     study = outcome.study
     goal = "highest" if study.maximise else "lowest"
     bounds = "".join(
-        f", {metric_label(one.metric).lower()} {str(one).removeprefix(one.metric).strip()}"
-        for one in study.constraints
+        f", {metric_label(constraint.metric).lower()} {constraint.bound}" for constraint in study.constraints
     )
     return (
         f"The {goal} {metric_with_unit(study.metric).lower()}{bounds}: {len(outcome.trials)} trials "

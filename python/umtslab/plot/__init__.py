@@ -87,24 +87,26 @@ def draw(
     """
     runs = {"": run} if isinstance(run, Run) else run
     requested = find_kind(KINDS, kind)
-    chosen = _common_kind([kind_for_run(one, requested) for one in runs.values()])
+    common_kind = _common_kind([kind_for_run(each_run, requested) for each_run in runs.values()])
     marks = _phases(runs, kind, view) if annotated else None
 
-    def read(one: Run, name: str, part: View) -> pl.DataFrame:
-        return all_users(one, chosen, name, part)
+    def read(each_run: Run, name: str, part: View) -> pl.DataFrame:
+        return all_users(each_run, common_kind, name, part)
 
-    required = [tables(runs, name, view, read) for name in chosen.series]
-    recorded = [set(one.series_kinds()) for one in runs.values()]
+    required = [tables(runs, name, view, read) for name in common_kind.series]
+    recorded = [set(each_run.series_kinds()) for each_run in runs.values()]
     optional = {
-        name: tables(runs, name, view) for name in chosen.also if all(name in kinds for kinds in recorded)
+        name: tables(runs, name, view)
+        for name in common_kind.also
+        if all(name in series_names for series_names in recorded)
     }
-    title = shared_title([[one] for one in runs.values()])
+    title = shared_title([[each_run] for each_run in runs.values()])
     with printable(look):
-        drawing = chosen.function()(*required, **optional, title=title)
+        drawing = common_kind.function()(*required, **optional, title=title)
         if marks is not None:
             annotate(drawing, marks)
         figure = dress(drawing, look)
-    last_s = max(one.duration_s for one in runs.values())
+    last_s = max(each_run.duration_s for each_run in runs.values())
     for axes in figure.axes:
         # The last bin of a series may extend beyond the end of the run. It is drawn whole.
         end_s = min(axes.get_xlim()[1], last_s) if view.until_s is None else view.until_s
@@ -167,28 +169,28 @@ def draw_waterfall(
     from umtslab.run import MissingSeries
 
     if WATERFALL not in run.series_kinds():
-        number = "N" if connection is None else connection
+        hint = "N" if connection is None else connection
         raise MissingSeries(
-            f"the run recorded no waterfall: run it again with --waterfall {number} "
+            f"the run recorded no waterfall: run it again with --waterfall {hint} "
             "(measure.waterfall in a scenario, with --series)"
         )
     recorded = run.waterfall_connection()
-    wanted = recorded if connection is None else connection
-    if wanted is None:
+    number = recorded if connection is None else connection
+    if number is None:
         raise MissingSeries("the run is not in a results folder: give the connection of its waterfall")
-    if recorded is not None and recorded != wanted:
+    if recorded is not None and recorded != number:
         raise MissingSeries(
-            f"the run recorded the waterfall of connection {recorded}: run it again with --waterfall {wanted}"
+            f"the run recorded the waterfall of connection {recorded}: run it again with --waterfall {number}"
         )
-    if (missing := run.lacks_connection(wanted)) is not None:
+    if (missing := run.lacks_connection(number)) is not None:
         raise MissingSeries(missing)
     waterfall = run.series(WATERFALL)
-    intervals = run.series("budget_intervals").filter(pl.col("connection") == wanted)
-    title = f"{run.heading}, connection {wanted}"
+    intervals = run.series("budget_intervals").filter(pl.col("connection") == number)
+    title = f"{run.heading}, connection {number}"
     if (waterfall["layer"] == "tcp_server").any():
         # The two connections of a transfer have adjacent numbers. The first one, which is even,
         # identifies the transfer.
-        [transfer] = (row["transfer"] for row in run.connection_rows() if row["connection"] == wanted)
+        [transfer] = (row["transfer"] for row in run.connection_rows() if row["connection"] == number)
         intervals = run.series("transfer_budget_intervals").filter(pl.col("transfer") == transfer)
         title = f"{run.heading}, connections {transfer} and {transfer + 1}"
     with printable(look):

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def annotate(figure: Figure, found: Phases) -> None:
+def annotate(figure: Figure, phases: Phases) -> None:
     """Mark the phases as areas and the instants as vertical lines, with entries in the legend."""
-    _areas(figure, found.slow_start, "slow start", *LOOKS["slow_start"])
-    _areas(figure, found.recovery, "recovery from a loss", fill_of("rto"), "////")
-    _areas(figure, found.switches, "channel switch", *LOOKS["channel_switch"])
-    _instants(figure, found.fast_retransmits, "fast retransmit after duplicate ACKs", fill_of("prop"), ":")
-    _instants(figure, found.timeouts, "retransmission timeout", fill_of("rto"), "-")
+    _areas(figure, phases.slow_start, "slow start", *LOOKS["slow_start"])
+    _areas(figure, phases.recovery, "recovery from a loss", fill_of("rto"), "////")
+    _areas(figure, phases.switches, "channel switch", *LOOKS["channel_switch"])
+    _instants(figure, phases.fast_retransmits, "fast retransmit after duplicate ACKs", fill_of("prop"), ":")
+    _instants(figure, phases.timeouts, "retransmission timeout", fill_of("rto"), "-")
     renew_legend(figure, figure.axes)
 
 

@@ -52,11 +52,11 @@ def lines_or_bands(
         axes.plot(times, means, drawstyle="steps-post", label=label, **look)
 
 
-def _name(group: RowGroup, found: Sequence[RowGroup], name: str) -> str:
+def _name(group: RowGroup, groups: Sequence[RowGroup], name: str) -> str:
     """Return the legend entry of a band: the quantity, the result, the connection or the user."""
-    if len(found) == 1:
+    if len(groups) == 1:
         return name
-    results = {one.result for one in found}
+    results = {other.result for other in groups}
     if len(results) == 1:
         return group.name
-    return str(group.result) if len(found) == len(results) else f"{group.result}, {group.name}"
+    return str(group.result) if len(groups) == len(results) else f"{group.result}, {group.name}"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
 from umtslab.labels import key_label, metric_with_unit, with_unit
 from umtslab.overrides import changes_text, shared_changes
-from umtslab.plot.dots import draw_dots, draw_missing, limits
+from umtslab.plot.dots import Dot, draw_dots, draw_missing, limits
 from umtslab.plot.equal import named_equal
 from umtslab.plot.look import HOUSE, Look, dress, printable
 from umtslab.plot.palette import marker_of, style
@@ -37,20 +37,31 @@ _REASON_WITHOUT_VALUE = {
 """For each metric, the reason why no run of a point has a value."""
 
 
+class CurvePoint(NamedTuple):
+    """A value on the horizontal axis, the summary of the metric there, and the number of runs."""
+
+    x: float
+    summary: Summary
+    runs: int
+
+
 @dataclass(frozen=True)
 class Curve:
-    """The points of one variant: value on the horizontal axis, summary, number of runs."""
+    """The points of one variant."""
 
     label: str
-    points: tuple[tuple[float, Summary, int], ...]
+    points: tuple[CurvePoint, ...]
 
-    def dots(self) -> list[tuple[float, float, float]]:
+    def dots(self) -> list[Dot]:
         """Return value, mean and half width of each point. An unmeasured mean is NaN."""
-        return [(x, math.nan if one.mean is None else one.mean, one.ci95 or 0.0) for x, one, _ in self.points]
+        return [
+            (x, math.nan if summary.mean is None else summary.mean, summary.ci95 or 0.0)
+            for x, summary, _ in self.points
+        ]
 
     def missing(self) -> list[float]:
-        """Return the values without a mean, although they were run."""
-        return [x for x, one, runs in self.points if runs and one.mean is None]
+        """Return the values that were run but have no mean."""
+        return [point.x for point in self.points if point.runs and point.summary.mean is None]
 
 
 def draw_campaign(
@@ -92,11 +103,14 @@ def draw_campaign(
     log = log or look.log_x
     records = {"": record} if isinstance(record, Record) else dict(record)
     chosen = over if over is not None else default_axis(next(iter(records.values())))
-    for one in records.values():
-        check_axis(one, chosen)
+    for campaign in records.values():
+        check_axis(campaign, chosen)
     axis = _Axis.of(list(records.values()), chosen)
-    curves = [curve for name, one in records.items() for curve in _curves(name, one, metric, chosen, axis)]
-    if not any(summary.n for curve in curves for _, summary, _ in curve.points):
+    curves = [
+        curve for name, campaign in records.items() for curve in _curves(name, campaign, metric, chosen, axis)
+    ]
+    summaries = [point.summary for curve in curves for point in curve.points]
+    if not any(summary.n for summary in summaries):
         raise CampaignError(unmeasured(list(records.values()), metric))
     if log and (axis.unit is None or min(axis.positions.values()) <= 0):
         raise CampaignError(
@@ -112,15 +126,15 @@ def draw_campaign(
         if log:
             axes.set_xscale("log")
         value_ticks(axes, *axis.ticks(), log=log, is_number=axis.unit is not None)
-        _legend(figure, axes, records, chosen, [s for curve in curves for _, s, _ in curve.points])
+        _legend(figure, axes, records, chosen, summaries)
         return dress(figure, look)
 
 
 @dataclass(frozen=True)
 class _Axis:
-    """Positions of the values of a parameter on an axis, by their text.
+    """Positions of the values of a parameter on an axis, and their labels, by the values' text.
 
-    For words the unit is None.
+    Numbers are at their value in `unit`. Words are at 0, 1, 2 and so on, and `unit` is None.
     """
 
     positions: Mapping[str, float]
@@ -134,12 +148,13 @@ class _Axis:
         if converted is None:
             names = {text: value_text(value) for text, value in values.items()}
             return cls({text: float(index) for index, text in enumerate(values)}, names, None)
-        positions = dict(zip(values, converted[0], strict=True))
-        return cls(positions, {text: f"{place:g}" for text, place in positions.items()}, converted[1])
+        numbers, unit = converted
+        positions = dict(zip(values, numbers, strict=True))
+        return cls(positions, {text: f"{number:g}" for text, number in positions.items()}, unit)
 
     def ticks(self) -> tuple[list[float], list[str]]:
         """Return positions and labels. Equal values that are written differently share a tick."""
-        names = {place: self.names[text] for text, place in self.positions.items()}
+        names = {position: self.names[text] for text, position in self.positions.items()}
         return list(names), list(names.values())
 
 
@@ -148,7 +163,8 @@ def heading_of(records: Sequence[Record]) -> str:
     if len(records) == 1:
         return records[0].heading
     titles = dict.fromkeys(record.title or record.name for record in records)
-    return ", ".join(filter(None, [*titles, changes_text(shared_changes(one.changes for one in records))]))
+    changes = changes_text(shared_changes(record.changes for record in records))
+    return ", ".join(filter(None, [*titles, changes]))
 
 
 def unmeasured(records: Sequence[Record], metric: str) -> str:
@@ -170,7 +186,7 @@ def check_axis(record: Record, key: str) -> None:
     Raises
     ------
     CampaignError
-        If it does not.
+        If the campaign does not vary the key.
     """
     if key not in record.axes:
         raise CampaignError(f"{record.name} does not vary {key!r}; it varies {', '.join(record.axes)}")
@@ -187,14 +203,15 @@ def runs_and_interval(summaries: Sequence[Summary]) -> str:
 
 def _curves(name: str, record: Record, metric: str, over: str, axis: _Axis) -> list[Curve]:
     """Return the curves of a campaign, one per variant, sorted along the horizontal axis."""
-    points_by_label: dict[str, list[tuple[float, Summary, int]]] = {}
+    points_by_label: dict[str, list[CurvePoint]] = {}
     for cell in record.cells:
         if over in cell.parameters:
             label = ", ".join(filter(None, [name, _legend_entry(record, cell, over)]))
             x = axis.positions[str(cell.parameters[over])]
-            points_by_label.setdefault(label, []).append((x, summarise(cell.values(metric)), len(cell.runs)))
+            point = CurvePoint(x, summarise(cell.values(metric)), len(cell.runs))
+            points_by_label.setdefault(label, []).append(point)
     return [
-        Curve(label, tuple(sorted(points, key=lambda point: point[0])))
+        Curve(label, tuple(sorted(points, key=lambda point: point.x)))
         for label, points in points_by_label.items()
     ]
 
@@ -209,14 +226,19 @@ def _draw_curves(axes: Axes, curves: Sequence[Curve], metric: str, *, joined: bo
     dots = [curve.dots() for curve in curves]
     labels = named_equal(
         [curve.label or "mean" for curve in curves],
-        [tuple(dot for dot in dots_of_curve if not math.isnan(dot[1])) for dots_of_curve in dots],
+        [
+            tuple((x, mean, half_width) for x, mean, half_width in dots_of_curve if not math.isnan(mean))
+            for dots_of_curve in dots
+        ],
     )
     for number, (label, dots_of_curve) in enumerate(zip(labels, dots, strict=True)):
         look = style(number) if joined else {**style(number), "linestyle": "none"}
         draw_dots(
             axes, dots_of_curve, label, look, marker=marker_of(number), number=number, count=len(curves)
         )
-    missing = [(x, str(style(number)["color"])) for number, one in enumerate(curves) for x in one.missing()]
+    missing = [
+        (x, str(style(number)["color"])) for number, curve in enumerate(curves) for x in curve.missing()
+    ]
     draw_missing(axes, missing, _REASON_WITHOUT_VALUE.get(metric, "no run has a value"))
     axes.set_ylim(limits(dot for dots_of_curve in dots for dot in dots_of_curve))
 

@@ -97,6 +97,7 @@ def draw_cdf(
                 sample_count = (
                     sample_count.removesuffix(" of 1 run") + f", Jain {jain(samples_of_result):.2f}"
                 )
+            # The function rises from 0 at the smallest sample, by an equal share at each sample.
             shares = 100 * np.arange(len(samples_of_result) + 1) / len(samples_of_result)
             entry = with_equal(f"{name} ({sample_count})" if name else sample_count, equal[number])
             axes.plot(

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 TTI_S = 0.02
 """TTI of the reference study in seconds. Runs have this TTI or a shorter one."""
 
+_EPSILON_S = 1e-9
+"""Tolerance for rounding when times are compared. It is far below the length of a TTI."""
+
 MAX_TTIS = 50
 """More TTIs than this are too thin to read. Only the first ones are drawn."""
 
@@ -55,8 +58,8 @@ def figure(dsch: pl.DataFrame, *, title: str = "") -> Figure:
     begin_s = float(str(rows["time_s"].min() or 0.0))
     tti_s, decision_s = _lengths(rows)
     end_s = begin_s + MAX_TTIS * tti_s
-    is_cut = float(str(rows["time_s"].max())) > end_s - 1e-9
-    rows = rows.filter(pl.col("time_s") < end_s - 1e-9)
+    is_cut = float(str(rows["time_s"].max())) > end_s - _EPSILON_S
+    rows = rows.filter(pl.col("time_s") < end_s - _EPSILON_S)
     drawing = canvas(HEIGHT_IN)
     upper, lower = drawing.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     granted = rows.filter(pl.col("fate") == "granted")
@@ -118,14 +121,14 @@ def _codes(axes: Axes, granted: pl.DataFrame, colours: dict[int, str], tti_s: fl
     # If all grants lie in the uppermost branch of a spreading factor, the axis shows only this branch.
     if granted.height:
         bottom = float(str((100 * granted["code"] / granted["spreading_factor"]).min()))
-        branch = next(
-            level for level in reversed(_LEVELS) if bottom >= 100 - 100 / level or level == _LEVELS[0]
-        )
-        axes.set_ylim(100 - 100 / branch if bottom >= 100 - 100 / branch else 0, 100)
+        # The uppermost branch of spreading factor SF is the last 1/SF of the tree.
+        branch_bottoms = [100 - 100 / factor for factor in reversed(_LEVELS)]
+        axes.set_ylim(next((low for low in branch_bottoms if bottom >= low), 0), 100)
     axes.grid(visible=False)
 
 
 def _corners(at: float, tti_s: float, code: int, factor: int) -> list[tuple[float, float]]:
+    """Return the corners of a code: its TTI from `at` on, and its share of the tree in per cent."""
     bottom, high = 100 * code / factor, 100 * (code + 1) / factor
     return [(at, bottom), (at + tti_s, bottom), (at + tti_s, high), (at, high)]
 

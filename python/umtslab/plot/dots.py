@@ -36,9 +36,9 @@ def error_bar_offset_pt(number: int, count: int) -> float:
 
 def limits(dots: Iterable[Dot]) -> tuple[float, float]:
     """Return limits of a vertical axis that contain zero and every interval, with a margin."""
-    ends = [(mean - half, mean + half) for _, mean, half in dots if not math.isnan(mean)]
-    low = min([0.0, *(end for end, _ in ends)])
-    high = max([0.0, *(end for _, end in ends)])
+    intervals = [(mean - half, mean + half) for _, mean, half in dots if not math.isnan(mean)]
+    low = min([0.0, *(lower_end for lower_end, _ in intervals)])
+    high = max([0.0, *(upper_end for _, upper_end in intervals)])
     margin = 0.06 * (high - low) or 0.05
     return (low - margin if low < 0 else 0.0), high + margin
 

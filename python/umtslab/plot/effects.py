@@ -60,10 +60,10 @@ def _plane(axes: Axes, effects: Sequence[Effect], unit: str) -> None:
 
     Far below the diagonal, the effect of the parameter is uniform over its range.
     """
-    ends = [(effect.first, effect.first_ci95 or 0.0) for effect in effects]
-    low = min([0.0, *(mean - half for mean, half in ends)])
-    high_x = max([1e-12, *(mean + half for mean, half in ends)])
-    high_y = max([effect.total for effect in effects] + [1e-12])
+    # If all effects are 0, the axes end at a tiny number, because an axis needs a length.
+    low = min(0.0, *(effect.first - (effect.first_ci95 or 0.0) for effect in effects))
+    high_x = max(1e-12, *(effect.first + (effect.first_ci95 or 0.0) for effect in effects))
+    high_y = max(1e-12, *(effect.total for effect in effects))
     for number, effect in enumerate(effects):
         axes.errorbar(
             [effect.first],
@@ -86,22 +86,21 @@ def _plane(axes: Axes, effects: Sequence[Effect], unit: str) -> None:
 
 
 def _bars(axes: Axes, effects: Sequence[Effect]) -> None:
+    """Draw two bars for each parameter: its first-order and its total share of the variance."""
     ordered = sorted(effects, key=lambda effect: effect.total)
     kinds = (
         ("first order", -0.2, COLOURS[1], [(effect.first, effect.first_ci95) for effect in ordered]),
         ("total", 0.2, COLOURS[5], [(effect.total, effect.total_ci95) for effect in ordered]),
     )
-    ends = [0.0]
-    for name, shift, colour, shares_and_halves in kinds:
-        shares, halves = (
-            [share for share, _ in shares_and_halves],
-            [half or 0.0 for _, half in shares_and_halves],
-        )
-        ends += [share + sign * half for share, half in zip(shares, halves, strict=True) for sign in (-1, 1)]
-        positions = [place + shift for place in range(len(ordered))]
-        axes.barh(positions, shares, 0.38, xerr=halves, color=colour, capsize=2.5 * scale(), label=name)
+    lowest = 0.0
+    for name, shift, colour, estimates in kinds:
+        shares = [share for share, _ in estimates]
+        half_widths = [half_width or 0.0 for _, half_width in estimates]
+        lowest = min(lowest, *(share - half for share, half in zip(shares, half_widths, strict=True)))
+        positions = [row + shift for row in range(len(ordered))]
+        axes.barh(positions, shares, 0.38, xerr=half_widths, color=colour, capsize=2.5 * scale(), label=name)
     axes.set_yticks(range(len(ordered)), [key_label(effect.parameter) for effect in ordered])
     # Estimates and their intervals may be negative.
-    axes.set_xlim(left=1.05 * min(ends))
+    axes.set_xlim(left=1.05 * lowest)
     axes.axvline(0, color="#777777", linewidth=0.8 * scale())
     axes.set_xlabel("share of the variance")

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 _SMALLEST_PT = 5.0
 """Minimum font size in points. Cells that would need smaller numbers have none."""
 
-_AXES, _LETTER = 0.66, 0.6
-"""Width of the axes as a share of the figure's, and of a digit as a share of the font size."""
+_AXES_WIDTH = 0.66
+"""Width of the axes as a share of the width of the figure."""
+
+_DIGIT_WIDTH = 0.6
+"""Width of a digit as a share of the font size."""
 
 
 def draw_map(
@@ -58,8 +61,7 @@ def draw_map(
     """
     x = over if over is not None else default_axis(record)
     check_axis(record, x)
-    rest = other_axes(record, x)
-    y = against if against is not None else (rest or [""])[0]
+    y = against if against is not None else next(iter(other_axes(record, x)), "")
     if not y:
         raise CampaignError(f"{record.name} varies only {x}: a map needs two parameters")
     check_axis(record, y)
@@ -77,7 +79,8 @@ def draw_map(
     with printable(look):
         figure = canvas(1.6 + 0.42 * max(len(rows), 3))
         axes = figure.add_subplot()
-        _cells(figure, axes, [[summaries.get((str(a), str(b))) for a in columns] for b in rows], metric)
+        table = [[summaries.get((str(column), str(row))) for column in columns] for row in rows]
+        _cells(figure, axes, table, metric)
         _axis(axes, x, columns, "x")
         _axis(axes, y, rows, "y")
         axes.set_title(f"{record.heading}\n{runs_and_interval(list(summaries.values()))}", loc="left")
@@ -95,8 +98,12 @@ def _ordered(values: list[object]) -> list[object]:
 
 def _axis(axes: Axes, key: str, values: list[object], which: str) -> None:
     in_unit = in_one_unit(values)
-    names = [value_text(value) for value in values] if in_unit is None else [f"{one:g}" for one in in_unit[0]]
-    label = with_unit(key_label(key), "" if in_unit is None else in_unit[1])
+    if in_unit is None:
+        names, unit = [value_text(value) for value in values], ""
+    else:
+        numbers, unit = in_unit
+        names = [f"{value:g}" for value in numbers]
+    label = with_unit(key_label(key), unit)
     if which == "x":
         value_ticks(axes, range(len(names)), names, log=False, is_number=False)
         axes.set_xlabel(label)
@@ -110,13 +117,19 @@ def _cells(figure: Figure, axes: Axes, table: list[list[Summary | None]], metric
     import numpy as np
 
     means = np.array(
-        [[np.nan if one is None or one.mean is None else one.mean for one in row] for row in table]
+        [
+            [np.nan if summary is None or summary.mean is None else summary.mean for summary in row]
+            for row in table
+        ]
     )
     image = axes.imshow(means, origin="lower", aspect="auto", cmap="cividis")
     bar = figure.colorbar(image, ax=axes)
     bar.set_label(metric_with_unit(metric))
     texts = {
-        (x, y): _number(one) for y, row in enumerate(table) for x, one in enumerate(row) if one is not None
+        (x, y): _number(summary)
+        for y, row in enumerate(table)
+        for x, summary in enumerate(row)
+        if summary is not None
     }
     size = _size_that_fits(figure, means.shape[1], texts.values())
     if size is None:
@@ -132,8 +145,8 @@ def _size_that_fits(figure: Figure, columns: int, texts: Iterable[str]) -> float
     import matplotlib as mpl
 
     letters = max(len(line) for text in texts for line in text.split("\n"))
-    cell_pt = figure.get_figwidth() * 72 * _AXES / columns
-    size = min(0.83 * float(mpl.rcParams["font.size"]), cell_pt / (_LETTER * (letters + 0.5)))
+    cell_pt = figure.get_figwidth() * 72 * _AXES_WIDTH / columns  # an inch has 72 points
+    size = min(0.83 * float(mpl.rcParams["font.size"]), cell_pt / (_DIGIT_WIDTH * (letters + 0.5)))
     return size if size >= _SMALLEST_PT else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from umtslab.plot.look import canvas
@@ -81,12 +82,13 @@ def _seconds(rows: pl.DataFrame, column: str) -> pl.DataFrame:
 
 
 def _mean_in_band(axes: Axes, seconds: pl.DataFrame, number: int, result: str | None) -> None:
+    """Draw the mean of the cells of result `number` as steps, in its band."""
     look = style(number)
     # A value covers the second that begins at its time.
     times = [*seconds["time_s"], seconds["time_s"][-1] + 1.0]
     low, high, mean = ([*seconds[name], seconds[name][-1]] for name in ("low", "high", "mean"))
-    known = [value if value is not None else float("nan") for value in low]
-    axes.fill_between(times, known, [value if value is not None else float("nan") for value in high],
+    low, high = ([math.nan if value is None else value for value in edge] for edge in (low, high))
+    axes.fill_between(times, low, high,
                       step="post", color=look["color"], alpha=0.2, linewidth=0,
                       label="_" if number else "90 % of the cells")  # fmt: skip
     axes.plot(times, mean, drawstyle="steps-post", label=result or "mean of the cells", **look)

@@ -19,8 +19,11 @@ WIDTH_IN, HEIGHT_IN = 6.3, 3.6
 MIN_WIDTH_IN, MAX_WIDTH_IN = 2.0, 40.0
 """Minimum and maximum width of a figure, in inches."""
 
-COLUMN_IN, SLIDE_IN = 4.5, 8.5
-"""Widths in inches: up to the first, text has the size of captions; from the second, of slides."""
+COLUMN_IN = 4.5
+"""Maximum width in inches of a figure for one column of a paper. Its text has the size of captions."""
+
+SLIDE_IN = 8.5
+"""Minimum width in inches of a figure for a slide, which has larger text."""
 
 _LETTERS_BETWEEN = 3
 """Minimum distance between the titles of neighbouring panels, in letters."""
@@ -235,6 +238,7 @@ def letters_across(figure: Figure) -> float:
 
 
 def _letter_in() -> float:
+    """Return the mean width of a letter in inches: about 0.53 of the font size, in points of 1/72 inch."""
     import matplotlib as mpl
 
     return float(mpl.rcParams["font.size"]) * 0.53 / 72

@@ -44,7 +44,12 @@ _HOUSE_COLOUR = "#ececec"
 
 @dataclass(frozen=True)
 class _Layout:
-    """The layout in kilometres."""
+    """The layout. Lengths and positions (east, north) are in kilometres.
+
+    `centres` has the position of each cell's number. `best` is an array of rows, from south to
+    north, with the number of the best cell at each point of the grid. A house is left, bottom,
+    right and top.
+    """
 
     size: tuple[float, float]
     sites: list[tuple[float, float]]
@@ -130,12 +135,12 @@ def _layout(scenario: _core.Scenario) -> _Layout:
     if area is None:
         raise MissingSeries("there is no map: the scenario has no [layout]")
     (width, height), sites, cells, _ = area
-    points = GRID / max(width, height)
-    columns, rows = max(1, round(width * points)), max(1, round(height * points))
-    cells_of_points = scenario.map(columns, rows)
-    best = np.array(cells_of_points[3] if cells_of_points is not None else [], dtype=np.int64).reshape(
-        rows, columns
-    )
+    points_per_m = GRID / max(width, height)
+    columns, rows = max(1, round(width * points_per_m)), max(1, round(height * points_per_m))
+    grid = scenario.map(columns, rows)
+    assert grid is not None, "the scenario has a layout"
+    *_, best_cells = grid
+    best = np.array(best_cells, dtype=np.int64).reshape(rows, columns)
     return _Layout(
         (width / 1e3, height / 1e3),
         [(x / 1e3, y / 1e3) for x, y in sites],
@@ -180,11 +185,15 @@ def _houses(axes: Axes, layout: _Layout) -> None:
     from matplotlib.collections import PolyCollection
 
     if layout.houses:
-        corners = [[(a, b), (c, b), (c, d), (a, d)] for a, b, c, d in layout.houses]
+        corners = [
+            [(left, bottom), (right, bottom), (right, top), (left, top)]
+            for left, bottom, right, top in layout.houses
+        ]
         axes.add_collection(PolyCollection(corners, facecolors=_HOUSE_COLOUR, edgecolors="none", zorder=1))
 
 
 def _colour(cell: int, sectors: int) -> str:
+    """Return the colour of a cell. Sites have `sectors` cells each, in order of their numbers."""
     site, sector = divmod(cell, sectors)
     shade = sector if sectors > 1 else site // len(_HUES) % len(_HUES[0])
     return _HUES[site % len(_HUES)][shade]
@@ -234,6 +243,7 @@ def _track(
     import numpy as np
 
     track = np.array(positions) / 1e3
+    # A step by more than half of the area crosses the border.
     is_jump = np.any(np.abs(np.diff(track, axis=0)) > np.array(size) / 2, axis=1)
     for piece in np.split(track, np.flatnonzero(is_jump) + 1):
         [line] = axes.plot(piece[:, 0], piece[:, 1], linewidth=1.4 * scale(), zorder=3, label=name, **look)
@@ -261,6 +271,6 @@ def _handovers(axes: Axes, run: Run, view: View, scenario: _core.Scenario, ues: 
     ]
     if not positions:
         return None
-    east, north = ([value / 1e3 for value in along] for along in zip(*positions, strict=True))
+    east, north = ([value_m / 1e3 for value_m in values_m] for values_m in zip(*positions, strict=True))
     mark: dict[str, Any] = {"facecolor": "white", "edgecolor": COLOURS[0], "linewidths": 0.7 * scale()}
     return axes.scatter(east, north, marker="o", s=8 * scale(), zorder=5, **mark)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 _BINS = 100
+"""Number of bins of the time range, except for goodput."""
 
 
 @dataclass(frozen=True)

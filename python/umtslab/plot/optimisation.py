@@ -38,11 +38,14 @@ def draw_history(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
             (True, "satisfies the constraints", _FEASIBLE_COLOUR, _FEASIBLE_COLOUR),
             (False, "violates a constraint", _INFEASIBLE_COLOUR, "white"),
         ):
-            _dots(axes, [t for t in outcome.trials if t.feasible == is_feasible], label, colour, fill)
+            trials = [trial for trial in outcome.trials if trial.feasible == is_feasible]
+            _dots(axes, trials, label, colour, fill)
         best = _best_so_far(outcome)
         if best:
+            # The line ends at the last trial with the value of the best one.
             numbers = [number for number, _ in best] + [len(outcome.trials) - 1]
-            values = [value for _, value in best] + [best[-1][1]]
+            values = [value for _, value in best]
+            values.append(values[-1])
             axes.plot(numbers, values, drawstyle="steps-post", color=_BEST_COLOUR, label="best so far")
         baseline = outcome.baseline
         if baseline.objective.mean is not None:
@@ -97,7 +100,9 @@ def _title(outcome: Outcome) -> str:
 
 def _dots(axes: Axes, trials: Sequence[Trial], label: str, colour: str, fill: str) -> None:
     known = [
-        (t.number, t.objective.mean, t.objective.ci95 or 0.0) for t in trials if t.objective.mean is not None
+        (trial.number, trial.objective.mean, trial.objective.ci95 or 0.0)
+        for trial in trials
+        if trial.objective.mean is not None
     ]
     if known:
         axes.errorbar(
@@ -117,8 +122,9 @@ def _best_so_far(outcome: Outcome) -> list[tuple[int, float]]:
     return best
 
 
-def _better(outcome: Outcome, one: float, other: float) -> bool:
-    return one > other if outcome.study.maximise else one < other
+def _better(outcome: Outcome, objective: float, reference: float) -> bool:
+    """Whether a value of the objective is better than a reference value."""
+    return objective > reference if outcome.study.maximise else objective < reference
 
 
 def _draw_against(axes: Axes, outcome: Outcome, constraint: Constraint) -> None:
@@ -142,8 +148,15 @@ def _draw_against(axes: Axes, outcome: Outcome, constraint: Constraint) -> None:
             axes.plot(*zip(*dots, strict=True), linestyle="none", marker="o", markersize=4.5 * scale(),
                       color=colour, markerfacecolor=fill, label=label)  # fmt: skip
     front = _front(outcome, constraint, [(x, y) for x, y, _ in points])
-    axes.plot(*zip(*front, strict=True), drawstyle="steps-post" if constraint.least is None else "steps-pre",
-              color=_BEST_COLOUR, zorder=1.5, label="Pareto front") if front else None  # fmt: skip
+    if front:
+        drawstyle = "steps-post" if constraint.least is None else "steps-pre"
+        axes.plot(
+            *zip(*front, strict=True),
+            drawstyle=drawstyle,
+            color=_BEST_COLOUR,
+            zorder=1.5,
+            label="Pareto front",
+        )
     for x, y, trial in points:
         if trial is outcome.baseline:
             axes.plot(
@@ -161,6 +174,7 @@ def _draw_against(axes: Axes, outcome: Outcome, constraint: Constraint) -> None:
 
 
 def _shade(axes: Axes, constraint: Constraint) -> None:
+    """Shade the side of the bound that the constraint forbids, and draw the bound."""
     bound = constraint.most if constraint.least is None else constraint.least
     assert bound is not None, "a constraint has one bound"
     low, high = axes.get_xlim()
@@ -175,10 +189,17 @@ def _shade(axes: Axes, constraint: Constraint) -> None:
 def _front(
     outcome: Outcome, constraint: Constraint, dots: Sequence[tuple[float, float]]
 ) -> list[tuple[float, float]]:
-    """Return the Pareto front of the objective and the constraint's metric."""
+    """Return the Pareto front of points (metric of the constraint, objective).
+
+    A point is on the front if no point with a better metric has an equal or better objective.
+    """
+    # From the best metric on: small values are best below an upper bound, large values above a
+    # lower bound.
     ordered = sorted(set(dots), key=lambda dot: dot[0] if constraint.least is None else -dot[0])
     front: list[tuple[float, float]] = []
-    for dot in ordered:
-        if not front or _better(outcome, dot[1], front[-1][1]):
-            front.append(dot)
+    best: float | None = None
+    for metric, objective in ordered:
+        if best is None or _better(outcome, objective, best):
+            best = objective
+            front.append((metric, objective))
     return sorted(front)

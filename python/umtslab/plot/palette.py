@@ -53,5 +53,8 @@ def marker_of(number: int) -> str:
 
 
 def _of_round(number: int, looks: Any) -> Any:
-    """Entry of `looks` for a curve. Each round of colours starts one entry later than the round before."""
+    """Return the entry of `looks` for curve `number`.
+
+    When the colours begin again, the entries are shifted by one, so that pairs of both differ.
+    """
     return looks[(number + number // len(COLOURS)) % len(looks)]

@@ -100,33 +100,38 @@ def _connection(run: Run, view: View) -> dict[str, object]:
 
 
 def _timeouts(
-    again: Sequence[float], acked: Iterable[float], rto: Sequence[tuple[float, float]]
+    retransmitted_at: Sequence[float], acked_at: Iterable[float], rto: Sequence[tuple[float, float]]
 ) -> list[float]:
-    """Return the retransmissions at which the timer expired (RFC 6298 §5).
+    """Return the times of the retransmissions at which the timer expired (RFC 6298 §5).
 
-    At an expiry the timeout changes without an acknowledgment. Where it does not change, as at its
-    maximum, a whole timeout has passed since the last acknowledgment and the last retransmission.
+    `rto` has the times at which the timeout changed, with the new timeout, in seconds. At an expiry
+    the timeout changes without an acknowledgment. An expiry that leaves the timeout unchanged, for
+    example at its maximum, is recognised because a whole timeout has passed since the last
+    acknowledgment and the last retransmission.
     """
     from bisect import bisect_left, bisect_right
 
-    answered, changed = sorted(acked), [at for at, _ in rto]
-    times: list[float] = []
-    before = float("-inf")
-    for at in again:
-        ack = bisect_right(answered, at) - 1
-        last = max(before, answered[ack] if ack >= 0 else float("-inf"))
-        place = bisect_left(changed, at)
-        is_changed = place < len(changed) and changed[place] == at and last < at
-        if is_changed or (place and at - last >= rto[place - 1][1] - _EPSILON_S):
-            times.append(at)
-        before = at
-    return times
+    ack_times, rto_changed_at = sorted(acked_at), [at for at, _ in rto]
+    expiries: list[float] = []
+    last_retransmission = float("-inf")
+    for at in retransmitted_at:
+        acks_until_now = bisect_right(ack_times, at)
+        last_ack = ack_times[acks_until_now - 1] if acks_until_now else float("-inf")
+        last_restart = max(last_retransmission, last_ack)
+        changes_before = bisect_left(rto_changed_at, at)
+        changes_now = changes_before < len(rto) and rto_changed_at[changes_before] == at
+        rto_before_s = rto[changes_before - 1][1] if changes_before else None
+        has_passed = rto_before_s is not None and at - last_restart >= rto_before_s - _EPSILON_S
+        if has_passed or (changes_now and last_restart < at):
+            expiries.append(at)
+        last_retransmission = at
+    return expiries
 
 
-def _fast_retransmits(again: Sequence[float], ssthresh: Iterable[float]) -> list[float]:
-    """Return the retransmissions at which the threshold changes, of those without a timeout."""
-    changed = set(ssthresh)
-    return [at for at in again if at in changed]
+def _fast_retransmits(retransmitted_at: Sequence[float], ssthresh_changed_at: Iterable[float]) -> list[float]:
+    """Return the retransmissions at which the threshold changes. None of them is due to a timeout."""
+    changes = set(ssthresh_changed_at)
+    return [at for at in retransmitted_at if at in changes]
 
 
 def _losses(
@@ -135,9 +140,9 @@ def _losses(
     """Return the periods from each loss until all data sent before is acknowledged."""
     intervals: list[tuple[float, float]] = []
     for at in sorted({*fast, *timeouts}):
-        point = sent.filter(sent["time_s"] <= at)["end"].max()
-        done = acked.filter((acked["time_s"] > at) & (acked["ack"] >= point))["time_s"]
-        end = float(done[0]) if len(done) else end_s
+        sent_before = sent.filter(sent["time_s"] <= at)["end"].max()
+        acked_at = acked.filter((acked["time_s"] > at) & (acked["ack"] >= sent_before))["time_s"]
+        end = float(acked_at[0]) if len(acked_at) else end_s
         if intervals and at <= intervals[-1][1]:
             intervals[-1] = (intervals[-1][0], max(end, intervals[-1][1]))
         else:

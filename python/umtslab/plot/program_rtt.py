@@ -16,7 +16,7 @@ _SAMPLES = (
     ("echo of the UE", ("icmp", "ue"), "+", "#009E73"),
     ("echo of the server side", ("icmp", "server"), "x", "#CC79A7"),
 )
-"""For each kind of sample: label, kind and sender of the answered data, marker, colour."""
+"""For each kind of sample: label; kind (column ``kind``) and sender (``from``); marker; colour."""
 
 
 def figure(program_rtt: pl.DataFrame, *, title: str = "") -> Figure:

@@ -41,18 +41,21 @@ def row_groups(table: pl.DataFrame, by: tuple[str, ...] = ("connection",)) -> li
     by : tuple of str
         Columns that identify a group. The first one is a number.
     """
-    sorted_groups = []
+    owner, *other_columns = by
+    kind = _NOUNS[owner]
+    groups: list[RowGroup] = []
     for rows in table.partition_by(*_keys(table), *by, maintain_order=True):
-        head = rows.row(0, named=True)
-        kind = _NOUNS[by[0]]
-        name = ", ".join([f"{kind} {head[by[0]]}", *(str(head[key]) for key in by[1:])])
-        sort_key = int(head[by[0]]), *(str(head[key]) for key in by[1:])
-        sorted_groups.append(
-            (sort_key, RowGroup(kind, int(head[by[0]]), name, rows, head.get("result"), head.get("chosen")))
-        )
-    results = list(dict.fromkeys(group.result for _, group in sorted_groups))
-    sorted_groups.sort(key=lambda one: (one[1].chosen is True, results.index(one[1].result), one[0]))
-    return [group for _, group in sorted_groups]
+        first_row = rows.row(0, named=True)
+        others = tuple(str(first_row[column]) for column in other_columns)
+        name = ", ".join([f"{kind} {first_row[owner]}", *others])
+        result, chosen = first_row.get("result"), first_row.get("chosen")
+        groups.append(RowGroup(kind, int(first_row[owner]), name, rows, result, chosen))
+    results = list(dict.fromkeys(group.result for group in groups))
+    # Groups with the same number have names that differ only in the other columns.
+    groups.sort(
+        key=lambda group: (group.chosen is True, results.index(group.result), group.number, group.name)
+    )
+    return groups
 
 
 def results_of(table: pl.DataFrame) -> list[str]:

@@ -23,13 +23,16 @@ STATES = {
     SWITCHING if name == "switch" else name: (fill_of(look.hue), state_heights()[name])
     for name, look in state_looks().items()
 }
-"""Colour of each state, and height of its strip: the higher the cost, the higher the strip."""
+"""Colour of each state, and height of its strip as a share: the higher the cost, the higher the strip."""
 
 _EDGE = "#8a929b"
 """Edge of the strips, because the fills of most states are pale."""
 
 _ROW_IN = 0.15
+"""Height of a strip in inches."""
+
 _REST_IN = 1.3
+"""Height of the figure without the strips, in inches."""
 
 
 def figure(rrc_state: pl.DataFrame, *, title: str = "") -> Figure:
@@ -50,15 +53,14 @@ def figure(rrc_state: pl.DataFrame, *, title: str = "") -> Figure:
         the first `MAX_UES` are drawn.
     """
     users = row_groups(rrc_state, ("ue",))
-    drawn_users = [*[user for user in users if user.chosen], *[user for user in users if not user.chosen]][
-        :MAX_UES
-    ]
+    highlighted_first = sorted(users, key=lambda user: not user.chosen)
+    drawn_users = highlighted_first[:MAX_UES]
     drawn_users.sort(key=lambda user: (str(user.result), user.number))
     names = [_name(user) for user in drawn_users]
     drawing, axes = new_figure(title, "UE (number)")
     drawing.set_figheight(max(2.4, _REST_IN + _ROW_IN * len(drawn_users)) * scale() ** 0.5)
-    for place, user in enumerate(drawn_users):
-        strip(axes, user.rows, place, pale=user.chosen is False)
+    for row, user in enumerate(drawn_users):
+        strip(axes, user.rows, row, pale=user.chosen is False)
     step = max(1, len(drawn_users) // 30)
     axes.set_yticks(range(0, len(drawn_users), step), names[::step])
     axes.set_ylim(len(drawn_users) - 0.4, -0.6)
@@ -69,7 +71,7 @@ def figure(rrc_state: pl.DataFrame, *, title: str = "") -> Figure:
     present = set(rrc_state["state"].unique())
     if rrc_state.filter(rrc_state["towards"] != "").height:
         present.add(SWITCHING)
-    colours = {name: STATES[name][0] for name in STATES if name in present}
+    colours = {name: fill for name, (fill, _) in STATES.items() if name in present}
     if any(user.chosen is False for user in drawn_users):
         colours["other users"] = OTHERS
     return legend_below(drawing, colours)
@@ -80,17 +82,19 @@ def _name(user: RowGroup) -> str:
     return number if user.result is None else f"{user.result}: {number}"
 
 
-def strip(axes: Axes, states: pl.DataFrame, place: float, height: float = 1.0, *, pale: bool = False) -> None:
-    """Draw the states of one user around `place` on the vertical axis, in grey if `pale`.
+def strip(
+    axes: Axes, states: pl.DataFrame, middle: float, height: float = 1.0, *, pale: bool = False
+) -> None:
+    """Draw the states of one user around `middle` on the vertical axis, in grey if `pale`.
 
     The time of the last row of `states` is the end of the state before it.
     """
-    for name, of_state in spans(states).items():
-        fill, part = STATES[name]
-        high = part * height
+    for name, spans_of_state in spans(states).items():
+        fill, share = STATES[name]
+        state_height = share * height
         axes.broken_barh(
-            of_state,
-            (place - high / 2, high),
+            spans_of_state,
+            (middle - state_height / 2, state_height),
             facecolors=OTHERS if pale else fill,
             edgecolors=_EDGE,
             linewidth=0.3 * scale(),

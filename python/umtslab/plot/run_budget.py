@@ -77,7 +77,8 @@ def draw_run_budget(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
             axes.set_ylabel(title, rotation=0, ha="right", va="center")
         panels[0].set_title(run.heading, loc="left")
         panels[-1].set_xlabel("time of a connection (s)")
-        panels[-1].set_xlim(0, 1.05 * max(sum(parts.values()) for _, bars in groups for _, parts in bars))
+        longest_s = max(sum(parts.values()) for _, bars in groups for _, parts in bars)
+        panels[-1].set_xlim(0, 1.05 * longest_s)
         legend(figure, _visible_causes(groups)[::-1])
         return dress(figure, look)
 
@@ -96,7 +97,9 @@ def _groups(run: Run, connections: pl.DataFrame, view: View) -> list[tuple[str, 
         title = f"slowest {MAX_CONNECTIONS}\nof {count}" if count > MAX_CONNECTIONS else "each"
         if view.chooses:
             shown, title = longest.filter(_is_chosen(run, longest, view)), "chosen"
-        bars_of_connections = [(_name(row), _mean(shown[[at]])) for at, row in enumerate(shown.to_dicts())]
+        bars_of_connections = [
+            (_name(row), _mean(shown[[index]])) for index, row in enumerate(shown.to_dicts())
+        ]
         groups.append((title, bars_of_connections))
     users = connections.partition_by("ue", maintain_order=True)
     if len(users) > 1:
@@ -129,9 +132,9 @@ def _is_chosen(run: Run, rows: pl.DataFrame, view: View) -> pl.Series:
     """
     if _PROGRAMS not in run.series_kinds():
         return rows["connection"].is_in(sorted(highlighted(run, view)[0]))
-    for column, wanted in (("connection", view.connections), ("ue", view.ues)):
+    for column, requested in (("connection", view.connections), ("ue", view.ues)):
         known = set(rows[column])
-        if missing := sorted(set(wanted) - known):
+        if missing := sorted(set(requested) - known):
             names = ", ".join(str(number) for number in sorted(known))
             raise NobodyChosen(f"the budget has no {column} {missing[0]}: there are {names}")
     return rows["connection"].is_in(view.connections) | rows["ue"].is_in(view.ues)

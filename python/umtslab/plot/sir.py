@@ -59,10 +59,10 @@ def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
 
 def _panel(axes: Axes, blocks: pl.DataFrame) -> None:
     for direction, colour in _LOOKS.items():
-        on = blocks.filter((blocks["direction"] == direction) & ~blocks["lost"])
+        arrived = blocks.filter((blocks["direction"] == direction) & ~blocks["lost"])
         axes.plot(
-            on["time_s"], on["sir_db"], color=colour, linestyle="none", marker=".", markersize=3 * scale(),
-            rasterized=on.height > 5_000,
+            arrived["time_s"], arrived["sir_db"], color=colour, linestyle="none", marker=".",
+            markersize=3 * scale(), rasterized=arrived.height > 5_000,
         )  # fmt: skip
     lost = blocks.filter(blocks["lost"])
     axes.plot(

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FRAME_S = 0.01
+_EPSILON_S = 1e-9
+"""Tolerance for rounding when times are compared. It is far below the length of a frame."""
+
 MAX_FRAMES = 300
 """More frames than this are too thin to read. Only the first ones are drawn."""
 
@@ -46,21 +49,22 @@ def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
     import polars as pl
 
     begin_s = float(str(slots["time_s"].min() or 0.0))
-    rows = slots.filter(pl.col("time_s") < begin_s + MAX_FRAMES * FRAME_S - 1e-9)
+    rows = slots.filter(pl.col("time_s") < begin_s + MAX_FRAMES * FRAME_S - _EPSILON_S)
     is_cut = rows.height < slots.height
-    last = int(str(slots["slot"].max()))
+    last_slot = int(str(slots["slot"].max()))
     label = f"slot (number; the first {MAX_FRAMES} frames)" if is_cut else "slot (number)"
     drawing, axes = new_figure(title, label)
-    drawing.set_figheight(max(4.0, 0.34 * (last + 2)) * scale() ** 0.5)
+    drawing.set_figheight(max(4.0, 0.34 * (last_slot + 2)) * scale() ** 0.5)
     _shade_uplink(axes, rows)
     colours = _colours(rows)
     _blocks(axes, rows, colours)
     axes.set_yticks(
-        [(slot + 0.5) * CODES for slot in range(last + 1)], [str(slot) for slot in range(last + 1)]
+        [(slot + 0.5) * CODES for slot in range(last_slot + 1)],
+        [str(slot) for slot in range(last_slot + 1)],
     )
-    for slot in range(last + 2):
+    for slot in range(last_slot + 2):
         axes.axhline(slot * CODES, color=GREY, linewidth=0.3)
-    axes.set_ylim(0, (last + 1) * CODES)
+    axes.set_ylim(0, (last_slot + 1) * CODES)
     axes.set_xlim(begin_s, float(str(rows["time_s"].max())) + FRAME_S)
     axes.grid(visible=False)
     axes.tick_params(axis="y", length=0)
@@ -106,6 +110,7 @@ def _blocks(axes: Axes, slots: pl.DataFrame, users: Mapping[int, str]) -> None:
 
 
 def _corners(at: float, code: int, codes: int) -> list[tuple[float, int]]:
+    """Return the corners of a block: its frame from `at` on, and its codes, counted over all slots."""
     return [(at, code), (at + FRAME_S, code), (at + FRAME_S, code + codes), (at, code + codes)]
 
 

@@ -108,8 +108,8 @@ def lines(
             **look,
         )
     if groups and len(_results(groups)) > 1 and (name_in_legend or is_second_quantity):
-        dots = {key: looks[-1][key] for key in ("linestyle", "linewidth")} if first else {}
-        axes.plot([], [], label=name, **{"color": shared_colour or GREY, **dots})
+        dotted = {key: looks[-1][key] for key in ("linestyle", "linewidth")} if first else {}
+        axes.plot([], [], label=name, **{"color": shared_colour or GREY, **dotted})
 
 
 def _results(groups: Sequence[RowGroup]) -> list[str | None]:
@@ -121,26 +121,35 @@ def _results(groups: Sequence[RowGroup]) -> list[str | None]:
 
 
 def _with_equal(labels: Sequence[str], groups: Sequence[RowGroup], column: str) -> list[str]:
-    """Append to each label that is shown in the legend the name of the first line that is equal."""
-    have_entries = [
-        not label.startswith("_") and one.chosen is not False
-        for label, one in zip(labels, groups, strict=True)
+    """Append to each label that is shown in the legend the name of the first line that is equal.
+
+    With several results, a legend entry stands for all lines of its result. Two results are equal
+    if all their lines are.
+    """
+    in_legend = [
+        index
+        for index, (label, group) in enumerate(zip(labels, groups, strict=True))
+        if not label.startswith("_") and group.chosen is not False
     ]
-    with_entry = [index for index, has_entry in enumerate(have_entries) if has_entry]
-    if len(with_entry) < 2:
+    if len(in_legend) < 2:
         return list(labels)
     by_result = len(_results(groups)) > 1
 
-    def curve(group: RowGroup) -> tuple[tuple[bytes, bytes], ...]:
-        of_result = [other for other in groups if other.result == group.result and other.chosen is not False]
-        return tuple(one.values(column) for one in (of_result if by_result else [group]))
+    def content(group: RowGroup) -> tuple[tuple[bytes, bytes], ...]:
+        if not by_result:
+            return (group.values(column),)
+        return tuple(
+            other.values(column)
+            for other in groups
+            if other.result == group.result and other.chosen is not False
+        )
 
-    names = [str(groups[index].result) if by_result else groups[index].name for index in with_entry]
-    others = equal_to(names, [curve(groups[index]) for index in with_entry])
-    result = list(labels)
-    for index, other in zip(with_entry, others, strict=True):
-        result[index] = with_equal(labels[index], other)
-    return result
+    names = [str(groups[index].result) if by_result else groups[index].name for index in in_legend]
+    equal_names = equal_to(names, [content(groups[index]) for index in in_legend])
+    extended = list(labels)
+    for index, equal_name in zip(in_legend, equal_names, strict=True):
+        extended[index] = with_equal(labels[index], equal_name)
+    return extended
 
 
 def windows(axes: Axes, table: pl.DataFrame, column: str, name: str, window_s: float) -> None:
@@ -258,7 +267,8 @@ def _growth_in(figure: Figure, legend: Legend) -> float:
 
 def _columns(entries: int) -> int:
     """Return the maximum number of columns: four, or up to six for more than two rows."""
-    return min(entries, max(4, min(_MAX_COLUMNS, -(-entries // 2))))
+    half_of_entries = -(-entries // 2)  # rounded up
+    return min(entries, max(4, min(_MAX_COLUMNS, half_of_entries)))
 
 
 def legend_below(figure: Figure, colours: Mapping[str, str], hatches: Mapping[str, str] = {}) -> Figure:

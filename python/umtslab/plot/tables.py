@@ -30,9 +30,9 @@ SERIES_OF_SWITCHED_USERS = {"rrc_state", "cell"}
 """Series that are empty if no user is switched between channels (``bearer = "switched"``)."""
 
 _STEPS = {**RECORDED_ON_CHANGE, "acked": ("connection",)}
-"""Series drawn as steps.
+"""Series drawn as steps, with the columns that identify a line.
 
-The last value before the time axis is kept, because it holds at its start.
+The last value before the start of the time axis is kept, because it holds at the start.
 """
 
 
@@ -159,10 +159,9 @@ def highlighted(run: Run, view: View) -> tuple[set[int], set[int]]:
             if number not in existing:
                 span = f"{noun}s {min(existing)} to {max(existing)}" if existing else f"no {noun}"
                 raise NobodyChosen(f"run {run.run} of {run.scenario} has no {noun} {number}; it has {span}")
-    connections = {number for number, ue in ue_of_connection.items() if ue in view.ues} | set(
-        view.connections
-    )
-    return connections, {ue_of_connection[number] for number in view.connections} | set(view.ues)
+    connections_of_ues = {number for number, ue in ue_of_connection.items() if ue in view.ues}
+    ues_of_connections = {ue_of_connection[number] for number in view.connections}
+    return connections_of_ues | set(view.connections), ues_of_connections | set(view.ues)
 
 
 def _extended_to_end(run: Run, name: str) -> pl.DataFrame:

@@ -94,10 +94,7 @@ def figure(
     import polars as pl
 
     drawing, axes = new_figure(title, "sequence number (kB)")
-    in_kb_columns = pl.col("seq") / 1e3, pl.col("end") / 1e3
-    in_kb = (
-        sent.with_columns(*in_kb_columns) if "seq" in sent.columns else sent.with_columns(in_kb_columns[1])
-    )
+    in_kb = sent.with_columns(pl.col(name) / 1e3 for name in ("seq", "end") if name in sent.columns)
     first, retransmissions = in_kb.filter(~pl.col("retransmission")), in_kb.filter(pl.col("retransmission"))
     results = results_of(sent)
     if len(sent) <= MAX_BARS and "seq" in sent.columns and not results:

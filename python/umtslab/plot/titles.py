@@ -46,8 +46,8 @@ def _numbers(results: Sequence[Sequence[Run]]) -> str:
     numbers = {tuple(sorted(run.run for run in result)) for result in results}
     if len(numbers) > 1:
         return ""
-    [found] = numbers
-    first, last = found[0], found[-1]
-    if found != tuple(range(first, last + 1)):
+    [run_numbers] = numbers
+    first, last = run_numbers[0], run_numbers[-1]
+    if run_numbers != tuple(range(first, last + 1)):
         return ""
     return f"run {first}" if first == last else f"runs {first} to {last}"

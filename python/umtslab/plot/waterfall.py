@@ -72,13 +72,13 @@ def figure(
     # The tables of the panels: segments, proxy buffer, PDUs of the data's direction, RRC, causes.
     layers = waterfall.partition_by("layer", as_dict=True)
     layer = {str(name): rows for (name,), rows in layers.items()}
-    none = waterfall.clear()
+    no_rows = waterfall.clear()
     legs = [name for name in ("tcp", "tcp_server", "tcp_radio") if name in layer] or ["tcp"]
-    tcp = pl.concat([layer.get(name, none) for name in legs])
-    rlc, rrc = layer.get("rlc", none), layer.get("rrc", none)
+    tcp = pl.concat([layer.get(name, no_rows) for name in legs])
+    rlc, rrc = layer.get("rlc", no_rows), layer.get("rrc", no_rows)
     direction = _direction_of_data(tcp)
     # Runs of earlier versions have "pep" as the layer.
-    buffer = layer.get("proxy", layer.get("pep", none)).filter(pl.col("direction") == direction)
+    buffer = layer.get("proxy", layer.get("pep", no_rows)).filter(pl.col("direction") == direction)
     data = (pl.col("direction") == direction) & pl.col("what").is_in(["pdu", "pdu_again"])
     pdus = unwrapped(rlc.filter(data))
     causes = intervals.select(pl.col("start_s").alias("time_s"), "end_s", pl.col("cause").alias("what"))
@@ -89,10 +89,10 @@ def figure(
     tcp, buffer, pdus, rrc, causes = (table.filter(is_in_range) for table in (tcp, buffer, pdus, rrc, causes))
     # The panels, from the top.
     is_split = "tcp" not in legs
-    parts = [2.6, 0.9, 2.6] if is_split else [3.0]
-    parts += [2.4, 0.4, 0.5] if len(rrc) else [2.4, 0.5]
+    heights = [2.6, 0.9, 2.6] if is_split else [3.0]
+    heights += [2.4, 0.4, 0.5] if len(rrc) else [2.4, 0.5]
     drawing = canvas(SPLIT_HEIGHT_IN if is_split else HEIGHT_IN)
-    panels = drawing.subplots(len(parts), 1, sharex=True, height_ratios=parts)
+    panels = drawing.subplots(len(heights), 1, sharex=True, height_ratios=heights)
     if is_split:
         for panel, leg, side in ((panels[0], "tcp_server", "server"), (panels[2], "tcp_radio", "radio")):
             _segments(panel, tcp.filter(pl.col("layer") == leg), direction)
@@ -133,10 +133,8 @@ def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
         ("retransmission", "retransmission", _RETRANSMITTED),
     ):
         rows = of_direction.filter((pl.col("what") == kind) & (pl.col("lost_at") == ""))
-        arrived, in_flight = (
-            rows.filter(pl.col("end_s").is_not_null()),
-            rows.filter(pl.col("end_s").is_null()),
-        )
+        arrived = rows.filter(pl.col("end_s").is_not_null())
+        in_flight = rows.filter(pl.col("end_s").is_null())
         _lines(axes, arrived, pl.col("first") / 1e3, pl.col("last") / 1e3, colour, name)
         _marks(axes, in_flight["time_s"], in_flight["last"] / 1e3, ">", colour, "in flight at the end")
     _lost(axes, of_direction, "time_s", pl.col("last") / 1e3, "segment ")

@@ -19,6 +19,7 @@ from umtslab.scenario import Scenario
 SCENARIO = "scenario"
 
 Row = Mapping[str, str]
+"""A point of the campaign: values by scenario key, and the scenario file under `SCENARIO`."""
 
 
 def as_campaign(parts: Sequence[Part], selectors: Sequence[str], data: Path, *, quick: bool) -> str:
@@ -58,7 +59,8 @@ def as_campaign(parts: Sequence[Part], selectors: Sequence[str], data: Path, *, 
         if entry.draw is None and not entry.is_emulated and not _is_honest(plan, entry.point)
     ]
     if part.places_inside(plan):
-        in_figures = [entry for entry in entries if any(_shows(plan, of, entry) for of in part.figures(plan))]
+        figures = part.figures(plan)
+        in_figures = [entry for entry in entries if any(_shows(plan, figure, entry) for figure in figures)]
         entries = in_figures or entries
     if not entries:
         raise UnknownSelection(f"{' '.join(selectors)}: it contains no run of a network")
@@ -78,18 +80,21 @@ def _shows(plan: Plan, figure: Figure, entry: PlannedPoint) -> bool:
     if figure.average and not entry.is_set:
         return False
     metrics = [metric for metric in plan.metrics if metric.name in figure.y]
-    free = {figure.x, *(name for metric in metrics for name in _moved(metric))}
+    free = {figure.x, *(name for metric in metrics for name in _replaced_dimensions(metric))}
     for name, value in entry.point.items():
-        default = figure.at.get(name, plan.defaults[name])
-        is_free = name in free or figure.average
-        listed = figure.curves.get(name, (value,) if is_free else (default,))
-        if not any(same(value, wanted) for wanted in listed):
+        if name in figure.curves:
+            shown_values = figure.curves[name]
+        elif name in free or figure.average:
+            continue
+        else:
+            shown_values = (figure.at.get(name, plan.defaults[name]),)
+        if not any(same(value, shown) for shown in shown_values):
             return False
     return True
 
 
-def _moved(metric: Metric) -> Iterator[str]:
-    """Yield the dimensions for which the definition of a quantity sets other values than the point."""
+def _replaced_dimensions(metric: Metric) -> Iterator[str]:
+    """Yield the dimensions whose values the definition of a quantity replaces by its own."""
     yield from metric.at
     yield from metric.over
     for entry in (*metric.inputs.values(), *metric.alternatives.values()):
@@ -138,9 +143,9 @@ def _lines(
     yield "#"
     yield "#     umts sweep THIS_FILE"
     yield "version = 1"
-    yield f"name = {_text(re.sub('[^A-Za-z0-9._-]+', '-', text))}"
-    yield f"title = {_text(plan.title)}"
-    yield f"scenario = {_text(rows[0][SCENARIO])}      # relative to this file"
+    yield f"name = {_toml_string(re.sub('[^A-Za-z0-9._-]+', '-', text))}"
+    yield f"title = {_toml_string(plan.title)}"
+    yield f"scenario = {_toml_string(rows[0][SCENARIO])}      # relative to this file"
     yield f"runs = {runs}"
     if series:
         yield "series = true"
@@ -153,11 +158,12 @@ def _lines(
     if varied and not is_grid:
         yield "list = ["
         for row in rows:
-            yield f"    {{ {', '.join(f'{key} = {_value(row[key])}' for key in varied if key in row)} }},"
+            pairs = ", ".join(f"{key} = {_toml_value(row[key])}" for key in varied if key in row)
+            yield f"    {{ {pairs} }},"
         yield "]"
-    yield from _table("set", {key: _value(rows[0][key]) for key in constant if key != SCENARIO})
+    yield from _table("set", {key: _toml_value(rows[0][key]) for key in constant if key != SCENARIO})
     if varied and is_grid:
-        yield from _table("grid", {key: f"[{', '.join(map(_value, values[key]))}]" for key in varied})
+        yield from _table("grid", {key: f"[{', '.join(map(_toml_value, values[key]))}]" for key in varied})
 
 
 def _table(name: str, values: Mapping[str, str]) -> Iterator[str]:
@@ -167,14 +173,14 @@ def _table(name: str, values: Mapping[str, str]) -> Iterator[str]:
         yield from (f"{key} = {value}" for key, value in values.items())
 
 
-def _value(text: str) -> str:
+def _toml_value(text: str) -> str:
     """Return a value in TOML: numbers and booleans as they are, and all else as a string."""
     if text in {"true", "false"} or re.fullmatch(r"-?\d+(\.\d+)?", text):
         return text
-    return _text(text)
+    return _toml_string(text)
 
 
-def _text(text: str) -> str:
+def _toml_string(text: str) -> str:
     """Return a text as a TOML string."""
     # TOML's basic strings are JSON's, except for control characters, which do not occur here.
     return json.dumps(text, ensure_ascii=False)

@@ -127,10 +127,12 @@ def _inequality(
     if resolved.is_scatter:
         dip = judge.dip_pct(resolved, case)
         leaf = next(iter(expression.leaves))
-        return over_interval(dip, expression.text, lambda v: expression.holds({leaf: v}))
+        return over_interval(dip, expression.text, lambda value: expression.holds({leaf: value}))
     subject = f"{where}: {expression.text}" if where else expression.text
     columns: dict[Leaf, Sample] = {}
-    constants: Mapping[str, Value] = {k: v for k, v in case.items() if not isinstance(v, str)}
+    constants: Mapping[str, Value] = {
+        name: value for name, value in case.items() if not isinstance(value, str)
+    }
     for leaf in sorted(expression.leaves):
         if leaf.name == judge.claim.metric or leaf.name not in constants:
             label = f"{where} {leaf.name}".strip() if len(expression.leaves) > 1 else where
@@ -139,9 +141,11 @@ def _inequality(
     in_each_run = expression.demands_equality or judge.plan.metric(judge.claim.metric, case).every_run
     if len(columns) == 1 and not in_each_run:
         ((leaf, sample),) = columns.items()
-        return over_interval(sample, subject, lambda v: expression.holds({leaf: v, **fixed}))
+        return over_interval(sample, subject, lambda value: expression.holds({leaf: value, **fixed}))
     runs = range(min(len(sample) for sample in columns.values())) if columns else range(0)
-    truths = [expression.holds({**fixed, **{leaf: s[run] for leaf, s in columns.items()}}) for run in runs]
+    truths = [
+        expression.holds({**fixed, **{leaf: sample[run] for leaf, sample in columns.items()}}) for run in runs
+    ]
     if None in truths or not truths:
         return Finding(Verdict.INCONCLUSIVE, f"{subject}: a run has no value")
     if all(truths):
@@ -154,6 +158,7 @@ def _limit(
 ) -> Finding:
     """Test that the quantity at one level of a dimension bounds all others."""
     others = [text(value) for value in resolved.levels(case, over) if not same(value, float(at))]
+    # As an order of levels, ``f(x) <= f(x=at)`` is ``at >= other, other, …``.
     chain = Chain(((at,), tuple(others)), (">=" if relation == "<=" else "<=",))
     where = judge.label(resolved, case)
     samples = {label: judge.sample_of_label(resolved, case, label, where) for label in labels([chain])}

@@ -44,9 +44,10 @@ def conjunction(findings: Iterable[Finding], limit: int | None = None) -> Findin
     """
     all_findings = list(findings)
     verdict = worst(finding.verdict for finding in all_findings)
-    deciding = list(dict.fromkeys(f.detail for f in all_findings if f.verdict is verdict and f.detail))
-    details, more = deciding[:limit], len(deciding[limit:]) if limit is not None else 0
-    return Finding(verdict, "; ".join([*details, f"and {more} more"] if more else details))
+    decisive = [finding for finding in all_findings if finding.verdict is verdict]
+    details = list(dict.fromkeys(finding.detail for finding in decisive if finding.detail))
+    omitted = 0 if limit is None else max(0, len(details) - limit)
+    return Finding(verdict, "; ".join([*details[:limit], f"and {omitted} more"] if omitted else details))
 
 
 _OPPOSITE = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
@@ -71,13 +72,14 @@ def usable_mean(sample: Sample) -> float:
 
 
 def within(summary: Summary, low: float, high: float, subject: str) -> Finding:
-    """Judge whether a mean lies in a band, by its interval."""
+    """Judge whether a mean lies between `low` and `high`, by its interval."""
     span = interval(summary)
     if span is None:
         return Finding(Verdict.INCONCLUSIVE, f"{subject}: {summary.n} values give no interval")
-    if low <= span[0] and span[1] <= high:
+    lower_end, upper_end = span
+    if low <= lower_end and upper_end <= high:
         return Finding(Verdict.PASS, "")
-    if span[1] < low or high < span[0]:
+    if upper_end < low or high < lower_end:
         return Finding(Verdict.FAIL, f"{subject}: {show(summary)} is outside {low:.4g} to {high:.4g}")
     return Finding(
         Verdict.INCONCLUSIVE, f"{subject}: the interval of {show(summary)} crosses {low:.4g} to {high:.4g}"
@@ -106,13 +108,14 @@ def greater(a: Sample, b: Sample, subject: str) -> Finding:
     span = interval(difference)
     if span is None:
         return Finding(Verdict.INCONCLUSIVE, f"{subject}: {difference.n} pairs of values give no interval")
-    if span[0] > 0:
+    lower_end, upper_end = span
+    if lower_end > 0:
         return Finding(Verdict.PASS, f"{subject}: difference {show(difference)}")
     if span == (0.0, 0.0):
         # Small counts can agree by chance. Other metrics agree only if both points are the same.
         verdict = Verdict.INCONCLUSIVE if _is_coarse(a) else Verdict.FAIL
         return Finding(verdict, f"{subject}: equal in every run")
-    if span[1] < 0:
+    if upper_end < 0:
         return Finding(Verdict.FAIL, f"{subject}: difference {show(difference)}")
     return Finding(Verdict.INCONCLUSIVE, f"{subject}: difference {show(difference)} is inside the noise")
 
@@ -140,9 +143,10 @@ def _against_margins(a: Sample, b: Sample, low: float, high: float, subject: str
     relative = f"{subject}: difference {show(difference)}" + (
         f" ({_percent(difference, level)})" if level else ""
     )
-    if low <= span[0] and span[1] <= high:
+    lower_end, upper_end = span
+    if low <= lower_end and upper_end <= high:
         return Finding(Verdict.PASS, relative)
-    if span[1] < low or high < span[0]:
+    if upper_end < low or high < lower_end:
         return Finding(Verdict.FAIL, relative)
     return Finding(Verdict.INCONCLUSIVE, relative + " crosses the 5 % line")
 
@@ -160,7 +164,10 @@ def _percent(difference: Summary, level: float) -> str:
 
 
 def _is_coarse(sample: Sample) -> bool:
-    """Whether some but not all runs have equal values: small counts, which can agree by chance."""
+    """Whether some but not all runs have equal values.
+
+    Such a metric is a small count, which can be equal at two points by chance.
+    """
     return 1 < len(set(sample)) < len(sample)
 
 
@@ -170,7 +177,7 @@ def _differences(a: Sample, b: Sample) -> Sample:
 
 
 def _level(a: Sample, b: Sample) -> float:
-    """Return the larger of the two means, for relative differences."""
+    """Return the size of the mean of both means, to which relative differences refer."""
     means = [summary.mean for summary in (summarise(a), summarise(b)) if summary.mean is not None]
     return abs(sum(means)) / len(means) if means else 0.0
 

@@ -58,8 +58,10 @@ def matching(plan: Plan, case: Point, points: Sequence[Point]) -> list[Point]:
 
     A dimension with the value `AVERAGE` matches every point.
     """
-    fixed = {k: v for k, v in case.items() if plan.dimensions[k].is_run and v != AVERAGE}
-    return [point for point in points if all(same(point[k], v) for k, v in fixed.items())]
+    required = {
+        name: value for name, value in case.items() if plan.dimensions[name].is_run and value != AVERAGE
+    }
+    return [point for point in points if all(same(point[name], value) for name, value in required.items())]
 
 
 def resolve_conditions(
@@ -111,11 +113,10 @@ def resolve_conditions(
         defaults: Point = {**plan.defaults, **plan.average_point()}
     else:
         defaults = plan.defaults
-    varied = {k: v for k, v in listed.items() if k not in vary}
-    cases, gaps = _cases(plan, {**defaults, **single}, varied, vary, points)
-    return ResolvedConditions(
-        claim, plan, cases, gaps, vary, {k: v for k, v in listed.items() if k in vary}, points
-    )
+    listed_cases = {name: values for name, values in listed.items() if name not in vary}
+    limits = {name: values for name, values in listed.items() if name in vary}
+    cases, gaps = _cases(plan, {**defaults, **single}, listed_cases, vary, points)
+    return ResolvedConditions(claim, plan, cases, gaps, vary, limits, points)
 
 
 def _cases(
@@ -125,19 +126,22 @@ def _cases(
     vary: Sequence[str],
     points: Sequence[Point],
 ) -> tuple[tuple[dict[str, Value], ...], tuple[str, ...]]:
-    """Return all combinations of the values in `listed`, and why some of these values cannot be run."""
+    """Return all combinations of the values in `listed`, and why some of these values cannot be run.
+
+    Each combination has the values `single` in the other dimensions, but no value for a varied
+    dimension.
+    """
     base = {name: value for name, value in single.items() if name not in vary}
-    free = {name: value for name, value in base.items() if name not in listed}
-    if (
-        reason := plan.lacks({name: value for name, value in free.items() if plan.dimensions[name].is_run})
-    ) is not None:
+    constant = {name: value for name, value in base.items() if name not in listed}
+    constant_of_runs = {name: value for name, value in constant.items() if plan.dimensions[name].is_run}
+    if (reason := plan.lacks(constant_of_runs)) is not None:
         raise Missing(reason)
     choices = {}
     gaps: list[str] = []
     for name, values in listed.items():
         gaps += [reason for value in values if (reason := plan.dimensions[name].missing.get(text(value)))]
-        present = tuple(value for value in values if text(value) not in plan.dimensions[name].missing)
-        choices[name] = _within(plan, present, free, name, points) if present else []
+        supported = tuple(value for value in values if text(value) not in plan.dimensions[name].missing)
+        choices[name] = _within(plan, supported, constant, name, points) if supported else []
     combinations = itertools.product(*choices.values())
     cases = tuple({**base, **dict(zip(choices, values, strict=True))} for values in combinations)
     return cases, tuple(gaps)
@@ -167,7 +171,8 @@ def _within(
 def _available(plan: Plan, case: Point, name: str, points: Sequence[Point]) -> list[Value]:
     """Return the values of dimension `name` among points that share the case's other values."""
     distinct_values: dict[str, Value] = {}
-    for point in matching(plan, {k: v for k, v in case.items() if k != name}, points):
+    other_values = {other: value for other, value in case.items() if other != name}
+    for point in matching(plan, other_values, points):
         distinct_values.setdefault(text(point[name]), point[name])
     return sorted(distinct_values.values(), key=rank)
 
@@ -200,8 +205,9 @@ def label_point(label: str, plan: Plan, vary: Sequence[str]) -> dict[str, Value]
 def _label_word(word: str, plan: Plan, vary: Sequence[str]) -> tuple[str, Value] | None:
     """Return the dimension and the value that a word of a label names, or None.
 
-    The word is the value, also with ``_`` for its decimal point. It may begin with the name of the
-    dimension, its first or last part, or its first letter.
+    The word is the value, also with ``_`` for its decimal point. Before the value there may be the
+    name of the dimension, a part of the name before or after its last ``_``, or its first letter:
+    ``max_dat9``, ``max9``, ``dat9`` and ``m9`` name the value 9 of ``max_dat``.
     """
     for name in vary:
         for value in _known_values(plan, name):
@@ -272,5 +278,6 @@ def _as_tuple(value: object) -> tuple[str, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (str(value),)
 
 
-def _equal(a: object, b: Value) -> bool:
-    return not isinstance(a, list) and same(a, b)  # type: ignore[arg-type]
+def _equal(condition: object, value: Value) -> bool:
+    """Whether a condition is this one value, and not a list of values."""
+    return not isinstance(condition, list) and same(condition, value)  # type: ignore[arg-type]

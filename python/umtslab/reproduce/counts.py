@@ -84,10 +84,11 @@ class Count:
         return round(float(result), 9) if isinstance(result, int | float) else None
 
     def _begin(self, run: Run) -> float | None:
+        """Return the time of the first row of `since`. None without `since`, or without such a row."""
         if self.since is None:
             return None
-        first = with_values(recorded(run, self.since.series), self.since.rows, self.since.series)
-        result = first["time_s"].min()
+        rows = with_values(recorded(run, self.since.series), self.since.rows, self.since.series)
+        result = rows["time_s"].min()
         return float(result) if isinstance(result, int | float) else None
 
 
@@ -140,9 +141,9 @@ def _inside(rows: pl.DataFrame, table: pl.DataFrame, during: SeriesRows) -> pl.D
 
     times = pl.col("time_s")
     inside = [
-        (pl.col("ue") == ue) & (times >= begin_s) & (times < end)
+        (pl.col("ue") == ue) & (times >= begin_s) & (times < end_s)
         for ue in table["ue"].unique().sort().to_list()
-        for begin_s, end in periods(table, during, ue)
+        for begin_s, end_s in periods(table, during, ue)
     ]
     return rows.filter(pl.any_horizontal(inside)) if inside else rows.clear()
 

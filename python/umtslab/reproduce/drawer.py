@@ -22,12 +22,13 @@ class Drawer:
     """Draws figures in the order of submission in a child process, until it is closed."""
 
     def __init__(self) -> None:
-        # Ctrl-C must reach only this process, which then closes the other.
+        # Ctrl-C must reach only this process, which then ends the child.
         self._process = Popen(
             [sys.executable, "-m", __name__], stdin=PIPE, stdout=PIPE, start_new_session=True
         )
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="umts-drawer")
         self._submitted: list[tuple[FigureData, Future[Picture | None]]] = []
+        """Figures with their pictures, which the child draws in this order."""
 
     def submit(self, figures: Iterable[FigureData]) -> None:
         """Submit figures for drawing."""
@@ -36,7 +37,10 @@ class Drawer:
         ]
 
     def finish(self) -> None:
-        """Wait until all figures are drawn. This process draws the last ones meanwhile."""
+        """Wait until all figures are drawn. From the last one on, this process draws figures too.
+
+        A figure that the child has not begun is cancelled there and drawn here.
+        """
         for data, drawn in reversed(self._submitted):
             picture = None if drawn.cancel() else drawn.result()
             if picture is None:

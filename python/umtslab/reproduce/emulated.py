@@ -60,11 +60,11 @@ class _Programs:
 def download(
     scenario: Scenario, kernel: Mapping[str, str], seed: int, store: Store, *, series: bool = False
 ) -> Download:
-    """Describe the downloads of a scenario's first user by programs with the kernel's TCP.
+    """Return the emulation in which programs with the kernel's TCP replace the first user's flow.
 
-    The user has one file, or files of one size with pauses (``ftp_sessions``) from ``measure.from``
-    to the end of the scenario. In the latter case the flows of all other users are simulated beside
-    the programs.
+    The flow downloads one file, or files of one size with pauses (``ftp_sessions``) from
+    ``measure.from`` to the end of the scenario. In the latter case the flows of all other users are
+    simulated beside the programs.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def download(
 
 
 def _programs(scenario: Scenario) -> _Programs:
-    """Return the programs that replace the first flow of a scenario, and the settings without it."""
+    """Return the programs that replace the first flow of a scenario, and the overrides for them."""
     content = json.loads(scenario.to_json())
     flows = content.get("flow", [])
     endless = ("duration", "1000000 h")
@@ -136,12 +136,13 @@ def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[tup
     """
     missing = []
     for requested in downloads:
-        found = _finished_run(requested, store)
-        if found is None:
+        run = _finished_run(requested, store)
+        if run is None:
             missing.append(requested)
         else:
-            yield requested.identity.key, found
-    finished: SimpleQueue[Future[Download]] = SimpleQueue()  # as in `umtslab.simulation`, for Ctrl-C
+            yield requested.identity.key, run
+    # Not `concurrent.futures.wait`, for the reason in `umtslab.simulation._as_finished`: Ctrl-C.
+    finished: SimpleQueue[Future[Download]] = SimpleQueue()
     with ThreadPoolExecutor(MAX_CONCURRENT) as pool:
 
         def submit(requested: Download) -> None:
@@ -155,18 +156,18 @@ def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[tup
             while pending:
                 requested = finished.get().result()
                 attempts[requested.identity.key] += 1
-                found = _finished_run(requested, store)
-                if found is None and attempts[requested.identity.key] >= ATTEMPTS:
-                    # The runs have other keys, for example because the code has changed.
+                run = _finished_run(requested, store)
+                if run is None and attempts[requested.identity.key] >= ATTEMPTS:
+                    # The runs were stored under other keys, for example because the code changed.
                     raise EmulationFailed(
                         f"{requested.scenario.name}: emulated {ATTEMPTS} times, and no run is stored; "
                         "check whether the package was rebuilt in the meantime"
                     )
-                if found is None:
+                if run is None:
                     submit(requested)
                 else:
                     pending -= 1
-                    yield requested.identity.key, found
+                    yield requested.identity.key, run
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -113,7 +113,7 @@ def _members(tree: ast.Compare) -> set[float] | None:
     """Return the numbers of ``x in {1, 2}``. None for other comparisons."""
     match tree:
         case ast.Compare(ops=[ast.In()], comparators=[ast.Set(elts=elements)]):
-            numbers = [e.value for e in elements if isinstance(e, ast.Constant)]
+            numbers = [element.value for element in elements if isinstance(element, ast.Constant)]
             known = [float(number) for number in numbers if isinstance(number, int | float)]
             return set(known) if len(known) == len(elements) else None
         case _:
@@ -147,6 +147,7 @@ def _leaf(node: ast.expr, text: str) -> Leaf:
 
 
 def _value(node: ast.expr, names: Mapping[Leaf, float | None]) -> float:
+    """Evaluate a node of the syntax tree. Every name has a value."""
     match node:
         case ast.Constant(value=int() | float() as number):
             return float(number)
@@ -156,5 +157,5 @@ def _value(node: ast.expr, names: Mapping[Leaf, float | None]) -> float:
             return _ARITHMETIC[type(op)](_value(left, names), _value(right, names))
         case _:
             named = names[_leaf(node, ast.unparse(node))]
-            assert named is not None, "value() looked at every leaf first"
+            assert named is not None, "Expression.value checks first that every leaf has a value"
             return named

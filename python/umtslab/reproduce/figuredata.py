@@ -119,7 +119,9 @@ class FigureData:
     def rows(self) -> Iterator[Row]:
         """Yield the points as rows of a table, with the document's number if it states one."""
         stated = {
-            (mark.quantity, mark.label, text(mark.x)): mark.y for mark in self.stated if mark.x_end is None
+            (number.quantity, number.label, text(number.x)): number.y
+            for number in self.stated
+            if number.x_end is None
         }
         for line in self.lines:
             for dot in line.dots:
@@ -142,7 +144,7 @@ def figure_data(plan: Plan, figure: Figure, results: Results, claims: Sequence[C
 
     `gaps` of the result names curves that cannot be drawn yet.
     """
-    gaps: dict[str, None] = {}
+    gaps: dict[str, None] = {}  # an ordered set of reasons
     if figure.kind in {"pdus", "channels"}:
         return _figure_of_one_run(plan, figure, results)
     lines_of = {"time": _time_course_lines, "scatter": _scatter_lines}.get(figure.kind, _lines)
@@ -226,6 +228,11 @@ def _lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) 
 def _dots(
     plan: Plan, figure: Figure, results: Results, quantity: str, values: Point, gaps: dict[str, None]
 ) -> Iterator[Dot]:
+    """Yield the points of a curve. The curve has the values `values`.
+
+    A curve has a point at each x that was run and, if the figure lists values of x, is listed.
+    Reasons of missing points are added to `gaps`.
+    """
     base = _base(plan, figure, values)
     listed = figure.curves.get(figure.x)
     matching_points = matching(
@@ -288,11 +295,17 @@ def _time_course_lines(plan: Plan, figure: Figure, results: Results, gaps: dict[
 def _time_course_line(
     label: str, quantity: str, honest: bool, runs: Sequence[Series], window_s: float
 ) -> Line:
-    end = min(run.end_s for run in runs)
-    columns = [bins(run, 0.0, end, window_s) for run in runs]
-    dots = [Dot(row[0][0], summarise(mean for _, mean in row)) for row in zip(*columns, strict=True)]
-    first = tuple((start, mean) for start, mean in columns[0] if mean is not None)
-    return Line(label, quantity, honest, tuple(dot for dot in dots if dot.y.mean is not None), first)
+    """Return the means of all runs in bins of `window_s`, and the course of the first run."""
+    end_s = min(run.end_s for run in runs)
+    bins_of_runs = [bins(run, 0.0, end_s, window_s) for run in runs]
+    dots = [
+        Dot(same_bins[0].start_s, summarise(time_bin.mean for time_bin in same_bins))
+        for same_bins in zip(*bins_of_runs, strict=True)
+    ]
+    first_run = tuple(
+        (time_bin.start_s, time_bin.mean) for time_bin in bins_of_runs[0] if time_bin.mean is not None
+    )
+    return Line(label, quantity, honest, tuple(dot for dot in dots if dot.y.mean is not None), first_run)
 
 
 def _levels(plan: Plan, figure: Figure, results: Results) -> Iterator[Line]:
@@ -320,13 +333,12 @@ def _stated(plan: Plan, figure: Figure, claims: Sequence[Claim], results: Result
         ):
             continue
         for case in _all_cases(claim, plan, results):
-            differing = [
-                k
-                for k, v in base.items()
-                if k != figure.x and k not in names and not same(case[k], v) and v != AVERAGE
-            ]
-            listed = all(any(same(case[k], v) for v in figure.curves[k]) for k in names)
-            if not differing and listed:
+            is_elsewhere = any(
+                name != figure.x and name not in names and value != AVERAGE and not same(case[name], value)
+                for name, value in base.items()
+            )
+            is_on_curve = all(any(same(case[name], value) for value in figure.curves[name]) for name in names)
+            if is_on_curve and not is_elsewhere:
                 label = ", ".join(text(case[name]) for name in names)
                 yield StatedNumber(label, claim.metric, case[figure.x], float(claim.expected))
 

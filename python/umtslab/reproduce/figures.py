@@ -88,28 +88,29 @@ def draw(data: FigureData, look: Look = HOUSE) -> Figure:
 
 def _panel(axes: Axes, data: FigureData, quantity: str) -> None:
     """Draw one quantity: curves or clouds, and the document's numbers."""
-    looks, kind = _looks(data), data.figure.kind
+    styles, kind = _label_styles(data), data.figure.kind
     lines = [line for line in data.lines if line.quantity == quantity or kind == "time"]
     # Several quantities can have stated numbers, each in its own panel.
-    stated = [mark for mark in data.stated if mark.quantity == quantity or kind == "time"]
+    stated = [number for number in data.stated if number.quantity == quantity or kind == "time"]
     axes.set_xlabel(data.x_label)
     axes.set_ylabel(data.figure.label)
     if kind == "scatter":
         for line in lines:
-            _draw_scatter(axes, line, looks[line.label])
+            _draw_scatter(axes, line, styles[line.label])
     elif kind == "time":
         for line in lines:
             # The honest curve is close to its counterpart, so it has its own colour and dashes.
-            index = list(looks).index(line.label) + len(looks)
-            _draw_time_course(axes, line, _Look(style(index), "") if line.honest else looks[line.label])
+            index = list(styles).index(line.label) + len(styles)
+            label_style = _LabelStyle(style(index), marker="") if line.honest else styles[line.label]
+            _draw_time_course(axes, line, label_style)
         axes.margins(x=0)
         if float(axes.dataLim.y0) >= 0:
             axes.set_ylim(bottom=0)
     else:
-        _curves(axes, lines, stated, looks, log=data.figure.log)
+        _curves(axes, lines, stated, styles, log=data.figure.log)
     if kind in ("scatter", "time"):
-        for mark in stated:
-            _draw_stated(axes, mark, looks[mark.label], float(mark.x))
+        for number in stated:
+            _draw_stated(axes, number, styles[number.label], float(number.x))
     _draw_phases(axes, data.phases)
 
 
@@ -125,7 +126,7 @@ def _heading(data: FigureData) -> str:
 
 
 @dataclass(frozen=True)
-class _Look:
+class _LabelStyle:
     """Style of all elements with one label: colour and dashes, and a marker."""
 
     line: Mapping[str, Any]
@@ -136,50 +137,66 @@ class _Look:
         return str(self.line["color"])
 
 
-def _looks(data: FigureData) -> dict[str, _Look]:
-    labels = dict.fromkeys([*(line.label for line in data.lines), *(mark.label for mark in data.stated)])
-    looks = {label: _Look(style(index), marker_of(index)) for index, label in enumerate(labels)}
-    changed = dict.fromkeys(line.label for line in data.lines if line.change)
+def _label_styles(data: FigureData) -> dict[str, _LabelStyle]:
+    """Return the style of each label.
+
+    If curves of runs with a change are drawn beside the scored curves, the scored ones are grey.
+    """
+    labels = [*(line.label for line in data.lines), *(number.label for number in data.stated)]
+    styles = _distinct_styles(labels)
+    changed = _distinct_styles([line.label for line in data.lines if line.change])
     if not changed:
-        return looks
-    scored = {label: _Look({**look.line, "color": _SCORED}, look.marker) for label, look in looks.items()}
-    return scored | {label: _Look(style(index), marker_of(index)) for index, label in enumerate(changed)}
+        return styles
+    grey = {
+        label: _LabelStyle({**label_style.line, "color": _SCORED}, label_style.marker)
+        for label, label_style in styles.items()
+    }
+    return grey | changed
+
+
+def _distinct_styles(labels: Iterable[str]) -> dict[str, _LabelStyle]:
+    """Return a different style for each label, in order of first appearance."""
+    return {
+        label: _LabelStyle(style(index), marker_of(index))
+        for index, label in enumerate(dict.fromkeys(labels))
+    }
 
 
 def _curves(
     axes: Axes,
     lines: Sequence[Line],
     stated: Sequence[StatedNumber],
-    looks: Mapping[str, _Look],
+    styles: Mapping[str, _LabelStyle],
     *,
     log: bool,
 ) -> None:
-    """Draw means with a tick at each value that was run. Words are in order of appearance."""
-    values = dict.fromkeys([*(dot.x for line in lines for dot in line.dots), *(mark.x for mark in stated)])
+    """Draw means with a tick at each value of x. Values that are words are in order of appearance."""
+    values = dict.fromkeys(
+        [*(dot.x for line in lines for dot in line.dots), *(number.x for number in stated)]
+    )
     is_number = not any(isinstance(value, str) for value in values)
     positions = {value: float(value) if is_number else float(index) for index, value in enumerate(values)}
     line_dots = [_line_dots(line, positions) for line in lines]
     names = [f"{line.label}, 3GPP accounting" if line.honest else line.label for line in lines]
     labels = named_equal(names, [tuple(dots) for dots in line_dots])
-    for number, (line, dots) in enumerate(zip(lines, line_dots, strict=True)):
-        look = looks[line.label]
+    for index, (line, dots) in enumerate(zip(lines, line_dots, strict=True)):
+        label_style = styles[line.label]
         dashes = {} if is_number else {"linestyle": "none"}
         if dots:
             draw_dots(
                 axes,
                 dots,
-                labels[number],
-                {**look.line, **dashes},
-                marker=look.marker,
-                number=number,
+                labels[index],
+                {**label_style.line, **dashes},
+                marker=label_style.marker,
+                number=index,
                 count=len(lines),
                 hollow=line.honest,
             )
-    for mark in stated:
-        _draw_stated(axes, mark, looks[mark.label], positions[mark.x])
-    axes.set_ylim(
-        limits([*(dot for dots in line_dots for dot in dots), *((0.0, mark.y, 0.0) for mark in stated)])
-    )
+    for number in stated:
+        _draw_stated(axes, number, styles[number.label], positions[number.x])
+    stated_dots = [(0.0, number.y, 0.0) for number in stated]  # `limits` uses mean and half width
+    axes.set_ylim(limits([*(dot for dots in line_dots for dot in dots), *stated_dots]))
     if log and is_number and min(positions.values(), default=0.0) > 0:
         axes.set_xscale("log")
     if positions:
@@ -197,7 +214,7 @@ def _line_dots(line: Line, positions: Mapping[Any, float]) -> list[Dot]:
     )
 
 
-def _draw_time_course(axes: Axes, line: Line, look: _Look) -> None:
+def _draw_time_course(axes: Axes, line: Line, label_style: _LabelStyle) -> None:
     """Draw a mean over time in its 95 % band, and one of the runs."""
     dots = [dot for dot in line.dots if dot.y.mean is not None]
     if not dots:
@@ -205,23 +222,24 @@ def _draw_time_course(axes: Axes, line: Line, look: _Look) -> None:
     label = f"{line.label}, 3GPP accounting" if line.honest else line.label
     x = [float(dot.x) for dot in dots]
     y = [float(dot.y.mean or 0.0) for dot in dots]
-    half = [dot.y.ci95 or 0.0 for dot in dots]
-    low, high = ([a + sign * h for a, h in zip(y, half, strict=True)] for sign in (-1, 1))
-    axes.fill_between(x, low, high, color=look.colour, alpha=0.25, linewidth=0)
-    axes.plot(x, y, label=label, **look.line)
+    half_widths = [dot.y.ci95 or 0.0 for dot in dots]
+    low = [mean - half_width for mean, half_width in zip(y, half_widths, strict=True)]
+    high = [mean + half_width for mean, half_width in zip(y, half_widths, strict=True)]
+    axes.fill_between(x, low, high, color=label_style.colour, alpha=0.25, linewidth=0)
+    axes.plot(x, y, label=label, **label_style.line)
     if line.one_run and not line.honest:
-        run: dict[str, Any] = {"color": look.colour, "alpha": 0.5, "linewidth": 0.5 * scale()}
+        run: dict[str, Any] = {"color": label_style.colour, "alpha": 0.5, "linewidth": 0.5 * scale()}
         axes.plot(*zip(*line.one_run, strict=True), label=f"{label}: run 0", **run)
 
 
-def _draw_scatter(axes: Axes, line: Line, look: _Look) -> None:
+def _draw_scatter(axes: Axes, line: Line, label_style: _LabelStyle) -> None:
     x = [float(dot.x) for dot in line.dots]
     y = [float("nan") if dot.y.mean is None else dot.y.mean for dot in line.dots]
     axes.plot(
         x,
         y,
-        look.marker,
-        color=look.colour,
+        label_style.marker,
+        color=label_style.colour,
         markersize=3 * scale(),
         alpha=0.6,
         linestyle="none",
@@ -229,23 +247,23 @@ def _draw_scatter(axes: Axes, line: Line, look: _Look) -> None:
     )
 
 
-def _draw_stated(axes: Axes, mark: StatedNumber, look: _Look, x: float) -> None:
+def _draw_stated(axes: Axes, number: StatedNumber, label_style: _LabelStyle, x: float) -> None:
     """Draw a star, or a dotted line for a time span. Each label has one legend entry."""
-    label = f"{mark.label}: stated in the document"
+    label = f"{number.label}: stated in the document"
     legend_labels: Iterable[str] = axes.get_legend_handles_labels()[1]
     # Matplotlib leaves labels that begin with an underscore out of the legend.
     legend_label = "_" if label in legend_labels else label
-    if mark.x_end is not None:
-        dots: dict[str, Any] = {"color": look.colour, "linestyle": ":", "linewidth": 2 * scale()}
-        axes.plot([x, mark.x_end], [mark.y, mark.y], label=legend_label, **dots)
+    if number.x_end is not None:
+        dotted: dict[str, Any] = {"color": label_style.colour, "linestyle": ":", "linewidth": 2 * scale()}
+        axes.plot([x, number.x_end], [number.y, number.y], label=legend_label, **dotted)
         return
     axes.plot(
         [x],
-        [mark.y],
+        [number.y],
         marker="*",
         markersize=11 * scale(),
-        markerfacecolor=look.colour,
-        markeredgecolor="white" if look.colour == "#000000" else "black",
+        markerfacecolor=label_style.colour,
+        markeredgecolor="white" if label_style.colour == "#000000" else "black",
         markeredgewidth=0.6 * scale(),
         linestyle="none",
         zorder=5,

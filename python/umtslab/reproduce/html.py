@@ -59,7 +59,7 @@ def html(chapters: Sequence[Chapter], *, version: str) -> str:
         quick=any(chapter.quick for chapter in chapters),
         verdicts=[str(verdict) for verdict in ORDER],
         total=totals(chapters),
-        papers=[_paper(name, [c for c in chapters if c.paper == name]) for name in papers],
+        papers=[_paper(name, [chapter for chapter in chapters if chapter.paper == name]) for name in papers],
     )
 
 
@@ -87,8 +87,8 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
         "change": chapter.change,
         "changed": len(chapter.changed),
         "turned": [
-            (scored.claim.id, str(scored.verdict), _claim(other))
-            for scored, other in changed_verdicts(chapter)
+            (scored.claim.id, str(scored.verdict), _claim(changed))
+            for scored, changed in changed_verdicts(chapter)
         ],
         "subset": _subset(chapter.plan) if chapter.quick else [],
         "sections": list(_sections(chapter)),
@@ -134,7 +134,16 @@ def _sections(chapter: Chapter) -> Iterable[Section]:
             places.setdefault(scored.claim.places[-1] if scored.claim.places else "", []).append(scored)
     for place, claims_of_section in places.items():
         yield Section(
-            f"{chapter.paper}-{place}", _place(place), "", "", "", "", (), "", (), _sorted(claims_of_section)
+            anchor=f"{chapter.paper}-{place}",
+            title=_place(place),
+            text="",
+            picture="",
+            table="",
+            file="",
+            rows=(),
+            x="",
+            gaps=(),
+            claims=_sorted(claims_of_section),
         )
 
 

@@ -28,10 +28,10 @@ def measure(plan: Plan, results: Results, name: str, point: Point) -> Sample:
         raise Missing(f"{name} is a time series, not a number")
     if metric.pdu_templates or metric.requests:
         raise Missing(f"{name} is a text, not a number")
-    moved_point = {**point, **metric.at}
+    point_of_metric = {**point, **metric.at}  # the metric's own values replace the point's
     if not metric.over:
-        return _evaluate(plan, results, metric, metric.expr, moved_point)
-    return _reduce(plan, results, metric, moved_point)
+        return _evaluate(plan, results, metric, metric.expr, point_of_metric)
+    return _reduce(plan, results, metric, point_of_metric)
 
 
 def _reduce(plan: Plan, results: Results, metric: Metric, point: Point) -> Sample:
@@ -73,9 +73,11 @@ def measure_series(plan: Plan, results: Results, name: str, point: Point) -> lis
     metric = plan.metric(name, point)
     if metric.series is None:
         raise Missing(f"no series gives {name}")
-    moved_point = {**point, **metric.at}
+    point_of_metric = {**point, **metric.at}
     user = text(point.get("user", "all"))
-    return results.series(_run_point(plan, moved_point), metric.series, None if user == "all" else int(user))
+    return results.series(
+        _run_point(plan, point_of_metric), metric.series, None if user == "all" else int(user)
+    )
 
 
 def measure_texts(plan: Plan, results: Results, name: str, point: Point) -> list[str]:

@@ -1,9 +1,9 @@
 """RLC PDUs of a run, described in the words and numbers of a reproduced document.
 
 The plan of a reproduction contains the templates. The resulting descriptions are compared with the
-text of a claim. The table is the series ``rlc_pdus``, with
-one row per PDU in the order in which they were sent. Documents number PDUs from 1. So PDU *n* has
-sequence number *n* - 1, and an acknowledgment of all PDUs up to *n* has the sequence number *n*.
+text of a claim. The table is the series ``rlc_pdus``, with one row per PDU in the order in which
+the PDUs were sent. Documents number PDUs from 1. So PDU *n* has sequence number *n* - 1, and an
+acknowledgment of all PDUs up to *n* has the sequence number *n*.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class PduTemplate:
     def _derived_fields(self, row: Mapping[str, Any], origin: object) -> dict[str, Any]:
         """Return the fields of a template that are not columns. `origin`: start of ``later``, in s."""
         later = None
-        # PDUs are sent at the beginning of a TTI. An arrival may be inside one: it counts from the
-        # beginning of that TTI.
+        # PDUs are sent at the beginning of a TTI. An arrival can be inside a TTI: `later` counts
+        # from the beginning of that TTI.
         if isinstance(origin, float) and self.tti_s > 0.0:
             later = round(row["time_s"] / self.tti_s) - int(origin / self.tti_s + 1e-6)
         number = None if row["sn"] is None else row["sn"] + 1

@@ -20,7 +20,10 @@ from umtslab.reproduce.pdus import PduTemplate
 from umtslab.reproduce.requests import Requests
 
 Point = Mapping[str, Value]
+"""Values by dimension."""
+
 Key = tuple[tuple[str, str], ...]
+"""A point as a dictionary key: names of dimensions with values in canonical form, sorted."""
 
 AVERAGE = "average"
 """Replaces a dimension's value: the mean over all parameter sets that were run."""
@@ -83,7 +86,8 @@ class Dimension:
             return listed
         if not self.overrides and self.values:
             raise BadData(f"dimension {self.name}: no value {text(value)!r}")
-        return Meaning({path: form.format(text(value)) for path, form in self.overrides.items()}, {})
+        overrides = {path: template.format(text(value)) for path, template in self.overrides.items()}
+        return Meaning(overrides, fill={})
 
 
 @dataclass(frozen=True)
@@ -111,11 +115,11 @@ class Metric:
     other interpretations of the document. They are reported but not scored.
 
     With `over` the formula is evaluated at each combination of these values, and `reduce`
-    (`umtslab.reproduce.reduce`) combines the results. With `pdu_templates` (key ``told``) the quantity
-    is a description of RLC PDUs (`umtslab.reproduce.pdus`), with `requests` it is the answers to DCH
-    requests. With `phases` it is the sequence of phases of a transfer (`umtslab.reproduce.phases`). With
-    `every_run` a bound must hold in each run, not for the mean, for example for a smallest or largest
-    value.
+    (`umtslab.reproduce.reduce`) combines the results. With `pdu_templates` (key ``told``) the
+    quantity is a description of RLC PDUs (`umtslab.reproduce.pdus`), with `requests` the answers to
+    DCH requests. With `phases` it is the sequence of phases of a transfer
+    (`umtslab.reproduce.phases`). With `every_run` a bound must hold in each run and not only for the
+    mean, for example a bound on a largest value.
     """
 
     name: str
@@ -296,7 +300,9 @@ class Plan:
     def metric(self, name: str, point: Point) -> Metric:
         """Return the entry for a quantity at a point, by default the run's metric of that name."""
         for metric in self.metrics:
-            if metric.name == name and all(_matches(point.get(k), v) for k, v in metric.when.items()):
+            if metric.name == name and all(
+                _matches(point.get(dimension), value) for dimension, value in metric.when.items()
+            ):
                 return metric
         return Metric(name, {}, {}, parse(name), {}, {}, None)
 
@@ -318,5 +324,5 @@ class Plan:
         return {name: value for meaning in meanings for name, value in meaning.kernel.items()}
 
 
-def _matches(value: Value | None, wanted: Value) -> bool:
-    return value is not None and same(value, wanted)
+def _matches(value: Value | None, required: Value) -> bool:
+    return value is not None and same(value, required)

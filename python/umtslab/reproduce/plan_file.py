@@ -96,6 +96,7 @@ class _Reader:
         return plan
 
     def table(self, entry: Mapping[str, Any], where: str, keys: str) -> Mapping[str, Any]:
+        """Return a table of the file unchanged. Keys other than `keys`, separated by spaces, are errors."""
         if unknown := entry.keys() - set(keys.split()):
             raise BadData(f"{self.path}: {where} has the unknown key {min(unknown)!r}")
         return entry
@@ -131,7 +132,7 @@ class _Reader:
             series=entry.get("series"),
             over=_lists(entry.get("over", {})),
             reduce=entry.get("reduce", ""),
-            pdu_templates=tuple(self.part(part) for part in entry.get("told", [])),
+            pdu_templates=tuple(self.pdu_template(part) for part in entry.get("told", [])),
             phases=entry.get("phases", False),
             every_run=entry.get("every_run", False),
             requests=self.requests(entry["requests"]) if "requests" in entry else None,
@@ -146,7 +147,7 @@ class _Reader:
         self.table(entry, "samples of a metric", "expr least")
         return Samples(parse(entry["expr"]), float(entry["least"]))
 
-    def part(self, entry: Mapping[str, Any]) -> PduTemplate:
+    def pdu_template(self, entry: Mapping[str, Any]) -> PduTemplate:
         self.table(entry, "a part of `told`", "rows since since_end forms list first tti_s")
         return PduTemplate(
             rows=entry["rows"],
@@ -160,15 +161,16 @@ class _Reader:
 
     def count(self, name: str, entry: Mapping[str, Any]) -> Count:
         self.table(entry, f"count {name}", f"series rows at_least since during {_HOW_TO_COUNT}")
-        how = [word for word in _HOW_TO_COUNT.split() if word in entry]
-        if len(how) != 1:
+        chosen = [how for how in _HOW_TO_COUNT.split() if how in entry]
+        if len(chosen) != 1:
             *names, last = _HOW_TO_COUNT.split()
             raise BadData(f"{self.path}: count {name} needs one of {', '.join(names)} and {last}")
-        counted = entry[how[0]]
+        [how] = chosen
+        counted = entry[how]
         return Count(
             series=entry.get("series", "rlc_pdus"),
             rows=entry.get("rows", {}),
-            how=how[0],
+            how=how,
             column=counted if isinstance(counted, str) else "",
             columns=tuple(counted) if isinstance(counted, list) else (),
             since=self.series_rows(entry["since"]) if "since" in entry else None,
@@ -274,6 +276,7 @@ def _lists(grid: Mapping[str, list[Value]]) -> dict[str, tuple[Value, ...]]:
 
 
 def _used_dimensions(plan: Plan) -> Iterable[tuple[str, Iterable[str]]]:
+    """Yield parts of the plan that use dimensions: a description of the part, and the dimensions."""
     yield "defaults", plan.defaults
     yield "honest", plan.honest
     for metric in plan.metrics:

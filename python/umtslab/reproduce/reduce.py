@@ -95,7 +95,9 @@ def _reaches_95pct(rows: Rows) -> Sample:
 def _residual_variance(rows: Rows) -> Sample:
     """Return in each run the residual variance of a fit by a sum of two functions, one per dimension.
 
-    It is the interaction of a two-way analysis of variance: how irregular the surface is.
+    It is the interaction of a two-way analysis of variance: how irregular the surface is. For values
+    x(a, b) with means r(a) over b, c(b) over a and m over both, and with A values of a and B of b,
+    it is the sum of (x(a, b) − r(a) − c(b) + m)², divided by (A − 1)(B − 1).
     """
     firsts, seconds = (list(dict.fromkeys(at[i] for at, _ in rows)) for i in (0, 1))
     if len(rows) != len(firsts) * len(seconds) or min(len(firsts), len(seconds)) < 2:
@@ -103,17 +105,18 @@ def _residual_variance(rows: Rows) -> Sample:
             "irregularity over two dimensions needs a complete grid with at least two values of each"
         )
     freedom = (len(firsts) - 1) * (len(seconds) - 1)
-    reduced: Sample = []
+    variances: Sample = []
     for run in range(min(len(sample) for _, sample in rows)):
         values = {(at[0], at[1]): value for at, sample in rows if (value := sample[run]) is not None}
         if len(values) < len(rows):
-            reduced.append(None)
+            variances.append(None)
             continue
         mean = sum(values.values()) / len(values)
-        row = {a: sum(values[a, b] for b in seconds) / len(seconds) for a in firsts}
-        column = {b: sum(values[a, b] for a in firsts) / len(firsts) for b in seconds}
-        reduced.append(sum((values[a, b] - row[a] - column[b] + mean) ** 2 for a, b in values) / freedom)
-    return reduced
+        row_mean = {a: sum(values[a, b] for b in seconds) / len(seconds) for a in firsts}
+        column_mean = {b: sum(values[a, b] for a in firsts) / len(firsts) for b in seconds}
+        squares = ((values[a, b] - row_mean[a] - column_mean[b] + mean) ** 2 for a, b in values)
+        variances.append(sum(squares) / freedom)
+    return variances
 
 
 REDUCTIONS: dict[str, Callable[[Rows], Sample]] = {

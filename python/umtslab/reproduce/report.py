@@ -87,7 +87,7 @@ def table_of(data: FigureData) -> str:
 
 def markdown(chapter: Chapter) -> str:
     """Return the chapter's page in Markdown: verdicts, then figures and tables."""
-    lines = [f"# {chapter.title}", "", f"{_totals([chapter])}. {chapter.runs} runs.", ""]
+    lines = [f"# {chapter.title}", "", f"{_totals_text([chapter])}. {chapter.runs} runs.", ""]
     if chapter.change:
         lines += [
             f"The figures also show the chapter with {chapter.change}. These results are not scored.",
@@ -102,16 +102,17 @@ def markdown(chapter: Chapter) -> str:
     ]
     if chapter.change:
         lines += [f"## With {chapter.change}", "", *_change_table(chapter), ""]
-    known = reasons(chapter)
+    numbered_reasons = reasons(chapter)
     for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, *LABELS, Verdict.NOT_YET):
         chosen = [scored for scored in chapter.scored if scored.verdict is verdict]
         if chosen:
-            lines += [f"## {verdict.capitalize()} ({len(chosen)})", "", *_claim_table(chosen, known), ""]
-    if known:
+            table = _claim_table(chosen, numbered_reasons)
+            lines += [f"## {verdict.capitalize()} ({len(chosen)})", "", *table, ""]
+    if numbered_reasons:
         lines += [
             "## Causes of mismatches",
             "",
-            *(f"{i}. {r}" for i, r in enumerate(known, 1)),
+            *(f"{number}. {reason}" for number, reason in enumerate(numbered_reasons, 1)),
             "",
         ]
     for data in chapter.figures:
@@ -119,12 +120,12 @@ def markdown(chapter: Chapter) -> str:
     return "\n".join(lines)
 
 
-def _claim_table(scored: Sequence[Scored], known: Sequence[str]) -> Iterable[str]:
+def _claim_table(scored: Sequence[Scored], numbered_reasons: Sequence[str]) -> Iterable[str]:
     yield "| claim | statement | theirs | tolerance | ours | beside | honest | why |"
     yield "|---|---|---|---|---|---|---|---|"
     for entry in scored:
         claim = entry.claim
-        numbers = [f"[{known.index(reason) + 1}]" for reason in scored_reasons(entry)]
+        numbers = [f"[{numbered_reasons.index(reason) + 1}]" for reason in scored_reasons(entry)]
         cells = [
             f"`{claim.id.removeprefix(claim.paper + '.')}` ({claim.confidence})",
             f"{claim.statement} ({claim.where})",
@@ -141,7 +142,10 @@ def _claim_table(scored: Sequence[Scored], known: Sequence[str]) -> Iterable[str
 
 
 def changed_verdicts(chapter: Chapter) -> list[tuple[Scored, Scored]]:
-    """Return the claims with another verdict under the chapter's change, as scored and changed."""
+    """Return pairs for the claims whose verdict differs with the chapter's change.
+
+    The first of a pair is the scored verdict, the second the verdict with the change.
+    """
     pairs = zip(chapter.scored, chapter.changed, strict=False)
     return [(scored, changed) for scored, changed in pairs if changed.verdict is not scored.verdict]
 
@@ -246,10 +250,10 @@ def totals(chapters: Sequence[Chapter]) -> dict[str, int]:
 
 def summary_line(chapters: Sequence[Chapter]) -> str:
     """Return the totals as a sentence."""
-    return f"{sum(totals(chapters).values())} claims: {_totals(chapters)}"
+    return f"{sum(totals(chapters).values())} claims: {_totals_text(chapters)}"
 
 
-def _totals(chapters: Sequence[Chapter]) -> str:
+def _totals_text(chapters: Sequence[Chapter]) -> str:
     return ", ".join(f"{number} {verdict}" for verdict, number in totals(chapters).items())
 
 

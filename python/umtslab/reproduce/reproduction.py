@@ -145,10 +145,13 @@ def _chapter(
     changed: tuple[Scored, ...] = ()
     if changes:
         simulated = [entry for entry in planned if not entry.is_emulated]
-        other = run(simulated, progress=partial(report, change), changes=changes)
+        changed_results = run(simulated, progress=partial(report, change), changes=changes)
         runs += sum(entry.runs for entry in simulated if entry.draw is None)
-        drawn = tuple(with_change(of, figure_data(plan, of.figure, other, ()), change) for of in drawn)
-        changed = tuple(score(claim, plan, other) for claim in claims)
+        drawn = tuple(
+            with_change(content, figure_data(plan, content.figure, changed_results, ()), change)
+            for content in drawn
+        )
+        changed = tuple(score(claim, plan, changed_results) for claim in claims)
     extra_pictures = tuple(pictures(plan, results.points(), results.runs))
     return Chapter(part.paper, plan, quick, runs, scored, drawn, extra_pictures, change, changed)
 

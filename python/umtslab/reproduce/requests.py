@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from umtslab.reproduce.counts import recorded
 from umtslab.reproduce.pdus import pdus_of
@@ -50,29 +50,42 @@ class Requests:
         A holder has been idle since its last PDU or, if later, since it got the DCH. With several
         holders the one with the shortest idle time counts.
         """
-        holders = _holders(recorded(run, "rrc_state"))
-        active = {int(ue): table["time_s"].sort().to_list() for (ue,), table in pdus_of(run).group_by("ue")}
+        periods = _dch_periods(recorded(run, "rrc_state"))
+        pdu_times = {
+            int(ue): table["time_s"].sort().to_list() for (ue,), table in pdus_of(run).group_by("ue")
+        }
         counts: Counter[str] = Counter()
-        for row in recorded(run, "dch_requests").to_dicts():
-            idle = [
-                row["time_s"] - max(since, _last_before(active.get(ue, []), row["time_s"]))
-                for ue, since, until in holders
-                if ue != row["ue"] and since < row["time_s"] <= until
+        for request in recorded(run, "dch_requests").to_dicts():
+            time_s = request["time_s"]
+            idle_times_s = [
+                time_s - max(period.begin_s, _last_before(pdu_times.get(period.ue, []), time_s))
+                for period in periods
+                if period.ue != request["ue"] and period.begin_s < time_s <= period.end_s
             ]
-            if idle and self.after_s + MARGIN_S <= min(idle) <= self.until_s - MARGIN_S:
-                counts[row["answer"]] += 1
+            if not idle_times_s:
+                continue
+            if self.after_s + MARGIN_S <= min(idle_times_s) <= self.until_s - MARGIN_S:
+                counts[request["answer"]] += 1
         return counts
 
 
-def _holders(states: pl.DataFrame) -> list[tuple[int, float, float]]:
-    """Return the users on a DCH, with start and end of each period."""
-    holders = []
+class _DchPeriod(NamedTuple):
+    """A time in which a user has a DCH."""
+
+    ue: int
+    begin_s: float
+    end_s: float
+
+
+def _dch_periods(states: pl.DataFrame) -> list[_DchPeriod]:
+    """Return the times in which users have a DCH, without switches."""
+    periods = []
     for (ue,), table in states.group_by("ue", maintain_order=True):
         times = [*table["time_s"].to_list(), float("inf")]
         for index, (state, towards) in enumerate(zip(table["state"], table["towards"], strict=True)):
             if state == "CELL_DCH" and not towards:
-                holders.append((int(ue), times[index], times[index + 1]))
-    return holders
+                periods.append(_DchPeriod(int(ue), times[index], times[index + 1]))
+    return periods
 
 
 def _last_before(times: list[float], instant: float) -> float:

@@ -48,13 +48,16 @@ class Results(Protocol):
         """Return the number of runs of the point."""
 
     def metric(self, point: Point, name: str) -> Sample:
-        """Return a metric of the run."""
+        """Return a metric of each run."""
 
     def connections(self, point: Point, name: str) -> list[Sample]:
         """Return a metric of each connection, per run. Connections are in order of their start."""
 
     def series(self, point: Point, name: str, user: int | None) -> list[Series]:
-        """Return a series per run: of one user's connection (from 1), or the sum of all."""
+        """Return a series per run: of the connection that opened as number `user`, counted from 1.
+
+        If `user` is None, the sum of all connections.
+        """
 
     def counted(self, point: Point, count: Count) -> Sample:
         """Return a number derived from recorded series, per run."""

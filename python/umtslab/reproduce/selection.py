@@ -78,7 +78,11 @@ def _part(root: Path, selection: str) -> Part:
     if not chosen and not (places and set(places) & figures):
         known = sorted({place for claim in claims for place in claim.places} | figures)
         raise UnknownSelection(f"{paper} has no claims about {'/'.join(places)!r}; it has {', '.join(known)}")
-    used = [plan for plan in candidates if any(plan.covers(c) for c in chosen) or _has_figure(plan, places)]
+    used = [
+        plan
+        for plan in candidates
+        if any(plan.covers(claim) for claim in chosen) or _has_figure(plan, places)
+    ]
     return Part(paper, tuple(places), tuple(chosen), tuple(used))
 
 

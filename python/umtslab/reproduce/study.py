@@ -134,8 +134,8 @@ def run_plan(
             tasks[key(entry.point)] = list(_tasks(plan, entry, scenarios, extra))
     finished: dict[str, Run] = {}
     total = sum(entry.runs for entry in planned if entry.draw is None)
-    # Tasks with series come first, because the engine runs each key once, as the first task
-    # requires.
+    # Several tasks can have one key. The engine runs the key once, with the recordings of its first
+    # task, so tasks with series come first.
     ordered = sorted(chain.from_iterable(tasks.values()), key=lambda task: not task.series)
     if progress is not None:
         progress(0, total)
@@ -143,12 +143,12 @@ def run_plan(
     # Draws are long calls of the core, so a thread makes them in parallel with the runs.
     thread = ThreadPoolExecutor(1)
     try:
-        draws_of = {point_key: thread.submit(draw) for point_key, draw in draws.items()}
-        for identity, run in chain(run_missing(ordered, store, jobs), emulated):
-            finished[identity] = run
+        draw_futures = {point_key: thread.submit(draw) for point_key, draw in draws.items()}
+        for run_key, run in chain(run_missing(ordered, store, jobs), emulated):
+            finished[run_key] = run
             if progress is not None:
                 progress(len(finished), total)
-        drawn = {point_key: future.result() for point_key, future in draws_of.items()}
+        drawn = {point_key: future.result() for point_key, future in draw_futures.items()}
     finally:
         thread.shutdown(cancel_futures=True)
     tasks_or_downloads: Mapping[Key, Sequence[Task | Download]] = {**tasks, **downloads}
@@ -178,12 +178,12 @@ def _tasks(
 def check_changes(
     plan: Plan, planned: Sequence[PlannedPoint], scenarios: Path, changes: Sequence[tuple[str, str]]
 ) -> None:
-    """Check that the changes fit every point, before anything is run.
+    """Check that the scenario of every point is valid with the changes, before anything is run.
 
     Raises
     ------
     umtslab.ScenarioError
-        If they do not fit a point.
+        If the scenario of a point is not valid.
     """
     from umtslab.scenario import Scenario
 
@@ -205,7 +205,7 @@ def _draws(
     name, overrides = plan.scenario_of(planned.point)
     scenario = Scenario.load(scenarios / name, [*planned.settings, *overrides, *extra])
 
-    def one(run: int) -> Run:
+    def drawn_run(run: int) -> Run:
         if draw.what == "traffic":
             metrics = scenario.draw_traffic(draw.flow, draw.number, run=run)
         else:
@@ -213,7 +213,7 @@ def _draws(
         identity = Identity(scenario.content_hash, code_version(), scenario.seed, run)
         return Run(scenario.name, identity, metrics, events=0, duration_s=0.0)
 
-    return lambda: [one(run) for run in range(planned.runs)]
+    return lambda: [drawn_run(run) for run in range(planned.runs)]
 
 
 def _downloads(plan: Plan, planned: PlannedPoint, scenarios: Path, store: Store) -> Iterator[Download]:
@@ -256,7 +256,7 @@ class StudyResults:
         return len(self._runs_at(point))
 
     def metric(self, point: Point, name: str) -> Sample:
-        """Return a metric of the run."""
+        """Return a metric of each run."""
         runs = self._runs_at(point)
         if name not in runs[0].metrics:
             raise Missing(f"runs have no metric {name}")
@@ -333,8 +333,9 @@ _VALUE_COLUMN = {
 def _series(run: Run, kind: str, user: int | None, end_s: float) -> Series:
     """Return a series of the connection that opened as number `user`, counted from 1.
 
-    If `user` is None, the values of all connections with the same time are added. If the rows of
-    the series are those of users, returns the downlink of user number `user`, by default the first.
+    If `user` is None, the values of all connections with the same time are added. A series with a
+    column ``ue`` has no connections: of such a series, returns the downlink of user number `user`,
+    by default the first.
     """
     import polars as pl
 
@@ -366,6 +367,7 @@ def _emulated_round_trips(run: Run, user: int | None, end_s: float) -> Series:
         opened = run.connections().sort("opened_s")["opened_s"].to_list()
         if user > len(opened):
             raise Missing(f"the runs have no connection number {user}")
+        # From the opening of this connection to the opening of the next one.
         begin_s, until_s = [*opened, float("inf")][user - 1 : user + 1]
         rows = rows.filter(pl.col("time_s").is_between(begin_s, until_s, closed="left"))
     return Series(rows["time_s"].to_list(), rows["rtt_s"].to_list(), end_s)

@@ -1,4 +1,4 @@
-"""Trends over several dimensions, or over a quantity that was measured itself.
+"""Trends over several dimensions, or over another measured quantity.
 
 - ``dip(a + b)``, ``increasing(a + b)``: points with the same sum are combined into their mean.
 - ``argmax(a, b) in {…} x {…}``: the best of the listed points beats each of the others.
@@ -53,20 +53,29 @@ def _best_in_set(match: re.Match[str], rows: Rows) -> Finding:
     """Require that the best point of a set is better than each point outside it."""
     names = [name.strip() for name in match[1].split(",")]
     sets = [{text(_number(v)) for v in part.strip(" {}").split(",")} for part in match[2].split(" x ")]
-    inside = [row for row in rows if all(text(row[0][n]) in s for n, s in zip(names, sets, strict=True))]
-    outside = [row for row in rows if row not in inside]
-    if not inside or not outside:
-        raise Missing("the points inside and outside the set were not all run")
-    best = max(inside, key=lambda row: usable_mean(row[1]))
+
+    def is_in_set(point: Mapping[str, Value]) -> bool:
+        return all(text(point[name]) in values for name, values in zip(names, sets, strict=True))
 
     def point_label(point: Mapping[str, Value]) -> str:
         return "/".join(text(point[name]) for name in names)
 
-    return conjunction(greater(best[1], y, f"{point_label(best[0])} > {point_label(x)}") for x, y in outside)
+    inside = [(point, sample) for point, sample in rows if is_in_set(point)]
+    outside = [(point, sample) for point, sample in rows if not is_in_set(point)]
+    if not inside or not outside:
+        raise Missing("the points inside and outside the set were not all run")
+    best_point, best = max(inside, key=lambda row: usable_mean(row[1]))
+    return conjunction(
+        greater(best, sample, f"{point_label(best_point)} > {point_label(point)}")
+        for point, sample in outside
+    )
 
 
 def _best_differs(match: re.Match[str], rows: Rows) -> Finding:
-    """Require two best values that differ and are both significantly better than the others."""
+    """Judge ``argmax(over) differs by by``: each value of `by` has a best value of `over`.
+
+    Two of these best values must differ, and both be significantly better than the other values.
+    """
     over, by = match[1], match[2]
     bests: dict[str, tuple[str, Verdict]] = {}
     for value in dict.fromkeys(text(point[by]) for point, _ in rows):
@@ -97,15 +106,15 @@ def curve_ordered_by(x: Sequence[Sample], y: Sequence[Sample]) -> Curve:
     if len(x) < 3:
         raise Missing(f"a measured quantity orders three points or more, and {len(x)} were run")
     rows = sorted(zip(x, y, strict=True), key=lambda row: usable_mean(row[0]))
-    return Curve([usable_mean(a) for a, _ in rows], [b for _, b in rows])
+    return Curve([usable_mean(x_sample) for x_sample, _ in rows], [y_sample for _, y_sample in rows])
 
 
 def depth_pct(curve: Curve) -> Sample:
     """Return how far the lowest point of a curve (by means) is below the first, in per cent."""
     first, lowest = curve.y[0], min(curve.y, key=usable_mean)
     return [
-        None if a is None or not a or b is None else 100 * (a - b) / a
-        for a, b in zip(first, lowest, strict=False)
+        None if not top or bottom is None else 100 * (top - bottom) / top
+        for top, bottom in zip(first, lowest, strict=False)
     ]
 
 

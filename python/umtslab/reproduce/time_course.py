@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.reproduce.compare import Finding, Verdict, conjunction, greater, interval, show
@@ -53,9 +54,16 @@ def mean_between(series: Series, start_s: float, end_s: float) -> float | None:
     return area / covered if covered else None
 
 
-def bins(series: Series, start_s: float, end_s: float, width_s: float) -> list[tuple[float, float | None]]:
-    """Return start and time average of each complete bin between two instants, in one pass."""
-    count = int((end_s - start_s) / width_s + 1e-9)
+class TimeBin(NamedTuple):
+    """The time average of a series in a bin. None before the first value of the series."""
+
+    start_s: float
+    mean: float | None
+
+
+def bins(series: Series, start_s: float, end_s: float, width_s: float) -> list[TimeBin]:
+    """Return the complete bins between two instants, in one pass over the series."""
+    count = int((end_s - start_s) / width_s + 1e-9)  # the summand covers rounding of the quotient
     area, covered = [0.0] * count, [0.0] * count
     edges = [*series.times_s[1:], series.end_s]
     for begin, end, value in zip(series.times_s, edges, series.values, strict=True):
@@ -66,8 +74,9 @@ def bins(series: Series, start_s: float, end_s: float, width_s: float) -> list[t
             area[index] += (stop - begin) * value
             covered[index] += stop - begin
             begin, index = stop, index + 1
-    means = [a / c if c else None for a, c in zip(area, covered, strict=True)]
-    return [(start_s + i * width_s, mean) for i, mean in enumerate(means)]
+    return [
+        TimeBin(start_s + i * width_s, area[i] / covered[i] if covered[i] else None) for i in range(count)
+    ]
 
 
 def _instant(trend: Trend, name: str) -> float:
@@ -77,17 +86,25 @@ def _instant(trend: Trend, name: str) -> float:
 
 
 def _step_up_and_stay(runs: Sequence[Series], at_s: float) -> Finding:
-    """Every bin after the instant must lie above half of the largest rise."""
+    """Every bin after the instant must lie above half of the rise to the highest bin."""
     before = [mean_between(run, at_s - BEFORE_S, at_s) for run in runs]
-    after = _transposed([[mean for _, mean in bins(run, at_s, run.end_s, STAY_BIN_S)] for run in runs])
+    means_of_runs: list[Sample] = [
+        [time_bin.mean for time_bin in bins(run, at_s, run.end_s, STAY_BIN_S)] for run in runs
+    ]
+    after = _transposed(means_of_runs)  # for each bin, its mean in every run
     if not after:
         raise Missing(f"the runs end less than {STAY_BIN_S:g} s after {at_s:g} s")
-    highest = [max((v for v in column if v is not None), default=None) for column in _transposed(after)]
-    half = [None if a is None or b is None else (a + b) / 2 for a, b in zip(before, highest, strict=True)]
+    highest = [
+        max((mean for mean in means if mean is not None), default=None) for means in _transposed(after)
+    ]
+    half_rise = [
+        None if low is None or high is None else (low + high) / 2
+        for low, high in zip(before, highest, strict=True)
+    ]
     rise = greater(highest, before, f"highest level after {at_s:g} s above the level before")
     stays = [
-        greater(column, half, f"from {at_s + i * STAY_BIN_S:g} s on, above half of the rise")
-        for i, column in enumerate(after)
+        greater(sample, half_rise, f"from {at_s + i * STAY_BIN_S:g} s on, above half of the rise")
+        for i, sample in enumerate(after)
     ]
     finding = conjunction([rise, *stays])
     if finding.verdict is Verdict.PASS:
@@ -108,20 +125,25 @@ def _steps_down(runs: Sequence[Series], count: int, after_s: float) -> Finding:
 
 
 def _count_steps(series: Series, after_s: float) -> float | None:
-    """Return the number of steps down after an instant; None if the series begins too late."""
-    start = mean_between(series, after_s - BEFORE_S, after_s)
-    if start is None:
+    """Return the number of steps down after an instant; None if the series begins too late.
+
+    A step begins where two successive bins lie at least one step size below the current level.
+    These bins lower the level. Further falls without a pause belong to the same step.
+    """
+    initial_level = mean_between(series, after_s - BEFORE_S, after_s)
+    if initial_level is None:
         return None
-    means = [mean for _, mean in bins(series, after_s, series.end_s, STEP_BIN_S) if mean is not None]
-    size = STEP_SIZE * start
-    level, steps, falling = start, 0, False
-    for now, following in pairwise(means):
-        fell = now < level - size and following < level - size
-        if fell and not falling:
+    time_bins = bins(series, after_s, series.end_s, STEP_BIN_S)
+    means = [time_bin.mean for time_bin in time_bins if time_bin.mean is not None]
+    size = STEP_SIZE * initial_level
+    level, steps, was_falling = initial_level, 0, False
+    for mean, next_mean in pairwise(means):
+        is_falling = mean < level - size and next_mean < level - size
+        if is_falling and not was_falling:
             steps += 1
-        falling = fell
-        if fell:
-            level = min(now, following)
+        was_falling = is_falling
+        if is_falling:
+            level = min(mean, next_mean)
     return float(steps)
 
 
@@ -129,7 +151,7 @@ def _lowest(columns: Sequence[Sample]) -> Summary:
     """Return the summary with the smallest mean."""
     return min(
         (summarise(column) for column in columns),
-        key=lambda s: s.mean if s.mean is not None else float("inf"),
+        key=lambda summary: summary.mean if summary.mean is not None else float("inf"),
     )
 
 

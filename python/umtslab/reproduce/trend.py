@@ -1,8 +1,9 @@
 """Claims about trends: the shape of a quantity over the values of one dimension.
 
-`increasing` and `decreasing` require every step to be significant. `nondecreasing`, `nonincreasing`
-and `flat` compare all pairs with the tolerance of "about equal" (5 %), so that small steps cannot
-add up unnoticed. `peak`, `dip` and `argmax` compare the best point with others. `concave` and
+A step is the change from one value of the dimension to the next. `increasing` and `decreasing`
+require every step to be significant. `nondecreasing`, `nonincreasing` and `flat` compare all pairs
+with the tolerance of "about equal" (5 %), so that small steps cannot add up unnoticed. `peak`,
+`dip` and `argmax` compare the best point with others. `concave` and
 `increasing_convex` compare the slopes of steps. `linear` fits a straight line to each run's points.
 The other shapes are combinations of these.
 """
@@ -15,6 +16,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import linear_regression
+from typing import NamedTuple
 
 from umtslab.analyse.statistics import summarise
 from umtslab.reproduce.compare import (
@@ -48,7 +50,7 @@ class Trend:
 
 @dataclass(frozen=True)
 class Curve:
-    """A quantity over increasing values of a dimension, with all replications of each value."""
+    """A quantity over increasing values `x` of a dimension. `y` has the replications of each value."""
 
     x: Sequence[float]
     y: Sequence[Sample]
@@ -59,8 +61,8 @@ class Curve:
 
     def part(self, keep: Callable[[float], bool]) -> Curve:
         """Return the points for which `keep` returns true for x."""
-        chosen = [i for i, x in enumerate(self.x) if keep(x)]
-        return Curve([self.x[i] for i in chosen], [self.y[i] for i in chosen])
+        kept = [index for index, x in enumerate(self.x) if keep(x)]
+        return Curve([self.x[index] for index in kept], [self.y[index] for index in kept])
 
 
 def parse_trend(text: str) -> Trend:
@@ -74,9 +76,9 @@ def parse_trend(text: str) -> Trend:
     match = re.fullmatch(r"(\w+)\(([^()]*)\)\s*(?:(=|<=|>=|<|>)\s*([-+.\w]+))?", text.strip())
     if match is None:
         raise Missing(f"there is no rule for the trend {text!r}")
-    over, *rest = [item.strip() for item in match[2].split(",")]
+    over, *option_texts = [item.strip() for item in match[2].split(",")]
     options: dict[str, float] = {}
-    for item in rest:
+    for item in option_texts:
         name, equals, value = item.partition("=")
         if not equals:
             raise Missing(f"there is no rule for the trend {text!r}")
@@ -113,12 +115,14 @@ def _increasing(curve: Curve, trend: Trend) -> Finding:
 
     The option `rise` limits the increase from the first to the last point, as a share of the first.
     """
-    finding = steps(curve.y, "<", curve.names())
+    findings = steps(curve.y, "<", curve.names())
     if (max_rise := trend.options.get("rise")) is not None:
-        pairs = zip(curve.y[0], curve.y[-1], strict=False)
-        rises = [100 * (b / a - 1) if a and b is not None else None for a, b in pairs]
-        finding.append(within(summarise(rises), -100.0, 100 * max_rise, "rise from first to last (%)"))
-    return conjunction(finding)
+        rises_pct = [
+            100 * (last / first - 1) if first and last is not None else None
+            for first, last in zip(curve.y[0], curve.y[-1], strict=False)
+        ]
+        findings.append(within(summarise(rises_pct), -100.0, 100 * max_rise, "rise from first to last (%)"))
+    return conjunction(findings)
 
 
 def _decreasing(curve: Curve, _: Trend) -> Finding:
@@ -154,10 +158,10 @@ def _flat_then(curve: Curve, trend: Trend, then: Callable[[Curve, Trend], Findin
 
 
 def _peak(curve: Curve, trend: Trend, sign: int = 1) -> Finding:
-    """The extreme point must lie beyond both ends, and no other point beyond it.
+    """The extreme point must lie beyond both ends, and no other point beyond the extreme point.
 
-    It is a maximum (`sign` 1) or a minimum (-1): the point ``at`` or, without this option, the point
-    with the extreme mean.
+    The extreme is a maximum (`sign` 1) or a minimum (-1). The extreme point is the option ``at`` or,
+    without this option, the point with the largest or smallest mean.
     """
     oriented = curve if sign > 0 else Curve(curve.x, [_negated(sample) for sample in curve.y])
     top = _index(curve, trend.options["at"]) if "at" in trend.options else _best(oriented)
@@ -181,17 +185,20 @@ def _dip(curve: Curve, trend: Trend) -> Finding:
 
 
 def _argmax(curve: Curve, trend: Trend) -> Finding:
-    """Judge the value at which the curve has its maximum."""
-    inside = _COMPARE.get(trend.relation)
-    if inside is None:
+    """Judge the value of x at which the curve has its maximum, as in ``argmax(x) <= 3``.
+
+    The best of the points that satisfy the relation must be above each of the other points.
+    """
+    satisfies = _COMPARE.get(trend.relation)
+    if satisfies is None:
         raise Missing("argmax needs a value to compare with")
-    indices = [i for i, x in enumerate(curve.x) if inside(x, trend.bound)]
-    if not indices:
+    inside = [i for i, x in enumerate(curve.x) if satisfies(x, trend.bound)]
+    if not inside:
         raise Missing(f"no value of {trend.over} {trend.relation} {trend.bound:g} was run")
-    best = max(indices, key=lambda i: usable_mean(curve.y[i]))
+    best = max(inside, key=lambda i: usable_mean(curve.y[i]))
     names = curve.names()
-    rest = [i for i in range(len(curve.x)) if i not in indices]
-    return conjunction(greater(curve.y[best], curve.y[i], f"{names[best]} > {names[i]}") for i in rest)
+    outside = [i for i in range(len(curve.x)) if i not in inside]
+    return conjunction(greater(curve.y[best], curve.y[i], f"{names[best]} > {names[i]}") for i in outside)
 
 
 def _slopes_change(curve: Curve, trend: Trend, sign: int) -> Finding:
@@ -209,6 +216,8 @@ def _slopes_change(curve: Curve, trend: Trend, sign: int) -> Finding:
     ]
     names = [f"slope {a} to {b}" for a, b in zip(curve.names(), curve.names()[1:], strict=False)]
     overall = greater(slopes[-1], slopes[0], f"{names[-1]} against {names[0]}")
+    # The slopes have been multiplied by `sign`, so each must not be above the next one. A step that
+    # passes is a significant change in the opposite direction.
     contradictions = [negation(step) for step in steps(slopes, ">", names) if step.verdict is Verdict.PASS]
     return conjunction([overall, *contradictions])
 
@@ -222,13 +231,14 @@ def _linear(curve: Curve, trend: Trend) -> Finding:
         return Finding(Verdict.FAIL, "level in every run")
     lines = [_line(curve.x, [y for y in run if y is not None]) for run in runs]
     span = curve.x[-1] - curve.x[0]
-    rises = summarise(None if line is None else line[1] * span for line in lines)
+    rises = summarise(None if line is None else line.slope * span for line in lines)
     rise_interval = interval(rises)
     if rise_interval is None:
         return Finding(Verdict.INCONCLUSIVE, f"{rises.n} runs give no interval of the rise")
-    if rise_interval[0] <= 0 <= rise_interval[1]:
+    low, high = rise_interval
+    if low <= 0 <= high:
         return Finding(Verdict.INCONCLUSIVE, f"the rise of {show(rises)} is inside the noise")
-    margin = ABOUT_EQUAL * abs((rise_interval[0] + rise_interval[1]) / 2)
+    margin = ABOUT_EQUAL * abs((low + high) / 2)
     return conjunction(
         within(
             summarise(_residual(line, x, y) for line, y in zip(lines, sample, strict=False)),
@@ -240,17 +250,24 @@ def _linear(curve: Curve, trend: Trend) -> Finding:
     )
 
 
-def _line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float] | None:
-    """Return intercept and slope by least squares. None if a point has no value."""
+class _Line(NamedTuple):
+    """A straight line: intercept + slope · x."""
+
+    intercept: float
+    slope: float
+
+
+def _line(x: Sequence[float], y: Sequence[float]) -> _Line | None:
+    """Fit a straight line by least squares. None if a point has no value."""
     if len(y) < len(x):
         return None
     fit = linear_regression(x, y)
-    return fit.intercept, fit.slope
+    return _Line(fit.intercept, fit.slope)
 
 
-def _residual(line: tuple[float, float] | None, x: float, y: float | None) -> float | None:
+def _residual(line: _Line | None, x: float, y: float | None) -> float | None:
     """Return the distance of a value from a straight line."""
-    return None if line is None or y is None else y - line[0] - line[1] * x
+    return None if line is None or y is None else y - line.intercept - line.slope * x
 
 
 def _increasing_convex(curve: Curve, trend: Trend) -> Finding:
@@ -275,30 +292,40 @@ def judge_correlation(sign: int, x: Sequence[Sample], y: Sequence[Sample]) -> Fi
     detail = f"rank correlation {show(rho)}"
     if span is None:
         return Finding(Verdict.INCONCLUSIVE, f"{rho.n} runs give no interval of the rank correlation")
-    if (span[0] > 0) if sign > 0 else (span[1] < 0):
+    low, high = span
+    is_positive, is_negative = low > 0, high < 0
+    if is_positive if sign > 0 else is_negative:
         return Finding(Verdict.PASS, detail)
-    if (span[1] < 0) if sign > 0 else (span[0] > 0):
+    if is_negative if sign > 0 else is_positive:
         return Finding(Verdict.FAIL, detail)
     return Finding(Verdict.INCONCLUSIVE, f"{detail} is inside the noise")
 
 
 def _spearman(x: Sequence[float | None], y: Sequence[float | None]) -> float | None:
-    """Return Spearman's rank correlation; None if a value is missing or all are equal."""
-    xs, ys = [v for v in x if v is not None], [v for v in y if v is not None]
-    if len(xs) < len(x) or len(ys) < len(y):
+    """Return Spearman's rank correlation, the correlation of the ranks of x and of y.
+
+    None if a value is missing, or if all values of x or of y are equal.
+    """
+    known_x, known_y = [v for v in x if v is not None], [v for v in y if v is not None]
+    if len(known_x) < len(x) or len(known_y) < len(y):
         return None
-    rx, ry = _ranks(xs), _ranks(ys)
-    mean = (len(xs) + 1) / 2
-    covariance = sum((a - mean) * (b - mean) for a, b in zip(rx, ry, strict=True))
-    spread = math.sqrt(sum((a - mean) ** 2 for a in rx) * sum((b - mean) ** 2 for b in ry))
+    x_ranks, y_ranks = _ranks(known_x), _ranks(known_y)
+    mean_rank = (len(known_x) + 1) / 2
+    x_deviations = [rank - mean_rank for rank in x_ranks]
+    y_deviations = [rank - mean_rank for rank in y_ranks]
+    covariance = sum(a * b for a, b in zip(x_deviations, y_deviations, strict=True))
+    spread = math.sqrt(sum(a**2 for a in x_deviations) * sum(b**2 for b in y_deviations))
     return covariance / spread if spread else None
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
     """Return ranks from 1. Equal values share their mean rank."""
-    return [
-        1 + sum(v < value for v in values) + (sum(v == value for v in values) - 1) / 2 for value in values
-    ]
+    ranks = []
+    for value in values:
+        smaller = sum(other < value for other in values)
+        equal = sum(other == value for other in values)  # includes the value itself
+        ranks.append(1 + smaller + (equal - 1) / 2)
+    return ranks
 
 
 def _option(trend: Trend, name: str) -> float:

@@ -56,7 +56,7 @@ class Scored:
     `detail` gives the reason of the verdict; for *not yet* it names what is missing. `ours` has the
     measured values. `alternatives` has values of the same quantity by other interpretations of the
     document. `honest` has the verdict and values of the points with 3GPP's accounting
-    (`Plan.honest`). Neither of the two is scored.
+    (`Plan.honest`). Neither `alternatives` nor `honest` counts in the score.
     """
 
     claim: Claim
@@ -88,8 +88,8 @@ def _labelled(scored: Scored, plan: Plan, results: Results) -> Scored:
     if claim.label is None or scored.verdict is not Verdict.PASS:
         return scored
     if claim.label.control:
-        elsewhere = replace(claim, conditions={**claim.conditions, **claim.label.control})
-        if _score(elsewhere, plan, results, {}).verdict is not Verdict.PASS:
+        control_claim = replace(claim, conditions={**claim.conditions, **claim.label.control})
+        if _score(control_claim, plan, results, {}).verdict is not Verdict.PASS:
             return scored
     return replace(scored, verdict=claim.label.verdict)
 
@@ -187,7 +187,7 @@ class _Judge:
         )
 
     def average(self, resolved: ResolvedConditions) -> Finding:
-        """Judge the mean over the sets that were run, computed in each run."""
+        """Judge the mean over the parameter sets that were run. The mean is computed in each run."""
         sets = {key(point): point for case in resolved.cases for point in resolved.matching(case)}
         if not sets:
             return Finding(Verdict.NOT_YET, "none of its parameter sets was run")
@@ -198,17 +198,20 @@ class _Judge:
         return self.compare_with_expected(means, label)
 
     def ratio(self, resolved: ResolvedConditions, case: Point) -> Finding:
-        """Judge the quotient of the quantity at two points, computed in each run."""
+        """Judge the quotient of the quantity at two points. The quotient is computed in each run."""
         conditions = self.claim.conditions
         if "num" not in conditions or "den" not in conditions:
             raise Missing("the two sides of the ratio are not named by num and den")
         sides = [str(conditions["num"]), str(conditions["den"])]
         points = [{**case, **side_point(side, self.plan)} for side in sides]
-        top, bottom = (
+        numerators, denominators = (
             self.measured(point, " ".join(filter(None, (self.label(resolved, case), side))))
             for point, side in zip(points, sides, strict=True)
         )
-        ratio: Sample = [a / b if a is not None and b else None for a, b in zip(top, bottom, strict=False)]
+        ratio: Sample = [
+            numerator / denominator if numerator is not None and denominator else None
+            for numerator, denominator in zip(numerators, denominators, strict=False)
+        ]
         label = " ".join(filter(None, (self.label(resolved, case), "ratio")))
         self.ours.append(Measurement(label, summarise(ratio)))
         return self.compare_with_expected(ratio, label)
@@ -245,7 +248,11 @@ class _Judge:
         return judge_order(chains, samples, gaps, f"{where}: " if where else "")
 
     def sample_of_label(self, resolved: ResolvedConditions, case: Point, label: str, where: str) -> Sample:
-        """Return the quantity at the point that a label names. A number stands for itself in all runs."""
+        """Return the quantity at the point that a label names.
+
+        A label that is a number, as in ``a < 5``, is a constant: it has this value in as many runs
+        as the points measured so far.
+        """
         values = label_point(label, self.plan, resolved.vary)
         if values is not None:
             return self.measured({**case, **values}, f"{where} {label}".strip())
@@ -261,15 +268,19 @@ class _Judge:
         named = {label for group in chain.groups for label in group}
         if OTHERS not in named:
             return chain
-        run = {tuple(text(point[name]) for name in resolved.vary) for point in resolved.matching(case)}
+        combinations = {
+            tuple(text(point[name]) for name in resolved.vary) for point in resolved.matching(case)
+        }
         run_labels = (
-            "_".join(_word(name, value) for name, value in zip(resolved.vary, row, strict=True))
-            for row in sorted(run)
+            "_".join(_word(name, value) for name, value in zip(resolved.vary, values, strict=True))
+            for values in sorted(combinations)
         )
-        known = [label_point(label, self.plan, resolved.vary) for label in named]
-        others = [label for label in run_labels if label_point(label, self.plan, resolved.vary) not in known]
+        named_points = [label_point(label, self.plan, resolved.vary) for label in named]
+        others = [
+            label for label in run_labels if label_point(label, self.plan, resolved.vary) not in named_points
+        ]
         groups = (
-            tuple(o for label in group for o in (others if label == OTHERS else [label]))
+            tuple(expanded for label in group for expanded in (others if label == OTHERS else [label]))
             for group in chain.groups
         )
         return Chain(tuple(groups), chain.relations)
@@ -289,20 +300,19 @@ class _Judge:
             raise Missing("there is no rule for a trend without a varied dimension")
         name = resolved.vary[0]
         levels = resolved.levels(case, name)
-        missing_levels = [
-            reason
-            for v in self.stated_levels(resolved, name)
-            if (reason := self.plan.dimensions[name].missing.get(v))
+        unsupported = self.plan.dimensions[name].missing
+        reasons = [
+            unsupported[level] for level in self.stated_levels(resolved, name) if unsupported.get(level)
         ]
         where = self.label(resolved, case)
         samples = [
             self.measured({**case, name: level}, f"{where} {name} {text(level)}".strip()) for level in levels
         ]
-        gaps = [Finding(Verdict.NOT_YET, reason) for reason in dict.fromkeys(missing_levels)]
+        gaps = [Finding(Verdict.NOT_YET, reason) for reason in dict.fromkeys(reasons)]
         if trend.shape.endswith("_rank_correlation"):
-            others = [measure(self.plan, self.results, trend.over, {**case, name: level}) for level in levels]
+            x = [measure(self.plan, self.results, trend.over, {**case, name: level}) for level in levels]
             sign = 1 if trend.shape.startswith("positive") else -1
-            finding = judge_correlation(sign, others, samples)
+            finding = judge_correlation(sign, x, samples)
             # More points can reverse a correlation, so with gaps the claim stays open.
             return conjunction(gaps) if gaps else finding
         curve = Curve([_number(level) for level in levels], samples)
@@ -404,8 +414,8 @@ class _Judge:
         metric = metric or self.claim.metric
         sample = measure(self.plan, self.results, metric, point)
         self.ours.append(Measurement(label, summarise(sample)))
-        for name, other in measure_alternatives(self.plan, self.results, metric, point).items():
-            self.alternatives.append(Measurement(f"{label} {name}".strip(), summarise(other)))
+        for name, alternative in measure_alternatives(self.plan, self.results, metric, point).items():
+            self.alternatives.append(Measurement(f"{label} {name}".strip(), summarise(alternative)))
         return sample
 
     def record(self, label: str, sample: Sample) -> None:

@@ -14,9 +14,9 @@ from umtslab.lanes import hues
 
 def text() -> str:
     """Return the properties of the light and of the dark theme."""
-    found = hues().values()
-    light = [f"  --{hue.name}: {hue.light[0]}; --{hue.name}-e: {hue.light[1]};" for hue in found]
-    dark = [f"  --{hue.name}: {hue.dark[0]}; --{hue.name}-e: {hue.dark[1]};" for hue in found]
+    all_hues = hues().values()
+    light = [f"  --{hue.name}: {hue.light[0]}; --{hue.name}-e: {hue.light[1]};" for hue in all_hues]
+    dark = [f"  --{hue.name}: {hue.dark[0]}; --{hue.name}-e: {hue.dark[1]};" for hue in all_hues]
     return "\n".join(
         [
             "/* Generated from crates/record/src/looks.rs by python -m umtslab.serve.colours. */",

@@ -11,7 +11,10 @@ _MOST = 100
 
 def comparable(store: StoreReader, run: Run) -> list[dict[str, str]]:
     """Return the newest runs with a time line, except `run`: runs of the same scenario first."""
-    found = [one for one in store.runs() if one.key != run.key and HAS_TIMELINE in one.series_kinds()]
-    found.sort(key=lambda one: store.made_at(one) or "", reverse=True)
-    found.sort(key=lambda one: one.scenario != run.scenario)
-    return [{"key": one.key, "label": one.heading} for one in found[:_MOST]]
+    others = [
+        other for other in store.runs() if other.key != run.key and HAS_TIMELINE in other.series_kinds()
+    ]
+    # The second sort keeps the order of the first within each group.
+    others.sort(key=lambda other: store.made_at(other) or "", reverse=True)
+    others.sort(key=lambda other: other.scenario != run.scenario)
+    return [{"key": other.key, "label": other.heading} for other in others[:_MOST]]

@@ -40,27 +40,32 @@ def campaign(record: Record, metric: str | None, over: str | None) -> dict[str, 
     UnknownMetric
         If there is no such metric, or the campaign does not vary the key.
     """
-    known = _metrics(record)
-    chosen = metric or (record.shown_metrics[0] if record.shown_metrics else known[0])
-    if chosen not in known:
+    choices = _metrics(record)
+    shown = metric or (record.shown_metrics[0] if record.shown_metrics else choices[0])
+    if shown not in choices:
         raise UnknownMetric("no run of this campaign measured that metric")
     axes = {key: _values(record, key) for key in record.axes}
     if over is not None and over not in axes:
         raise UnknownMetric("this campaign does not vary that key")
     numeric = [key for key, values in axes.items() if in_one_unit(values) is not None]
-    along = over or next(iter(numeric or axes), "")
-    positions = in_one_unit(axes.get(along, []))
-    place = dict(zip(map(str, axes.get(along, [])), positions[0], strict=True)) if positions else {}
+    x_key = over or next(iter(numeric or axes), "")
+    x_values = axes.get(x_key, [])
+    numbers_and_unit = in_one_unit(x_values)
+    if numbers_and_unit is None:
+        x_of_value, x_unit = {}, ""
+    else:
+        numbers, x_unit = numbers_and_unit
+        x_of_value = dict(zip(map(str, x_values), numbers, strict=True))
     return {
         "name": record.name,
         "title": record.title or record.name,
         "seed": record.seed,
         "axes": [_axis(key, values) for key, values in axes.items()],
-        "metrics": [_described(name) for name in known],
-        "metric": _described(chosen),
-        "over": _axis(along, axes.get(along, [])),
-        "x_label": with_unit(key_label(along), positions[1] if positions else ""),
-        "points": [_point(record, cell, chosen, along, place) for cell in record.cells],
+        "metrics": [_described(name) for name in choices],
+        "metric": _described(shown),
+        "over": _axis(x_key, x_values),
+        "x_label": with_unit(key_label(x_key), x_unit),
+        "points": [_point(record, cell, shown, x_key, x_of_value) for cell in record.cells],
         "runs": sum(len(cell.runs) for cell in record.cells),
         "missing": sum(not cell.runs for cell in record.cells),
     }
@@ -86,28 +91,29 @@ def _axis(key: str, values: list[object]) -> dict[str, Any]:
     return {"key": key, "label": key_label(key), "values": [value_label(value) for value in values]}
 
 
-def _point(record: Record, cell: Cell, metric: str, along: str, place: dict[str, float]) -> dict[str, Any]:
-    others = [value_label(cell.parameters.get(key, "")) for key in record.axes if key != along]
+def _point(
+    record: Record, cell: Cell, metric: str, x_key: str, x_of_value: dict[str, float]
+) -> dict[str, Any]:
+    others = [value_label(cell.parameters.get(key, "")) for key in record.axes if key != x_key]
     return {
         "at": [value_label(cell.parameters.get(key, "")) for key in record.axes],
-        "x": place.get(str(cell.parameters.get(along))),
+        "x": x_of_value.get(str(cell.parameters.get(x_key))),
         "group": ", ".join(others),
         "runs": [{"key": run.key, "run": run.run} for run in cell.runs],
         "mean": _mean(summarise(cell.values(metric))),
     }
 
 
-def _mean(found: Summary) -> dict[str, Any]:
-    bounds = (None, None) if found.mean is None or found.ci95 is None else (
-        found.mean - found.ci95,
-        found.mean + found.ci95,
-    )  # fmt: skip
+def _mean(summary: Summary) -> dict[str, Any]:
+    low = high = None
+    if summary.mean is not None and summary.ci95 is not None:
+        low, high = summary.mean - summary.ci95, summary.mean + summary.ci95
     return {
-        "value": found.mean,
-        "low": bounds[0],
-        "high": bounds[1],
-        "text": with_interval(found.mean, found.ci95, found.n),
-        "n": found.n,
+        "value": summary.mean,
+        "low": low,
+        "high": high,
+        "text": with_interval(summary.mean, summary.ci95, summary.n),
+        "n": summary.n,
     }
 
 
@@ -156,7 +162,7 @@ def _best(outcome: Outcome) -> str:
 
 def _strongest(findings: Findings) -> str:
     metric, effects = next(iter(findings.effects.items()), ("", ()))
-    strongest = max(effects, key=lambda one: one.first, default=None)
+    strongest = max(effects, key=lambda effect: effect.first, default=None)
     if strongest is None:
         return "No effect was measured."
     measure = _measure(findings)
@@ -180,13 +186,13 @@ def _effects(findings: Findings) -> list[dict[str, Any]]:
             "unit": units().get(metric, "") if is_morris else "",
             "bars": [
                 {
-                    "label": key_label(one.parameter),
-                    "value": one.first,
-                    "low": None if one.first_ci95 is None else one.first - one.first_ci95,
-                    "high": None if one.first_ci95 is None else one.first + one.first_ci95,
-                    "text": with_interval(one.first, one.first_ci95),
+                    "label": key_label(effect.parameter),
+                    "value": effect.first,
+                    "low": None if effect.first_ci95 is None else effect.first - effect.first_ci95,
+                    "high": None if effect.first_ci95 is None else effect.first + effect.first_ci95,
+                    "text": with_interval(effect.first, effect.first_ci95),
                 }
-                for one in sorted(effects, key=lambda one: -one.first)
+                for effect in sorted(effects, key=lambda effect: -effect.first)
             ],
         }
         for metric, effects in findings.effects.items()
@@ -208,22 +214,27 @@ def _importance(outcome: Outcome) -> list[dict[str, Any]]:
 
 
 def _front(outcome: Outcome) -> tuple[list[dict[str, Any]], str, str]:
-    """Return the trials by the first bounded metric and the objective; the front is not bettered in both."""
+    """Return the trials by the first bounded metric and the objective, and the labels of both axes.
+
+    A trial is on the front if no other trial is at least as good in both.
+    """
     if not outcome.study.constraints:
         return [], "", ""
     bound = outcome.study.constraints[0]
 
-    def at(trial: Trial) -> tuple[float, float] | None:
+    def position(trial: Trial) -> tuple[float, float] | None:
         x, y = trial.limits[str(bound)].mean, trial.objective.mean
         return None if x is None or y is None else (x, y)
 
-    points = [(trial, place) for trial in outcome.trials if (place := at(trial)) is not None]
+    points = [(trial, at) for trial in outcome.trials if (at := position(trial)) is not None]
+    # With these signs, larger is better.
     x_sign = 1 if bound.least is not None else -1
     y_sign = 1 if outcome.study.maximise else -1
 
     def is_bettered(x: float, y: float) -> bool:
         return any(
-            x_sign * (a - x) >= 0 and y_sign * (b - y) >= 0 and (a, b) != (x, y) for _, (a, b) in points
+            x_sign * (other_x - x) >= 0 and y_sign * (other_y - y) >= 0 and (other_x, other_y) != (x, y)
+            for _, (other_x, other_y) in points
         )
 
     rows = [

@@ -17,12 +17,12 @@ def file_in(folder: Path, name: str) -> Path:
     NoSuchFile
         If there is no such regular file, or a symbolic link leads out of the folder.
     """
-    if name in ("", ".", "..") or any(ord(one) < 32 or one in "/\\" for one in name):
+    if name in ("", ".", "..") or any(ord(character) < 32 or character in "/\\" for character in name):
         raise NoSuchFile("this is not the name of a file here")
     try:
-        root, place = folder.resolve(strict=True), (folder / name).resolve(strict=True)
+        root, path = folder.resolve(strict=True), (folder / name).resolve(strict=True)
     except (OSError, ValueError):
         raise NoSuchFile("there is no such file here") from None
-    if not place.is_relative_to(root) or not place.is_file():
+    if not path.is_relative_to(root) or not path.is_file():
         raise NoSuchFile("there is no such file here")
-    return place
+    return path

@@ -46,7 +46,7 @@ _GROUPS = {
     "measure": "Run",
 }
 _REPEATED = ("ue.rlc.", "ue.rrc.", "ue.radio.", "flow.tcp.", "proxy.server_side.", "proxy.radio_side.")
-"""Tables that repeat the keys of another table for some users."""
+"""Beginnings of keys that repeat the keys of another table for some users."""
 
 _NOT_IN_FORM = frozenset({"extends", "name", "title", "source", "version", "seed"})
 _USUAL_STOPS = {
@@ -215,8 +215,8 @@ def _is_whole(kind: str, current: Quantity) -> bool:
 
 def _probabilities(value: float, text: str) -> tuple[str, ...]:
     """Return equally spaced probabilities from 0, and the current one with its spelling."""
-    top = min(1.0, max(_USUAL_MAX_PROBABILITY, 2 * value))
-    numbers = {round(top * step / _PROBABILITY_STEPS, 6) for step in range(_PROBABILITY_STEPS + 1)}
+    last = min(1.0, max(_USUAL_MAX_PROBABILITY, 2 * value))
+    numbers = {round(last * step / _PROBABILITY_STEPS, 6) for step in range(_PROBABILITY_STEPS + 1)}
     texts = {n: f"{n:.6g}" for n in numbers}
     texts[value] = text
     return tuple(texts[n] for n in sorted(texts))
@@ -228,8 +228,8 @@ def _around(current: Quantity, *, is_whole: bool) -> list[float]:
     numbers = [
         mantissa * 10.0**power for power in range(exponent - 1, exponent + 2) for mantissa in _ROUND_MANTISSAS
     ]
-    near = [n for n in numbers if current.number / 10 <= n <= current.number * 10]
-    return sorted({float(round(n)) for n in near if n >= 1}) if is_whole else near
+    in_range = [n for n in numbers if current.number / 10 <= n <= current.number * 10]
+    return sorted({float(round(n)) for n in in_range if n >= 1}) if is_whole else in_range
 
 
 def _limits(text: str, current: Quantity) -> tuple[float, float]:

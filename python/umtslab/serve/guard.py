@@ -65,6 +65,10 @@ _HEADERS = (
 )
 
 
+_POLICY_VIOLATION = 1008
+"""Close code of a WebSocket (RFC 6455, section 7.4.1)."""
+
+
 class Refusal(NamedTuple):
     """A refused request: status and one sentence."""
 
@@ -222,8 +226,9 @@ class _Response:
             # A header of the handler takes precedence.
             headers = [(name.lower(), value) for name, value in message.get("headers", [])]
             names = {name for name, _ in headers}
-            added = [(name.encode(), value.encode()) for name, value in _HEADERS]
-            message = {**message, "headers": headers + [(n, v) for n, v in added if n not in names]}
+            defaults = [(name.encode(), value.encode()) for name, value in _HEADERS]
+            missing = [(name, value) for name, value in defaults if name not in names]
+            message = {**message, "headers": headers + missing}
         try:
             await asyncio.wait_for(self._send(message), SEND_S)
         except TimeoutError:
@@ -251,8 +256,8 @@ class Body:
         """
         if self._is_complete:
             return await self._receive()
-        due = self._began + BODY_S + self._size / MIN_UPLOAD_RATE
-        remaining_s = due - asyncio.get_running_loop().time()
+        deadline = self._began + BODY_S + self._size / MIN_UPLOAD_RATE
+        remaining_s = deadline - asyncio.get_running_loop().time()
         try:
             message = await asyncio.wait_for(self._receive(), max(remaining_s, 0.0))
         except TimeoutError:
@@ -292,7 +297,7 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
 
 
 def _has_token(scope: Scope) -> bool:
-    """Whether the address of a view has a token. API requests, WebSockets and POST need the cookie."""
+    """Whether a request for a view has a token. API requests, WebSockets and POST need the cookie."""
     if scope["type"] != "http" or scope["method"] != "GET" or scope["path"].startswith("/api/"):
         return False
     pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
@@ -312,7 +317,7 @@ def _wrong_path(scope: Scope) -> str | None:
 async def _refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
     """Respond with a short text. Closing a WebSocket that is not open yet gives status 403."""
     if scope["type"] == "websocket":
-        await send({"type": "websocket.close", "code": 1008})
+        await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
         return
     body = b"" if scope["method"] == "HEAD" else f"{refusal.text}\n".encode()
     headers = [

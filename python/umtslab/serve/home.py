@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -115,9 +116,15 @@ def _scenarios(folder: Path) -> Iterator[dict[str, Any]]:
 
 def _title(path: Path) -> str:
     """Return the title of a scenario file, without checking the rest of the file."""
-    import tomllib
-
     try:
-        return str(tomllib.loads(path.read_text(encoding="utf-8")).get("title", ""))
+        return _read_title(path, path.stat().st_mtime_ns)
     except (OSError, ValueError):
         return ""
+
+
+@lru_cache(maxsize=1024)
+def _read_title(path: Path, changed_ns: int) -> str:
+    """Return the title. `changed_ns`, the time of the last change, makes a changed file a new entry."""
+    import tomllib
+
+    return str(tomllib.loads(path.read_text(encoding="utf-8")).get("title", ""))

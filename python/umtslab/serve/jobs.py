@@ -49,10 +49,19 @@ LONG = Limits(cpu_s=900, wall_s=1800.0, memory=8 * 2**30, file_size=2**30)
 """For a run that is kept in the store."""
 
 _MOST_AT_ONCE = max(2, os.cpu_count() or 2)
+"""Processes that run at the same time."""
+
 _MOST_WAITING = 8
+"""Jobs of visitors that wait or run."""
+
 _PATIENCE_S = 60.0
+"""Time to wait for a free process."""
+
 _GRACE_S = 2.0
+"""Time to wait for the exit status of a process that closed its connection."""
+
 _REMEMBERED = 50
+"""Jobs of visitors in the list. The oldest ended jobs beyond them are removed."""
 
 
 class JobFailed(Exception):
@@ -120,18 +129,18 @@ def _performed(
     report: Report | None,
     stopped: threading.Event | None,
 ) -> Any:
-    here, there = _context.Pipe()
-    process = _context.Process(target=_child, args=(there, limits, function, arguments), daemon=True)
+    own_end, child_end = _context.Pipe()
+    process = _context.Process(target=_child, args=(child_end, limits, function, arguments), daemon=True)
     with _starting:
         process.start()
-    there.close()
+    child_end.close()
     try:
-        return _result(here, time.monotonic() + limits.wall_s, limits, report, stopped)
+        return _result(own_end, time.monotonic() + limits.wall_s, limits, report, stopped)
     except EOFError:
         process.join(_GRACE_S)
         raise JobFailed(_end_of(process.exitcode, limits)) from None
     finally:
-        here.close()
+        own_end.close()
         if process.is_alive():
             process.kill()
         process.join()
@@ -140,7 +149,7 @@ def _performed(
 
 def _result(
     connection: Connection,
-    due: float,
+    deadline: float,
     limits: Limits,
     report: Report | None,
     stopped: threading.Event | None,
@@ -148,9 +157,10 @@ def _result(
     while True:
         if stopped is not None and stopped.is_set():
             raise JobFailed("The job was stopped.")
-        if (left := due - time.monotonic()) <= 0:
+        if (remaining_s := deadline - time.monotonic()) <= 0:
             raise JobFailed(f"The job took more than {limits.wall_s:g} s, and was ended.")
-        if not connection.poll(min(left, 0.2)):
+        # The short wait lets `stopped` take effect soon.
+        if not connection.poll(min(remaining_s, 0.2)):
             continue
         kind, content = connection.recv()
         if kind == "result":
@@ -291,7 +301,7 @@ class Jobs:
             return
         self._change(number, state="running")
         try:
-            made = perform(
+            result = perform(
                 function,
                 *arguments,
                 limits=LONG,
@@ -301,11 +311,11 @@ class Jobs:
         except Exception as error:
             self._change(number, state="stopped" if stop.is_set() else "failed", message=str(error))
         else:
-            self._change(number, state="done", progress=1.0, result=made)
+            self._change(number, state="done", progress=1.0, result=result)
 
-    def _change(self, number: int, **what: Any) -> None:
+    def _change(self, number: int, **fields: Any) -> None:
         with self._lock:
-            self._jobs[number] = replace(self._jobs[number], **what)
+            self._jobs[number] = replace(self._jobs[number], **fields)
         self.changed()
 
     def _forget(self) -> None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from umtslab.labels import cause_label
 from umtslab.numbers import number
 from umtslab.run import Run
 
 MOST_SHAPES = 8000
+"""Shapes of one answer."""
+
 ROWS = 32
 """UEs of one answer."""
 
@@ -25,9 +27,16 @@ _MARGIN_S = 0.5
 """Time that stays visible on both sides of a fold."""
 
 _LEAST_CELLS, _MOST_CELLS = 60, 600
+_SHAPES_PER_CELL = 4
+"""Causes that share a cell, as an estimate."""
 
-Interval = tuple[float, float, str]
-"""Start, end, and cause or state."""
+
+class Interval(NamedTuple):
+    """A time with one cause or RRC state."""
+
+    start_s: float
+    end_s: float
+    what: str
 
 
 def lanes(run: Run, first: int = 0) -> dict[str, Any] | None:
@@ -39,8 +48,9 @@ def lanes(run: Run, first: int = 0) -> dict[str, Any] | None:
     shown_ues = ues[first : first + ROWS]
     causes = _causes(run, ue_of, set(shown_ues))
     states = _states(run, set(shown_ues))
-    spans = _spans(run, [one for of in causes.values() for one in of], _switches(states))
-    cells = _cells(spans, len(shown_ues)) if sum(map(len, causes.values())) > MOST_SHAPES else None
+    busy = [interval for intervals in causes.values() for interval in intervals]
+    spans = _spans(run, busy, _switches(states))
+    cell_s = _cell_length(spans, len(shown_ues)) if len(busy) > MOST_SHAPES else None
     timeouts = _timeouts(run, ue_of, set(shown_ues))
     return {
         "ues": len(ues),
@@ -48,11 +58,11 @@ def lanes(run: Run, first: int = 0) -> dict[str, Any] | None:
         "duration_s": run.duration_s,
         "spans": [{"from_s": start, "to_s": end} for start, end in spans],
         "folds": _folds(spans, run.duration_s),
-        "cells_s": None if cells is None else cells,
+        "cells_s": cell_s,
         "rows": [
             {
                 "ue": ue,
-                "causes": _intervals(causes[ue]) if cells is None else _shares(causes[ue], spans, cells),
+                "causes": _intervals(causes[ue]) if cell_s is None else _shares(causes[ue], spans, cell_s),
                 "states": _intervals(states[ue]),
                 "timeouts": timeouts[ue],
                 "text": _text(causes[ue]),
@@ -63,16 +73,17 @@ def lanes(run: Run, first: int = 0) -> dict[str, Any] | None:
 
 
 def _causes(run: Run, ue_of: Mapping[int, int], shown: set[int]) -> dict[int, list[Interval]]:
+    """Return the causes of each UE. Successive intervals of one cause become one."""
     intervals: dict[int, list[Interval]] = defaultdict(list)
     table = run.series("budget_intervals").select("connection", "start_s", "end_s", "cause")
     for connection, start, end, cause in table.iter_rows():
         ue = ue_of.get(connection)
         if ue in shown:
             before = intervals[ue][-1] if intervals[ue] else None
-            if before is not None and before[2] == cause and before[1] == start:
-                intervals[ue][-1] = (before[0], end, cause)
+            if before is not None and before.what == cause and before.end_s == start:
+                intervals[ue][-1] = before._replace(end_s=end)
             else:
-                intervals[ue].append((start, end, cause))
+                intervals[ue].append(Interval(start, end, cause))
     return intervals
 
 
@@ -84,14 +95,13 @@ def _states(run: Run, shown: set[int]) -> dict[int, list[Interval]]:
     for time_s, ue, state, towards in run.series("rrc_state").sort("time_s").iter_rows():
         if ue in shown:
             if intervals[ue]:
-                start, _, before = intervals[ue][-1]
-                intervals[ue][-1] = (start, time_s, before)
-            intervals[ue].append((time_s, run.duration_s, "switch" if towards else state))
+                intervals[ue][-1] = intervals[ue][-1]._replace(end_s=time_s)
+            intervals[ue].append(Interval(time_s, run.duration_s, "switch" if towards else state))
     return intervals
 
 
 def _switches(states: Mapping[int, Sequence[Interval]]) -> list[Interval]:
-    return [one for of in states.values() for one in of if one[2] == "switch"]
+    return [interval for intervals in states.values() for interval in intervals if interval.what == "switch"]
 
 
 def _spans(run: Run, busy: Iterable[Interval], switches: Iterable[Interval]) -> list[tuple[float, float]]:
@@ -123,15 +133,15 @@ def _folds(spans: Sequence[tuple[float, float]], duration_s: float) -> list[dict
     ]
 
 
-def _cells(spans: Sequence[tuple[float, float]], rows: int) -> float:
-    """Return the length of a cell, so that all cells together stay below `MOST_SHAPES`."""
-    length = sum(end - start for start, end in spans)
-    count = min(_MOST_CELLS, max(_LEAST_CELLS, MOST_SHAPES // (4 * max(1, rows))))
-    return length / count
+def _cell_length(spans: Sequence[tuple[float, float]], rows: int) -> float:
+    """Return the length of a cell, so that all cells together stay below about `MOST_SHAPES`."""
+    length_s = sum(end - start for start, end in spans)
+    most_cells = MOST_SHAPES // (_SHAPES_PER_CELL * max(1, rows))
+    return length_s / min(_MOST_CELLS, max(_LEAST_CELLS, most_cells))
 
 
 def _shares(
-    intervals: Sequence[Interval], spans: Sequence[tuple[float, float]], length: float
+    intervals: Sequence[Interval], spans: Sequence[tuple[float, float]], cell_s: float
 ) -> list[dict[str, Any]]:
     """Return the shares of the causes in each cell. Shares of one cell are stacked."""
     rows = []
@@ -141,21 +151,22 @@ def _shares(
             at = max(start, span_start)
             until = min(end, span_end)
             while at < until:
-                cell = int((at - span_start) / length)
-                edge = min(until, span_start + (cell + 1) * length)
+                cell = int((at - span_start) / cell_s)
+                edge = min(until, span_start + (cell + 1) * cell_s)
                 if edge <= at:  # rounding: the instant is the end of the cell
                     cell += 1
-                    edge = min(until, span_start + (cell + 1) * length)
+                    edge = min(until, span_start + (cell + 1) * cell_s)
                 time_in[cell][cause] += edge - at
                 at = edge
-        for cell, shares in sorted(time_in.items()):
+        for cell, times in sorted(time_in.items()):
             base = 0.0
-            total = max(length, sum(shares.values()))
-            for cause, time_s in sorted(shares.items(), key=lambda one: -one[1]):
+            # A UE's connections can overlap, so their causes may have more time than the cell.
+            total = max(cell_s, sum(times.values()))
+            for cause, time_s in sorted(times.items(), key=lambda item: -item[1]):
                 rows.append(
                     {
-                        "from_s": span_start + cell * length,
-                        "to_s": min(span_end, span_start + (cell + 1) * length),
+                        "from_s": span_start + cell * cell_s,
+                        "to_s": min(span_end, span_start + (cell + 1) * cell_s),
                         "what": cause,
                         "base": base,
                         "share": time_s / total,
@@ -191,5 +202,5 @@ def _text(intervals: Iterable[Interval]) -> str:
     sums: dict[str, float] = defaultdict(float)
     for start, end, cause in intervals:
         sums[cause] += end - start
-    largest = sorted(sums.items(), key=lambda one: -one[1])[:3]
+    largest = sorted(sums.items(), key=lambda item: -item[1])[:3]
     return ", ".join(f"{cause_label(cause)} {number(time_s, 3)} s" for cause, time_s in largest)

@@ -19,37 +19,39 @@ def measure(timeline: ConnectionTimeline, from_s: float, to_s: float) -> dict[st
     """
     import polars as pl
 
+    def all_rows(lane: str) -> pl.DataFrame:
+        return timeline.chosen(next(declared for declared in LANES if declared.name == lane))
+
     def sent(lane: str) -> pl.DataFrame:
-        table = timeline.chosen(next(one for one in LANES if one.name == lane))
-        return (
-            table.filter(pl.col("time_s").is_between(from_s, to_s, closed="left")) if table.height else table
-        )
+        rows = all_rows(lane)
+        return rows.filter(pl.col("time_s").is_between(from_s, to_s, closed="left")) if rows.height else rows
 
     def total(table: pl.DataFrame, column: pl.Expr) -> int:
         return int(table.select(column.sum()).item() or 0) if table.height else 0
 
-    every = timeline.chosen(next(one for one in LANES if one.name == "segments"))
+    all_segments = all_rows("segments")
     arrived = (
-        every.filter(pl.col("end_s").is_between(from_s, to_s, closed="left") & ~pl.col("lost"))
-        if every.height
-        else every
+        all_segments.filter(pl.col("end_s").is_between(from_s, to_s, closed="left") & ~pl.col("lost"))
+        if all_segments.height
+        else all_segments
     )
     segments, pdus = sent("segments"), sent("pdus")
-    length = pl.col("count").cast(pl.Int64)
-    again = segments.filter(pl.col("repeats").is_not_null()) if segments.height else segments
+    segments_again = segments.filter(pl.col("repeats").is_not_null()) if segments.height else segments
+    segments_lost = segments.filter(pl.col("lost")) if segments.height else segments
+    # A row may stand for several PDUs.
+    pdu_count = pl.col("count").cast(pl.Int64)
     pdus_again = pdus.filter(pl.col("transmission") > 1) if pdus.height else pdus
     pdus_lost = pdus.filter(pl.col("lost")) if pdus.height else pdus
-    lost = segments.filter(pl.col("lost")) if segments.height else segments
     numbers = [
         ("segments_sent", "Segments sent", segments.height, ""),
-        ("segments_again", "Segments sent again", again.height, ""),
-        ("segments_lost", "Segments lost", lost.height, ""),
+        ("segments_again", "Segments sent again", segments_again.height, ""),
+        ("segments_lost", "Segments lost", segments_lost.height, ""),
         ("bytes_sent", "Payload sent", total(segments, pl.col("payload")), "B"),
         ("bytes_arrived", "Payload arrived", total(arrived, pl.col("payload")), "B"),
         ("acks_sent", "ACKs sent", sent("acknowledgments").height, ""),
-        ("pdus_sent", "PDUs sent", total(pdus, length), ""),
-        ("pdus_again", "PDUs sent again", total(pdus_again, length), ""),
-        ("pdus_lost", "PDUs lost", total(pdus_lost, length), ""),
+        ("pdus_sent", "PDUs sent", total(pdus, pdu_count), ""),
+        ("pdus_again", "PDUs sent again", total(pdus_again, pdu_count), ""),
+        ("pdus_lost", "PDUs lost", total(pdus_lost, pdu_count), ""),
     ]
     return {
         "from_s": from_s,

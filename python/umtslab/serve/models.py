@@ -740,13 +740,15 @@ class Segments(Model):
 
 
 class Graphs(Model):
-    """TCP graphs of one connection."""
+    """TCP graphs of one connection: sequence numbers and `in_flight` in bytes, `round_trips` in seconds."""
 
     connection: int
     sent: Segments
     acked: Curve
     throughput: Curve
     window: str
+    round_trips: Curve
+    in_flight: Curve
 
 
 class Uploaded(Model):

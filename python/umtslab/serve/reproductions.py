@@ -20,7 +20,7 @@ from umtslab.reproduce.errors import BadData, UnknownSelection
 from umtslab.reproduce.reproduction import find_data
 from umtslab.serve.settings import Settings
 
-_LARGEST = 64 * 2**20
+_MAX_REPORT_BYTES = 64 * 2**20
 _NOT_SCORED = "not scored"
 
 
@@ -58,7 +58,7 @@ def reproduction(settings: Settings, paper: str) -> dict[str, Any]:
         "paper": paper,
         "command": shlex.join(["umts", "reproduce", paper, "--quick", "--out", str(settings.store)]),
         "has_verdicts": bool(scored),
-        "is_quick": any(one.get("quick") for one in scored.values()),
+        "is_quick": any(claim.get("quick") for claim in scored.values()),
         "totals": _totals(claim["verdict"] for claim in claims),
         "claims": claims,
     }
@@ -77,8 +77,8 @@ def _verdicts(claims: Iterable[Claim], scored: dict[str, Any]) -> Iterator[str]:
 def _totals(verdicts: Iterable[str]) -> dict[str, int]:
     """Count the verdicts. Claims that are not scored come last."""
     counts = Counter(verdicts)
-    left = counts.pop(_NOT_SCORED, 0)
-    return dict(counts) | ({_NOT_SCORED: left} if left else {})
+    not_scored = counts.pop(_NOT_SCORED, 0)
+    return dict(counts) | ({_NOT_SCORED: not_scored} if not_scored else {})
 
 
 def _claim(claim: Claim, scored: dict[str, Any] | None) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _claim(claim: Claim, scored: dict[str, Any] | None) -> dict[str, Any]:
         "tolerance": "" if claim.tolerance is None else f"± {number(100 * claim.tolerance, 3)} %",
         "confidence": claim.confidence,
         "verdict": scored["verdict"] if scored else _NOT_SCORED,
-        "ours": "; ".join(_reading(one) for one in ours[:4]),
+        "ours": "; ".join(_reading(reading) for reading in ours[:4]),
         "reason": " ".join([scored["detail"], *scored["reasons"]]) if scored else "",
     }
 
@@ -116,7 +116,7 @@ def _scored(settings: Settings) -> dict[str, dict[str, dict[str, Any]]]:
 
 def _report(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > _LARGEST:
+        if path.stat().st_size > _MAX_REPORT_BYTES:
             return {}
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

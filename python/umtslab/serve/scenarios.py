@@ -19,6 +19,9 @@ from umtslab.serve.files import NoSuchFile, file_in
 _LONGEST_CHAIN = 16
 """Limit on scenarios that extend one another."""
 
+_LONGEST_PATH = 4096
+"""Limit of Linux on the length of a path, in bytes (PATH_MAX)."""
+
 _FREE_TEXT = frozenset({"name", "title", "source"})
 """Keys with texts that are never file names."""
 
@@ -106,7 +109,7 @@ def check_files(folder: Path, text: str, overrides: Sequence[tuple[str, str]] = 
     for key, value in overrides:
         if key.rpartition(".")[2] not in _FREE_TEXT:
             for text_in_value in _texts_of_override(value):
-                _check(folder, key, text_in_value)
+                _check_name(folder, key, text_in_value)
     _check_text(folder, text, 1)
 
 
@@ -114,7 +117,7 @@ def _check_text(folder: Path, text: str, depth: int) -> None:
     """Check a scenario's text, and the scenarios that it extends."""
     content = _parsed(text)
     for key, value in _texts(content, ""):
-        _check(folder, key, value)
+        _check_name(folder, key, value)
     base = content.get("extends")
     if isinstance(base, str) and depth < _LONGEST_CHAIN:
         path = folder / base
@@ -122,7 +125,7 @@ def _check_text(folder: Path, text: str, depth: int) -> None:
             _check_text(folder, path.read_text(encoding="utf-8", errors="replace"), depth + 1)
 
 
-def _check(folder: Path, key: str, value: str) -> None:
+def _check_name(folder: Path, key: str, value: str) -> None:
     """Check a text as a file name. A class of Python is written FILE:CLASS."""
     for name in {value, value.partition(":")[0]}:
         if "\0" in name or not _is_inside(folder, name):
@@ -132,7 +135,8 @@ def _check(folder: Path, key: str, value: str) -> None:
 
 
 def _is_inside(folder: Path, name: str) -> bool:
-    if not name.strip() or len(name) > 4096:
+    # No file has such a name.
+    if not name.strip() or len(name) > _LONGEST_PATH:
         return True
     allowed = [folder.resolve(), (folder.parent / "traces").resolve()]
     try:
@@ -140,7 +144,7 @@ def _is_inside(folder: Path, name: str) -> bool:
     except (OSError, RuntimeError, ValueError):
         return False
     # A text that is no path, such as "32 kbit/s", has no ".." and no root, and counts as inside.
-    return any(path.is_relative_to(one) for one in allowed)
+    return any(path.is_relative_to(allowed_folder) for allowed_folder in allowed)
 
 
 def _texts(content: object, key: str) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from umtslab.labels import cause_label
 from umtslab.serve.selection import describe_item
@@ -39,12 +39,12 @@ def search(timeline: ConnectionTimeline, query: str, at_s: float, *, backward: b
         if time_s > timeline.run.duration_s:
             return _nothing(at_s, f"The run ends at {timeline.run.duration_s:g} s.")
         return {"time_s": time_s, "end_s": time_s, "lane": None, "row": None, "text": "", "count": 1}
-    found = sorted(_matches(timeline, text))
-    if not found:
+    matches = sorted(_matches(timeline, text))
+    if not matches:
         return _nothing(at_s, f'Nothing of this connection matches "{query[:MOST_LETTERS]}". Search {HELP}.')
-    later = [one for one in found if one[0] > at_s]
-    earlier = [one for one in found if one[0] < at_s]
-    start_s, lane, row = (earlier or found)[-1] if backward else (later or found)[0]
+    later = [match for match in matches if match.start_s > at_s]
+    earlier = [match for match in matches if match.start_s < at_s]
+    start_s, lane, row = (earlier or matches)[-1] if backward else (later or matches)[0]
     [item] = _rows(timeline, lane, lambda pl: pl.col("row") == row)
     end_s = item.get("end_s")
     return {
@@ -53,7 +53,7 @@ def search(timeline: ConnectionTimeline, query: str, at_s: float, *, backward: b
         "lane": lane,
         "row": row,
         "text": describe_item(lane, item),
-        "count": len(found),
+        "count": len(matches),
     }
 
 
@@ -61,8 +61,16 @@ def _nothing(at_s: float, text: str) -> dict[str, Any]:
     return {"time_s": at_s, "end_s": at_s, "lane": None, "row": None, "text": text, "count": 0}
 
 
-def _matches(timeline: ConnectionTimeline, text: str) -> Iterator[tuple[float, str, int]]:
-    """Yield start, lane and row of all items that match."""
+class _Match(NamedTuple):
+    """An item that matches a query."""
+
+    start_s: float
+    lane: str
+    row: int
+
+
+def _matches(timeline: ConnectionTimeline, text: str) -> Iterator[_Match]:
+    """Yield all items that match."""
     numbered = _NUMBERED.fullmatch(text)
     if numbered is None:
         yield from _of_cause(timeline, text)
@@ -78,18 +86,18 @@ def _matches(timeline: ConnectionTimeline, text: str) -> Iterator[tuple[float, s
         case _:
             lane, condition = "pdus", lambda pl: _has_sn(pl, number)
     for row in _rows(timeline, lane, condition):
-        yield row["time_s"], lane, row["row"]
+        yield _Match(row["time_s"], lane, row["row"])
 
 
 def _has_sn(pl: Any, number: int) -> pl.Expr:
     """Return whether the PDUs of a row have a sequence number, which wraps around."""
     if number >= SEQUENCE_NUMBERS:
         return pl.lit(value=False)  # type: ignore[no-any-return]
-    steps = (number - pl.col("first").cast(pl.Int64)) % SEQUENCE_NUMBERS
-    return steps < pl.col("count").cast(pl.Int64)  # type: ignore[no-any-return]
+    steps_from_first = (number - pl.col("first").cast(pl.Int64)) % SEQUENCE_NUMBERS
+    return steps_from_first < pl.col("count").cast(pl.Int64)  # type: ignore[no-any-return]
 
 
-def _of_cause(timeline: ConnectionTimeline, text: str) -> Iterator[tuple[float, str, int]]:
+def _of_cause(timeline: ConnectionTimeline, text: str) -> Iterator[_Match]:
     causes = [
         cause for cause in timeline.causes if text and text in (cause_label(cause).lower(), cause.lower())
     ]
@@ -97,7 +105,7 @@ def _of_cause(timeline: ConnectionTimeline, text: str) -> Iterator[tuple[float, 
         causes = [cause for cause in timeline.causes if text in cause_label(cause).lower()]
     if causes:
         for row in _rows(timeline, "causes", lambda pl: pl.col("cause").is_in(causes)):
-            yield row["start_s"], "causes", row["row"]
+            yield _Match(row["start_s"], "causes", row["row"])
 
 
 def _rows(

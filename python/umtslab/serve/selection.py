@@ -41,10 +41,10 @@ class Selection:
         self.packet: int | None = None
         if lane == "packet":
             self.packet = row
-            found = self._where("timeline_segments", packet=row)
-            if not found:
+            segments = self._where("timeline_segments", packet=row)
+            if not segments:
                 raise NoSuchTile("the time line of this connection has no such packet")
-            item = found[0]
+            item = segments[0]
             lane = "acknowledgments" if item["kind"] == "ack" else "segments"
         else:
             item = self._item(lane, row)
@@ -67,11 +67,11 @@ class Selection:
         }
 
     def _item(self, lane: str, row: int) -> Row:
-        table = next((one.table for one in LANES if one.name == lane), None)
-        found = [] if table is None else self._where(table, row=row)
-        if not found:
+        table = next((declared.table for declared in LANES if declared.name == lane), None)
+        items = [] if table is None else self._where(table, row=row)
+        if not items:
             raise NoSuchTile("the lane has no such item")
-        return found[0]
+        return items[0]
 
     def _where(self, table: str, **values: int) -> list[Row]:
         import polars as pl
@@ -102,13 +102,13 @@ class Selection:
         sdus = self._timeline.table("timeline_sdus")
         if not sdus.height:
             return
-        found = sdus.filter(
+        candidates = sdus.filter(
             (pl.col("direction") == pdu["direction"])
             & (pl.col("first") <= pdu["last"])
             & (pl.col("last") >= pdu["first"])
             & (pl.col("time_s") <= pdu["time_s"])
         )
-        yield from reversed(found.to_dicts())
+        yield from reversed(candidates.to_dicts())
 
     def _follow(self, packet: int) -> None:
         """Add everything that carries a packet."""
@@ -119,10 +119,10 @@ class Selection:
             if sdu["first"] is not None:
                 pdus = list(self._pdus_of(sdu))
                 self._add("pdus", pdus)
-                sets = {pdu["block_set"] for pdu in pdus if pdu["block_set"] is not None}
-                carriers = self._block_sets(sets, sdu["direction"])
-                self._add("block_sets", carriers)
-                self._add("node_b_queue", [row for row in carriers if row["on_air_s"] is not None])
+                numbers = {pdu["block_set"] for pdu in pdus if pdu["block_set"] is not None}
+                block_sets = self._block_sets(numbers, sdu["direction"])
+                self._add("block_sets", block_sets)
+                self._add("node_b_queue", [row for row in block_sets if row["on_air_s"] is not None])
 
     def _pdus_of(self, sdu: Row) -> Iterable[Row]:
         import polars as pl
@@ -179,13 +179,13 @@ def _what(lane: str, row: Mapping[str, Any]) -> str:
             return f"{name[:1].upper()}{name[1:]}, packet {row['packet']}{again}{lost}"
         case "sdus":
             fate = f", {row['fate']}" if row["fate"] else ""
-            return f"SDU of packet {row['packet']}, {count(row['octets'], 'byte')}{_pdus(row)}{fate}"
+            return f"SDU of packet {row['packet']}, {count(row['octets'], 'byte')}{_pdu_numbers(row)}{fate}"
         case "pdus":
             nth = "" if row["transmission"] is None else f", transmission {row['transmission']}"
             poll = ", poll" if row["poll"] else ""
             place = {"nodeb_queue": "Node B queue", "air": "on the air"}.get(row["lost_at"] or "", "")
             lost = f", lost{f' ({place})' if place else ''}" if row["lost"] else ""
-            return f"{row['channel']}{_pdus(row)}{nth}{poll}{lost}"
+            return f"{row['channel']}{_pdu_numbers(row)}{nth}{poll}{lost}"
         case "block_sets" | "node_b_queue":
             lost = f", {row['lost_blocks']} lost" if row["lost_blocks"] else ""
             dropped = " in the queue of the Node B" if row["nodeb_drop"] else ""
@@ -198,8 +198,8 @@ def _what(lane: str, row: Mapping[str, Any]) -> str:
         case "rrc":
             return f"{row['state']} to {row['to']}" if row["to"] else str(row["state"])
         case "dch_requests":
-            holders = f", {count(row['dchs'], 'DCH')} in use" if row["dchs"] is not None else ""
-            return f"DCH request {str(row['answer']).replace('_', ' ')}{holders}"
+            in_use = f", {count(row['dchs'], 'DCH')} in use" if row["dchs"] is not None else ""
+            return f"DCH request {str(row['answer']).replace('_', ' ')}{in_use}"
         case "hs_attempts":
             fate = "decoded" if row["decoded"] else "given up" if row["last"] else "not decoded"
             return f"HS-DSCH, {count(row['pdus'], 'PDU')}, attempt {row['attempt']}, CQI {row['cqi']}, {fate}"
@@ -209,13 +209,13 @@ def _what(lane: str, row: Mapping[str, Any]) -> str:
 
 
 def _value_or_timer(lane: str, row: Mapping[str, Any]) -> str:
-    declared = next(one for one in LANES if one.name == lane)
+    declared = next(declared for declared in LANES if declared.name == lane)
     if declared.table == "timeline_timers":
         return f"{declared.label}, {row['outcome'] or 'running'}"
     return f"{declared.label} {number(row[declared.high], 5)} {declared.unit}".rstrip()
 
 
-def _pdus(row: Mapping[str, Any]) -> str:
+def _pdu_numbers(row: Mapping[str, Any]) -> str:
     if row["first"] is None:
         return ""
     if row["first"] == row["last"]:
@@ -225,7 +225,7 @@ def _pdus(row: Mapping[str, Any]) -> str:
 
 def rows_in_view(timeline: ConnectionTimeline, from_s: float, to_s: float) -> dict[str, Any]:
     """Return the first `MOST_ROWS` items that begin in a view, as sentences, and the count of all."""
-    found: list[tuple[float, str, str]] = []
+    start_lane_text: list[tuple[float, str, str]] = []
     total = 0
     for lane in LANES:
         # Lanes of sampled values and of causes have no items of their own.
@@ -235,16 +235,16 @@ def rows_in_view(timeline: ConnectionTimeline, from_s: float, to_s: float) -> di
         total += len(rows)
         if not rows:
             continue
-        found += [
+        start_lane_text += [
             (row["time_s"], lane.label, describe_item(lane.name, row))
-            for row in _chosen(timeline, lane.table, sorted(rows)[:MOST_ROWS])
+            for row in _rows_of_numbers(timeline, lane.table, sorted(rows)[:MOST_ROWS])
         ]
-    found.sort()
+    start_lane_text.sort()
     return {
         "count": total,
         "rows": [
             {"instant": f"{number(time_s, 7)} s", "lane": lane, "text": text}
-            for time_s, lane, text in found[:MOST_ROWS]
+            for time_s, lane, text in start_lane_text[:MOST_ROWS]
         ],
     }
 
@@ -276,14 +276,14 @@ def view_csv(timeline: ConnectionTimeline, from_s: float, to_s: float) -> str:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["lane", "start_s", "end_s", *_COLUMNS, "text"])
     for lane in LANES:
-        for row in _chosen(timeline, lane.table, rows[lane.name]) if rows[lane.name] else []:
+        for row in _rows_of_numbers(timeline, lane.table, rows[lane.name]) if rows[lane.name] else []:
             identities = [row.get(name) for name in _COLUMNS]
             text = describe_item(lane.name, row)
             writer.writerow([lane.name, row[lane.start], row.get("end_s"), *identities, text])
     return file.getvalue()
 
 
-def _chosen(timeline: ConnectionTimeline, table: str, rows: Sequence[int]) -> list[Row]:
+def _rows_of_numbers(timeline: ConnectionTimeline, table: str, numbers: Sequence[int]) -> list[Row]:
     import polars as pl
 
-    return timeline.table(table).filter(pl.col("row").is_in(rows)).to_dicts()
+    return timeline.table(table).filter(pl.col("row").is_in(numbers)).to_dicts()

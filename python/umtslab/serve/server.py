@@ -92,7 +92,7 @@ def serve(
     app: App, bound: socket.socket, *, certificate: Path | None = None, key: Path | None = None, log: bool
 ) -> None:
     """Serve until the process is interrupted."""
-    logging_of: dict[str, Any] = {
+    log_config: dict[str, Any] = {
         "version": 1,
         "disable_existing_loggers": False,
         "filters": {"mask": {"()": MaskToken}},
@@ -109,7 +109,7 @@ def serve(
         http=DeadlineProtocol,
         ws="websockets-sansio",
         lifespan="on",
-        log_config=logging_of,
+        log_config=log_config,
         access_log=log,
         server_header=False,
         proxy_headers=False,

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from umtslab.labels import cause_label
-from umtslab.lanes import Cells as Kind
+from umtslab.lanes import Cells as CellKind
 from umtslab.lanes import Lane, areas, lanes
 from umtslab.numbers import number
 from umtslab.run import Run, with_last
@@ -134,9 +134,9 @@ class ConnectionTimeline:
                 path = self.run.folder and self.run.folder / "series" / f"{name}.parquet"
                 lazy = pl.scan_parquet(path) if path else self.run.series(name).lazy()
                 numbered = with_last(lazy).with_row_index("row")
-                of = "ue" if "ue" in numbered.collect_schema() else "connection"
-                number = self.connection if of == "connection" else self.ue
-                self._tables[name] = numbered.filter(pl.col(of) == number).collect()
+                owner = "ue" if "ue" in numbered.collect_schema() else "connection"
+                number = self.ue if owner == "ue" else self.connection
+                self._tables[name] = numbered.filter(pl.col(owner) == number).collect()
         return self._tables[name]
 
     @cached_property
@@ -213,20 +213,20 @@ class ConnectionTimeline:
         start = index * length
         lanes = []
         for lane in LANES:
-            found = self.items(lane)
+            items = self.items(lane)
             content: dict[str, Any] = {"name": lane.name, "items": None, "cells": None}
             if self.is_counted(lane, level):
-                content["cells"] = _CELL_VALUES[lane.cells](found, start, cell_ns(level))
+                content["cells"] = _CELL_VALUES[lane.cells](items, start, cell_ns(level))
             else:
-                content["items"] = _rows(found, start, start + length)
+                content["items"] = _rows(items, start, start + length)
             lanes.append(content)
         return {"level": level, "index": index, "lanes": lanes}
 
     def rows_between(self, lane: Lane, from_s: float, to_s: float) -> list[int]:
-        """Return the row numbers of the items that begin in a time."""
-        found = self.items(lane)
-        inside = (found.start_ns >= _ns(from_s)) & (found.start_ns < _ns(to_s))
-        return [int(row) for row in found.row[inside]]
+        """Return the row numbers of the items that begin between two instants."""
+        items = self.items(lane)
+        inside = (items.start_ns >= _ns(from_s)) & (items.start_ns < _ns(to_s))
+        return [int(row) for row in items.row[inside]]
 
     def encoded(self, level: int, index: int) -> bytes:
         """Return a tile as JSON."""
@@ -244,7 +244,7 @@ def _no_items() -> Items:
     return Items(none, none, none, low=no_values, high=no_values, middle_ns=none, category=none, weight=none)
 
 
-def _items(of: ConnectionTimeline, lane: Lane, chosen: pl.DataFrame) -> Items:
+def _items(timeline: ConnectionTimeline, lane: Lane, chosen: pl.DataFrame) -> Items:
     """Describe the rows of a lane."""
     import polars as pl
 
@@ -253,8 +253,8 @@ def _items(of: ConnectionTimeline, lane: Lane, chosen: pl.DataFrame) -> Items:
     middle = pl.col(between) if between else pl.lit(None, dtype=pl.Float64)
     weight = pl.col("count") if lane.high == "count" else pl.lit(1)
     # The value of a connection ends with the connection.
-    ends_early = not lane.end and lane.owner == "connection" and of.closed_s is not None
-    last_s = of.closed_s if ends_early else of.run.duration_s
+    ends_early = not lane.end and lane.owner == "connection" and timeline.closed_s is not None
+    last_s = timeline.closed_s if ends_early else timeline.run.duration_s
 
     def nanoseconds(column: pl.Expr) -> pl.Expr:
         return (column * _NS).round().cast(pl.Int64)
@@ -269,7 +269,7 @@ def _items(of: ConnectionTimeline, lane: Lane, chosen: pl.DataFrame) -> Items:
         value(lane.low).alias("low"),
         value("last" if lane.high == "count" else lane.high).alias("high"),
         nanoseconds(middle).fill_null(-1).alias("middle_ns"),
-        _category(of, lane).cast(pl.Int64).alias("category"),
+        _category(timeline, lane).cast(pl.Int64).alias("category"),
         weight.fill_null(1).cast(pl.Int64).alias("weight"),
     )
     # An initial slow start threshold may be infinite: the lane shows none.
@@ -293,40 +293,41 @@ def _items(of: ConnectionTimeline, lane: Lane, chosen: pl.DataFrame) -> Items:
     )
 
 
-def _category(of: ConnectionTimeline, lane: Lane) -> pl.Expr:
-    """Return an expression with the index of the category of each row."""
+def _category(timeline: ConnectionTimeline, lane: Lane) -> pl.Expr:
+    """Return an expression with the index of the first category that each row meets, else of the last."""
     import polars as pl
 
     if not lane.categories:
-        places = {name: index for index, name in enumerate(of.causes)}
-        return pl.col("cause").replace_strict(places, return_dtype=pl.Int64)
-    found = pl.lit(len(lane.categories) - 1)
+        index_of_cause = {name: index for index, name in enumerate(timeline.causes)}
+        return pl.col("cause").replace_strict(index_of_cause, return_dtype=pl.Int64)
+    index_of_row = pl.lit(len(lane.categories) - 1)
+    # The first category comes last, so that it takes precedence.
     for index, category in reversed(list(enumerate(lane.categories))):
         if category.tests:
             meets = pl.all_horizontal(test.expression() for test in category.tests)
-            found = pl.when(meets).then(pl.lit(index)).otherwise(found)
-    return found
+            index_of_row = pl.when(meets).then(pl.lit(index)).otherwise(index_of_row)
+    return index_of_row
 
 
-def _chosen(of: ConnectionTimeline, lane: Lane, table: pl.DataFrame) -> pl.DataFrame:
+def _chosen(timeline: ConnectionTimeline, lane: Lane, table: pl.DataFrame) -> pl.DataFrame:
     """Select the rows of a lane from the rows of the UE."""
     import polars as pl
 
     conditions = [test.expression() for test in lane.tests]
     if lane.owner == "connection":
-        conditions.append(pl.col("connection") == of.connection)
+        conditions.append(pl.col("connection") == timeline.connection)
     if lane.direction:
-        is_data = pl.col("direction") == of.direction
+        is_data = pl.col("direction") == timeline.direction
         conditions.append(is_data if lane.direction == "data" else ~is_data)
     chosen = table.filter(pl.all_horizontal(conditions)) if conditions else table
-    return _at_rnc(of, chosen) if _BETWEEN.get(lane.name) == "rnc_s" else chosen
+    return _with_rnc_instant(timeline, chosen) if _BETWEEN.get(lane.name) == "rnc_s" else chosen
 
 
-def _at_rnc(of: ConnectionTimeline, segments: pl.DataFrame) -> pl.DataFrame:
-    """Add the instant at the RNC: of the arrival in the buffer (downlink), or of the delivery by RLC."""
+def _with_rnc_instant(timeline: ConnectionTimeline, segments: pl.DataFrame) -> pl.DataFrame:
+    """Add the instant at the RNC: downlink of the arrival in the buffer, uplink of the delivery by RLC."""
     import polars as pl
 
-    sdus = of.table("timeline_sdus")
+    sdus = timeline.table("timeline_sdus")
     if not sdus.height:
         return segments.with_columns(pl.col("radio_s").alias("rnc_s"))
     delivered = sdus.filter(pl.col("fate") == "delivered").unique("packet")
@@ -346,47 +347,47 @@ _BETWEEN = {"segments": "rnc_s", "acknowledgments": "rnc_s", "sdus": "first_sent
 # ── Tiles ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _last_ns(found: Items) -> Integers:
+def _last_ns(items: Items) -> Integers:
     """Return the last nanosecond of each item. An item without duration has one."""
     import numpy as np
 
-    last: Integers = np.maximum(found.start_ns, found.end_ns - 1)
+    last: Integers = np.maximum(items.start_ns, items.end_ns - 1)
     return last
 
 
-def _fullest(found: Items, tile_ns: int) -> int:
+def _fullest(items: Items, tile_ns: int) -> int:
     """Return the largest number of items in a tile."""
     import numpy as np
 
-    if not len(found):
+    if not len(items):
         return 0
-    first, last = found.start_ns // tile_ns, _last_ns(found) // tile_ns
+    first, last = items.start_ns // tile_ns, _last_ns(items) // tile_ns
     changes = np.zeros(int(last.max()) + 2, dtype=np.int64)
     np.add.at(changes, first, 1)
     np.add.at(changes, last + 1, -1)
     return int(np.cumsum(changes).max())
 
 
-def _rows(found: Items, start: int, end: int) -> list[list[float | int | None]]:
+def _rows(items: Items, start: int, end: int) -> list[list[float | int | None]]:
     """Return the items of a tile: row, start, end, low, high, an instant between, category."""
     import numpy as np
 
-    inside = np.flatnonzero((found.start_ns < end) & (_last_ns(found) >= start))
+    inside = np.flatnonzero((items.start_ns < end) & (_last_ns(items) >= start))
     return [
         [
-            int(found.row[i]),
-            int(found.start_ns[i]) / _NS,
-            int(found.end_ns[i]) / _NS,
-            _short(found.low[i]),
-            _short(found.high[i]),
-            None if found.middle_ns[i] < 0 else int(found.middle_ns[i]) / _NS,
-            int(found.category[i]),
+            int(items.row[i]),
+            int(items.start_ns[i]) / _NS,
+            int(items.end_ns[i]) / _NS,
+            _rounded(items.low[i]),
+            _rounded(items.high[i]),
+            None if items.middle_ns[i] < 0 else int(items.middle_ns[i]) / _NS,
+            int(items.category[i]),
         ]
         for i in inside
     ]
 
 
-def _short(value: float) -> float | int:
+def _rounded(value: float) -> float | int:
     """Return a value of the vertical axis with at most six decimal places."""
     return int(value) if value == int(value) else round(float(value), 6)
 
@@ -395,49 +396,49 @@ Cells = list[list[float | int]]
 """Cell, category and value. Empty cells are left out."""
 
 
-def _counts(found: Items, start: int, cell: int) -> Cells:
+def _counts(items: Items, start: int, cell: int) -> Cells:
     """Return how many items of each category begin in each cell."""
     import numpy as np
 
-    inside = (found.start_ns >= start) & (found.start_ns < start + CELLS * cell)
-    places = np.stack([(found.start_ns[inside] - start) // cell, found.category[inside]], axis=1)
-    pairs, of_pair = np.unique(places, axis=0, return_inverse=True)
-    counts = np.bincount(of_pair.ravel(), weights=found.weight[inside], minlength=len(pairs))
+    inside = (items.start_ns >= start) & (items.start_ns < start + CELLS * cell)
+    cell_and_category = np.stack([(items.start_ns[inside] - start) // cell, items.category[inside]], axis=1)
+    pairs, pair_of_item = np.unique(cell_and_category, axis=0, return_inverse=True)
+    counts = np.bincount(pair_of_item.ravel(), weights=items.weight[inside], minlength=len(pairs))
     return [[int(i), int(category), int(n)] for (i, category), n in zip(pairs, counts, strict=True)]
 
 
-def _shares(found: Items, start: int, cell: int) -> Cells:
+def _shares(items: Items, start: int, cell: int) -> Cells:
     """Return the share of each category in the time of each cell."""
     import numpy as np
 
-    inside = np.flatnonzero((found.start_ns < start + CELLS * cell) & (found.end_ns > start))
+    inside = np.flatnonzero((items.start_ns < start + CELLS * cell) & (items.end_ns > start))
     times: dict[tuple[int, int], int] = {}
     for i in inside:
-        at, until = max(int(found.start_ns[i]), start), min(int(found.end_ns[i]), start + CELLS * cell)
+        at, until = max(int(items.start_ns[i]), start), min(int(items.end_ns[i]), start + CELLS * cell)
         while at < until:
             index = (at - start) // cell
             edge = min(until, start + (index + 1) * cell)
-            place = (index, int(found.category[i]))
-            times[place] = times.get(place, 0) + edge - at
+            cell_and_category = (index, int(items.category[i]))
+            times[cell_and_category] = times.get(cell_and_category, 0) + edge - at
             at = edge
-    return [[index, category, time / cell] for (index, category), time in sorted(times.items())]
+    return [[index, category, time_ns / cell] for (index, category), time_ns in sorted(times.items())]
 
 
-def _maxima(found: Items, start: int, cell: int) -> Cells:
+def _maxima(items: Items, start: int, cell: int) -> Cells:
     """Return the largest value in each cell."""
     import numpy as np
 
-    inside = np.flatnonzero((found.start_ns < start + CELLS * cell) & (_last_ns(found) >= start))
+    inside = np.flatnonzero((items.start_ns < start + CELLS * cell) & (_last_ns(items) >= start))
     largest: dict[int, float] = {}
     for i in inside:
-        first = max(0, int(found.start_ns[i] - start) // cell)
-        last = min(CELLS - 1, int(max(found.start_ns[i], found.end_ns[i] - 1) - start) // cell)
+        first = max(0, int(items.start_ns[i] - start) // cell)
+        last = min(CELLS - 1, int(max(items.start_ns[i], items.end_ns[i] - 1) - start) // cell)
         for index in range(first, last + 1):
-            largest[index] = max(largest.get(index, 0.0), float(found.high[i]))
-    return [[index, 0, _short(value)] for index, value in sorted(largest.items())]
+            largest[index] = max(largest.get(index, 0.0), float(items.high[i]))
+    return [[index, 0, _rounded(value)] for index, value in sorted(largest.items())]
 
 
-_CELL_VALUES: dict[Kind, Callable[[Items, int, int], Cells]] = {
+_CELL_VALUES: dict[CellKind, Callable[[Items, int, int], Cells]] = {
     "count": _counts,
     "share": _shares,
     "maximum": _maxima,

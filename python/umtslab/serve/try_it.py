@@ -39,6 +39,8 @@ _SHOWN = (
     "udp_loss_pct",
     "residual_loss_pct",
 )
+"""Metrics to show, the most important first."""
+
 _MOST_SHOWN = 6
 _COLUMNS = 800
 """Points of a curve: one per pixel column of the figure."""
@@ -134,16 +136,17 @@ def _acknowledged(rows: Sequence[dict[str, Any]], duration_s: float) -> tuple[li
 def mistakes(error: Exception, folder: Path, request: Request) -> Iterator[dict[str, Any]]:
     """Yield each mistake with key or line, and a repair where one is known."""
     if isinstance(error, _core.ScenarioError):
-        for one in _each(error):
+        own_files = (f"{request.name}.toml", str(folder / f"{request.name}.toml"))
+        for mistake in _each(error):
             # Lines of other files are not in the editor.
-            own = one.file in ("override", f"{request.name}.toml", str(folder / f"{request.name}.toml"))
-            by_override = one.file == "override"
+            is_in_editor = mistake.file in own_files
+            by_override = mistake.file == "override"
             yield {
-                "key": one.key,
-                "line": one.line if own and not by_override else None,
-                "column": one.column if own and not by_override else None,
-                "message": _sentence(one.message, one.help),
-                "repair": _repair(one, folder, request) if by_override else None,
+                "key": mistake.key,
+                "line": mistake.line if is_in_editor else None,
+                "column": mistake.column if is_in_editor else None,
+                "message": _sentence(mistake.message, mistake.help),
+                "repair": _repair(mistake, folder, request) if by_override else None,
             }
         return
     line, column = (error.line, error.column) if isinstance(error, SyntaxMistake) else (None, None)
@@ -162,17 +165,17 @@ def _sentence(message: str, advice: str | None) -> str:
     return text if text.endswith((".", ")")) else f"{text}."
 
 
-def _repair(one: Any, folder: Path, request: Request) -> str | None:
-    """Return a value that is probably meant: the unit of the file's value, or the nearest known word."""
-    typed = dict(request.overrides).get(one.key)
+def _repair(mistake: Any, folder: Path, request: Request) -> str | None:
+    """Return a value that is probably meant: with the unit of the file's value, or the nearest known word."""
+    typed = dict(request.overrides).get(mistake.key)
     if typed is None:
         return None
-    if "has no unit" in one.message:
-        unit = unit_of(_value_in_file(folder, request.name, one.key))
+    if "has no unit" in mistake.message:
+        unit = unit_of(_value_in_file(folder, request.name, mistake.key))
         return f"{typed} {unit}" if unit else None
-    known = re.findall(r'"([^"]+)"', one.help or "") if "not a known value" in one.message else []
-    near = get_close_matches(typed, known, 1)
-    return near[0] if near else None
+    known = re.findall(r'"([^"]+)"', mistake.help or "") if "not a known value" in mistake.message else []
+    nearest = get_close_matches(typed, known, 1)
+    return nearest[0] if nearest else None
 
 
 def _value_in_file(folder: Path, name: str, key: str) -> str | None:

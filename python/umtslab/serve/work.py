@@ -12,7 +12,10 @@ from umtslab.serve.jobs import Report
 from umtslab.serve.scenarios import Request, load
 
 _MOST_CONNECTIONS = 200
+"""Rows of the table of a capture's connections."""
+
 _MOST_POINTS = 4000
+"""Points of a curve: four for each of 1,000 columns."""
 
 
 class KeptRuns(NamedTuple):
@@ -76,7 +79,7 @@ def check(folder: Path, request: Request, allow_code: bool, report: Report) -> l
     try:
         load(folder, request, allow_code=allow_code)
     except (ScenarioError, CodeNotAllowed, NoSuchFile, OutsideFolder, SyntaxMistake) as error:
-        return [str(one["message"]) for one in mistakes(error, folder, request)]
+        return [str(mistake["message"]) for mistake in mistakes(error, folder, request)]
     return []
 
 
@@ -140,16 +143,16 @@ def analysis(path: Path, shown_name: str, report: Report) -> dict[str, Any]:
     from umtslab.numbers import number
 
     try:
-        [found] = analyse_captures(path, progress=report)
+        [capture] = analyse_captures(path, progress=report)
     except CaptureReadError as error:
         raise WrongCapture(str(error).replace(str(path), shown_name)) from None
     meanings = {entry["name"]: entry["meaning"] for entry in capture_metric_definitions()}
-    rows = found.connections().head(_MOST_CONNECTIONS).to_dicts()
+    rows = capture.connections().head(_MOST_CONNECTIONS).to_dicts()
     return {
         "name": shown_name,
-        "duration": f"{number(found.duration_s, 6)} s",
-        "warnings": found.warnings,
-        "connections": found.connection_count,
+        "duration": f"{number(capture.duration_s, 6)} s",
+        "warnings": capture.warnings,
+        "connections": capture.connection_count,
         "metrics": [
             {
                 "name": name,
@@ -160,7 +163,7 @@ def analysis(path: Path, shown_name: str, report: Report) -> dict[str, Any]:
                 "value": value,
                 "text": number(value),
             }
-            for name, value in found.metrics.items()
+            for name, value in capture.metrics.items()
             if value is not None
         ],
         "rows": [
@@ -180,7 +183,7 @@ def analysis(path: Path, shown_name: str, report: Report) -> dict[str, Any]:
 
 
 def _unit(units: dict[str, str], name: str) -> str:
-    """Return the unit of a metric, empty for counts and ratios."""
+    """Return the unit of a metric, empty for counts and ratios. Their unit in the list of metrics is 1."""
     return units.get(name, "").removeprefix("1")
 
 
@@ -198,21 +201,25 @@ def connection_graphs(path: Path, number: int, report: Report) -> dict[str, Any]
     """Return the graphs of one connection, as `models.Graphs`."""
     import polars as pl
 
+    from umtslab.analyse.acknowledgments import in_flight, round_trips
     from umtslab.analyse.rates import bin_length, sent_per_window
     from umtslab.captures import analyse_captures
 
-    [found] = analyse_captures(path, time_sequence=number, connection=number)
-    sent, acked = found.series("sent"), found.series("acked")
+    [capture] = analyse_captures(path, time_sequence=number, connection=number)
+    sent, acked = capture.series("sent"), capture.series("acked")
     # Captures number the first byte 0, series of runs number it 1 (the SYN has 0).
     numbered = sent.with_columns(pl.col("seq") + 1, pl.col("end") + 1)
-    length = bin_length(sent_per_window(numbered), "throughput_kbps", numbered)
-    rates = sent_per_window(numbered, window_s=length)
+    window_s = bin_length(sent_per_window(numbered), "throughput_kbps", numbered)
+    rates = sent_per_window(numbered, window_s=window_s)
+    times, outstanding = round_trips(sent, acked), in_flight(sent, acked)
     return {
         "connection": number,
         "sent": _segments(sent),
         "acked": _curve(acked["time_s"].to_list(), acked["ack"].to_list()),
         "throughput": _curve(rates["time_s"].to_list(), rates["throughput_kbps"].to_list()),
-        "window": f"{length:g} s",
+        "window": f"{window_s:g} s",
+        "round_trips": _curve(times["time_s"].to_list(), times["rtt_s"].to_list()),
+        "in_flight": _curve(outstanding["time_s"].to_list(), outstanding["octets"].to_list()),
     }
 
 
@@ -220,15 +227,15 @@ def _segments(sent: Any) -> dict[str, Any]:
     """Return new segments, thinned as a curve, and every retransmission up to the same limit."""
     import polars as pl
 
-    new, again = sent.filter(~pl.col("retransmission")), sent.filter(pl.col("retransmission"))
+    new, sent_again = sent.filter(~pl.col("retransmission")), sent.filter(pl.col("retransmission"))
     return {
         "new": _curve(new["time_s"].to_list(), new["end"].to_list()),
         "again": {
-            "time_s": again["time_s"].head(_MOST_POINTS).to_list(),
-            "value": again["end"].head(_MOST_POINTS).to_list(),
+            "time_s": sent_again["time_s"].head(_MOST_POINTS).to_list(),
+            "value": sent_again["end"].head(_MOST_POINTS).to_list(),
         },
         "segments": len(sent),
-        "retransmissions": len(again),
+        "retransmissions": len(sent_again),
     }
 
 
@@ -240,7 +247,7 @@ def _curve(times: list[float], values: list[float]) -> dict[str, list[float]]:
     from tsdownsample import M4Downsampler
 
     x, y = np.asarray(times, dtype=np.float64), np.asarray(values, dtype=np.float64)
-    chosen = M4Downsampler().downsample(  # type: ignore[no-untyped-call]
+    kept_indices = M4Downsampler().downsample(  # type: ignore[no-untyped-call]
         x, y, n_out=_MOST_POINTS
     )
-    return {"time_s": x[chosen].tolist(), "value": y[chosen].tolist()}
+    return {"time_s": x[kept_indices].tolist(), "value": y[kept_indices].tolist()}

@@ -48,7 +48,7 @@ def _is_record(content: Mapping[str, Any]) -> bool:
 
 
 def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def campaigns_frame(campaigns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -87,19 +87,21 @@ def points_frame(campaigns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """
     import polars as pl
 
-    rows = [
-        (campaign["name"], number, point["parameters"], key)
-        for campaign in campaigns
-        for number, point in enumerate(campaign["points"])
-        for key in point["runs"] or [None]
-    ]
-    labels = [", ".join(f"{key} = {value}" for key, value in values.items()) for _, _, values, _ in rows]
+    names, numbers, parameters, run_keys = [], [], [], []
+    for campaign in campaigns:
+        for number, point in enumerate(campaign["points"]):
+            for run_key in point["runs"] or [None]:
+                names.append(campaign["name"])
+                numbers.append(number)
+                parameters.append(point["parameters"])
+                run_keys.append(run_key)
+    labels = [", ".join(f"{key} = {value}" for key, value in values.items()) for values in parameters]
     content = {
-        "campaign": pl.Series([name for name, *_ in rows], dtype=pl.String),
-        "point": pl.Series([number for _, number, *_ in rows], dtype=pl.Int64),
+        "campaign": pl.Series(names, dtype=pl.String),
+        "point": pl.Series(numbers, dtype=pl.Int64),
         "label": pl.Series(labels, dtype=pl.String),
-        "key": pl.Series([key for *_, key in rows], dtype=pl.String),
+        "key": pl.Series(run_keys, dtype=pl.String),
     }
-    axes = sorted({key for _, _, values, _ in rows for key in values}.difference(_POINT_COLUMNS))
-    varied = {key: column(key, [values.get(key) for _, _, values, _ in rows]) for key in axes}
+    axes = sorted({key for values in parameters for key in values}.difference(_POINT_COLUMNS))
+    varied = {key: column(key, [values.get(key) for values in parameters]) for key in axes}
     return pl.DataFrame({**content, **varied})

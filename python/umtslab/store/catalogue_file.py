@@ -20,7 +20,10 @@ from umtslab.store.folder import OtherLayout, is_other_layout, other_layout
 NAME = "catalogue.sqlite"
 
 LAYOUT = 1
-"""Version of the store's layout, in the catalogue's ``user_version``; 0 (not written yet) is the same."""
+"""Version of the store's layout, in the catalogue's ``user_version``.
+
+0, the value of a new database, is not another layout.
+"""
 
 _WAIT_S = 60.0
 """Time for which SQLite waits for a lock of another process."""
@@ -29,7 +32,11 @@ _MAX_STATE_BYTES = 4096
 """Maximum size in bytes of the recorded state."""
 
 _MAGIC = b"SQLite format 3\0"
-"""The beginning of a database file."""
+"""The beginning of the header of a database file (https://sqlite.org/fileformat2.html, 1.3)."""
+
+_HEADER_BYTES = 100
+_USER_VERSION = slice(60, 64)
+"""Place of ``user_version`` in the header."""
 
 _NOT_DAMAGE = frozenset(
     {
@@ -100,20 +107,21 @@ def _layout(store: Path) -> int | None:
 
 
 def _layout_in_header(path: Path) -> int | None:
-    """Return ``user_version`` from the file header.
+    """Return ``user_version`` from the header of the file, without opening it as a database.
 
-    None if there is no file or its log is not empty: opening a database with a log, even for
-    reading, leaves two files beside the database.
+    Opening a database in WAL mode, even for reading, can leave two files beside it. None if there
+    is no file, or if its write-ahead log is not empty and may contain a newer header.
     """
     if not path.is_file() or not _log_is_empty(path):
         return None
     with path.open("rb") as file:
-        header = file.read(100)
-    is_database = header.startswith(_MAGIC) and len(header) == 100
-    return int.from_bytes(header[60:64], "big") if is_database else None
+        header = file.read(_HEADER_BYTES)
+    is_database = header.startswith(_MAGIC) and len(header) == _HEADER_BYTES
+    return int.from_bytes(header[_USER_VERSION], "big") if is_database else None
 
 
 def _log_is_empty(path: Path) -> bool:
+    """Whether the write-ahead log of a database is empty or missing."""
     log = path.with_name(path.name + "-wal")
     return not log.exists() or log.stat().st_size == 0
 
@@ -163,7 +171,8 @@ def open_to_write(store: Path) -> Catalogue:
             if "seal" not in _columns(db):
                 db.execute("ALTER TABLE runs ADD COLUMN seal TEXT")
             if db.execute("PRAGMA user_version").fetchone() != (LAYOUT,):
-                db.execute(f"PRAGMA user_version = {LAYOUT}")  # which writes, even if it changes nothing
+                # Only if the version differs, because the statement writes even an equal value.
+                db.execute(f"PRAGMA user_version = {LAYOUT}")
     except sqlite3.OperationalError as error:
         db.close()
         if error.sqlite_errorcode == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK):
@@ -178,7 +187,9 @@ def open_to_write(store: Path) -> Catalogue:
 def _connect_to_read(path: Path) -> sqlite3.Connection:
     """Open without writing.
 
-    A write-protected folder cannot hold the shared memory files of WAL mode.
+    SQLite needs a shared memory file beside a database in WAL mode, which it cannot create in a
+    write-protected folder. It needs none if the database is opened as immutable, which is safe
+    only while the write-ahead log is empty.
     """
     refuse_irregular(path)
     if not path.is_file():
@@ -210,8 +221,11 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether an error is caused by the content of the file."""
-    code = getattr(error, "sqlite_errorcode", None)  # none of text that cannot be decoded
-    return isinstance(error, sqlite3.DatabaseError) and (code is None or code & 0xFF not in _NOT_DAMAGE)
+    extended_code = getattr(error, "sqlite_errorcode", None)  # missing if text could not be decoded
+    if not isinstance(error, sqlite3.DatabaseError):
+        return False
+    # The low 8 bits of an extended result code are the primary result code.
+    return extended_code is None or extended_code & 0xFF not in _NOT_DAMAGE
 
 
 @contextmanager
@@ -240,17 +254,21 @@ def audit(db: sqlite3.Connection) -> None:
         if verdict != "ok":
             raise BrokenCatalogue(str(verdict))
         columns = _columns(db)
-        if tuple(columns) not in (COLUMNS, COLUMNS[:-1]):
+        columns_without_seal = COLUMNS[:-1]
+        if tuple(columns) not in (COLUMNS, columns_without_seal):
             raise BrokenCatalogue("it has no table `runs`")
         if "seal" not in columns:
-            return  # written before there were seals
+            return  # an earlier version wrote the catalogue, without seals
         for *values, digest in db.execute(f"SELECT {SEALED}, seal FROM runs NOT INDEXED"):
             if digest is not None and seal(tuple(values)) != digest:
                 raise BrokenCatalogue("a row is not as it was written")
 
 
 def salvage(path: Path) -> dict[str, Row]:
-    """Read the intact rows of a damaged catalogue, from both ends, by key."""
+    """Return the intact rows of a damaged catalogue, by key.
+
+    Reading stops at the damage, so the rows are read from the beginning and from the end.
+    """
     rows: dict[str, Row] = {}
     try:
         refuse_irregular(path)
@@ -274,7 +292,7 @@ def _columns(db: sqlite3.Connection) -> list[str]:
     return [str(name) for _, name, *_ in db.execute("PRAGMA table_info(runs)")]
 
 
-# ── Last known sound state ─────────────────────────────────────────────────────────────────────────
+# ── Last known sound state ──────────────────────────────────────────────────────────────────────────────────
 
 
 def record_state(store: Path) -> None:

@@ -45,17 +45,17 @@ def examine(store: Path) -> Examination:
     """
     catalogue_file.refuse_other_layout(store)
     examination = Examination(store)
-    sound = {}
+    sound_runs = {}
     for key in sorted(folders(store)):
         try:
-            sound[key] = read_stored_run(store, key)
+            sound_runs[key] = read_stored_run(store, key)
         except Damaged as damaged:
             examination.damage.append(damaged.damage)
         else:
             examination.without_digests += not _has_digests(store / "runs" / key)
-    examination.runs = len(sound)
+    examination.runs = len(sound_runs)
     examination.damage += [
-        *_catalogue_damage(examination, sound),
+        *_catalogue_damage(examination, sound_runs),
         *_campaign_damage(store),
         *_study_damage(store),
         *_lock_damage(store),
@@ -106,20 +106,21 @@ def _paths_to_set_aside(store: Path, damage: Damage) -> list[Path]:
     return []
 
 
-def _catalogue_damage(examination: Examination, sound: Mapping[str, Run]) -> Iterator[Damage]:
+def _catalogue_damage(examination: Examination, sound_runs: Mapping[str, Run]) -> Iterator[Damage]:
+    """Yield damage of the catalogue, and note in `examination` which rows contradict the folders."""
     name = catalogue_file.NAME
     try:
         catalogue = catalogue_file.open_to_read(examination.store, is_audited=True)
     except catalogue_file.NoCatalogue:
-        if sound:
+        if sound_runs:
             yield Damage("catalogue", name, (f"{name} is missing or cannot be read",))
         return
     except catalogue_file.BrokenCatalogue as broken:
         yield Damage("catalogue", name, (str(broken),))
         return
     with closing(catalogue):
-        rows = catalogue.of_keys(sound)
-    examination.contradicted_rows = sorted(run.key for run in rows if run != sound[run.key])
+        rows = catalogue.of_keys(sound_runs)
+    examination.contradicted_rows = sorted(run.key for run in rows if run != sound_runs[run.key])
     if flaws := tuple(
         f"its row of run {key} differs from the files of the run" for key in examination.contradicted_rows
     ):
@@ -135,7 +136,7 @@ def _campaign_damage(store: Path) -> Iterator[Damage]:
 
 
 def _study_damage(store: Path) -> Iterator[Damage]:
-    """Damaged records of studies. `umtslab.studies.trials` examines their trials."""
+    """Yield damaged records of studies. `umtslab.studies.trials` examines their trials."""
     for path in sorted((store / "studies").glob("*.json")):
         try:
             unsealed(path)

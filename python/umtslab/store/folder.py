@@ -123,8 +123,8 @@ def is_run_folder(folder: Path) -> bool:
 def carry_over(old: Path, new: Path, digests: Mapping[str, str]) -> bool:
     """Copy series and captures from an old folder of a run to the new one, if they are missing there.
 
-    Damaged parts are not copied, and nothing if the metrics differ: the series would not belong to
-    them. Returns whether anything was copied.
+    Damaged parts are not copied. If the metrics of the two folders differ, nothing is copied,
+    because the series would not belong to the new metrics. Returns whether anything was copied.
     """
     damaged_parts = {file.partition("/")[0] for file, _ in _core.check_run(str(old))}
     if _CARD in damaged_parts:

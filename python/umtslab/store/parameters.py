@@ -75,11 +75,11 @@ def columns(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[pl.Series]:
 
 
 def _flat_columns(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Any]]]:
-    """Dotted keys of scenarios with their value in every scenario, None where one lacks the key."""
+    """Yield dotted keys with their value in every scenario, None for a scenario without the key."""
     numbered_arrays = {name for scenario in scenarios for name in _numbered_arrays(scenario)}
     flat_scenarios = [dict(_flat(scenario, numbered_arrays)) for scenario in scenarios]
-    for key in sorted({key for one in flat_scenarios for key in one}):
-        yield key, [one.get(key) for one in flat_scenarios]
+    for key in sorted({key for scenario in flat_scenarios for key in scenario}):
+        yield key, [scenario.get(key) for scenario in flat_scenarios]
 
 
 def _numbered_arrays(content: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
@@ -101,7 +101,8 @@ def _flat(
 ) -> Iterator[tuple[str, Any]]:
     """Yield dotted keys with values.
 
-    The prefix is `prefix` without indices, and `numbered_prefix` with them.
+    Both prefixes are the path to `content`: `prefix` has no indices, as in `numbered_arrays`, and
+    `numbered_prefix` has those that the yielded keys contain.
     """
     for key, value in content.items():
         if not prefix and key in _OMITTED_KEYS:
@@ -122,4 +123,4 @@ def _flat(
 
 
 def _are_tables(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) for one in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)

@@ -1,8 +1,9 @@
 """SQL over a store, by DuckDB, and a store as one set of Parquet files.
 
-A query runs in an in-memory database of its own, with copies of the tables that the query names. The database
-can access no files except its temporary ones, because the SQL may come from an untrusted source. A view over
-the store's files would need access to their folder, and DuckDB's access includes writing.
+A query runs in an in-memory database of its own, with copies of the tables that the query names.
+The database can access no files except its temporary ones, because the SQL may come from an
+untrusted source. A view over the store's files would need access to their folder, and DuckDB's
+access includes writing.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def query(contents: Contents, sql: str) -> pl.DataFrame:
     Raises
     ------
     WrongQuery
-        If `sql` is no query, or names something that does not exist.
+        If `sql` is not a query, or names something that does not exist.
     """
     import duckdb
     import polars as pl
@@ -75,14 +76,14 @@ def query(contents: Contents, sql: str) -> pl.DataFrame:
 
 
 def write_dataset(contents: Contents, folder: Path) -> list[Path]:
-    """Write the tables of a store as Parquet files into `folder`, which must not be there: a file per table.
+    """Write each table of a store as a Parquet file into the new folder `folder`.
 
     Time series are in ``series/KIND.parquet``. The same runs give the same rows in the same order.
 
     Raises
     ------
     FileExistsError
-        If there is something of that name.
+        If `folder` exists.
     """
     folder.mkdir(parents=True)
     with _database() as (db, temporary):
@@ -103,7 +104,7 @@ def write_dataset(contents: Contents, folder: Path) -> list[Path]:
 
 @contextmanager
 def _database() -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-    """An empty database in memory, and a folder for temporary files."""
+    """Open an empty database in memory, and create a folder for temporary files."""
     import duckdb
 
     with TemporaryDirectory(prefix="umts-query-", ignore_cleanup_errors=True) as folder:
@@ -142,7 +143,7 @@ def _refuse_commands(db: duckdb.DuckDBPyConnection, sql: str) -> None:
 
 
 def _tables_in(contents: Contents, sql: str) -> set[str]:
-    """The tables that `sql` may refer to."""
+    """Return the tables that `sql` may refer to."""
     lower = sql.lower()
     names = contents.table_names()
     if _LISTS_TABLES.search(lower):
@@ -151,7 +152,7 @@ def _tables_in(contents: Contents, sql: str) -> set[str]:
 
 
 def _error_text(error: duckdb.Error, contents: Contents) -> str:
-    """DuckDB's message, followed by the tables that a query can use."""
+    """Return DuckDB's message, followed by the tables that a query can use."""
     if _ACCESS_DENIED.search(str(error)):
         return f"{error}\na query can read only the tables of the results folder"
     return f"{error}\nthere are {', '.join(contents.table_names())}"

@@ -48,9 +48,9 @@ class StoreReader:
         self._on_damage = tell or warn
         self._sound: set[str] = set()
         self._unchanged: set[str] = set()
-        """Sound runs according to the catalogue and their unchanged file system state."""
-        self._found: dict[str, Run] = {}
-        """Returned runs by key. A campaign requests runs several times."""
+        """Runs that the catalogue records as sound, and whose files have not changed since."""
+        self._loaded: dict[str, Run] = {}
+        """Cache of sound runs by key, because a campaign requests the same runs several times."""
 
     def get(self, identity: Identity, *, series: bool = False, pcap: bool = False) -> Run | None:
         """Return the run of an identity if it is sound and has the required series and captures."""
@@ -74,9 +74,9 @@ class StoreReader:
     def of_keys(self, keys: Iterable[str]) -> dict[str, Run]:
         """Return the existing runs with these keys, by key."""
         requested = list(keys)
-        new = self._catalogue.of_keys(key for key in requested if key not in self._found)
-        self._found |= {run.key: run for run in self._sound_of(new)}
-        return {key: self._found[key] for key in requested if key in self._found}
+        new = self._catalogue.of_keys(key for key in requested if key not in self._loaded)
+        self._loaded |= {run.key: run for run in self._sound_of(new)}
+        return {key: self._loaded[key] for key in requested if key in self._loaded}
 
     def latest(self, scenario: str | None = None) -> list[Run]:
         """Return the replications of the latest result, of any scenario or of the given one."""
@@ -133,15 +133,15 @@ class StoreReader:
     def query(self, sql: str) -> pl.DataFrame:
         """Run a query in DuckDB.
 
-        The table ``runs`` has a row per run, with a column for every parameter and every metric;
-        ``connections`` has a row per connection of every run, and each recorded time series is a table of its
-        own name. ``campaigns``, ``points`` and ``keys`` describe campaigns and the units of parameters. The
-        SQL can neither read nor write any file. See docs/results.md.
+        The table ``runs`` has a row per run, with a column for every parameter and every metric.
+        ``connections`` has a row per connection of every run. Each recorded time series is a table
+        with the name of the series. ``campaigns``, ``points`` and ``keys`` describe campaigns and
+        the units of parameters. The SQL can neither read nor write any file. See docs/results.md.
 
         Raises
         ------
         umtslab.store.query.WrongQuery
-            If it is no query, or names something that there is not.
+            If `sql` is not a query, or names something that does not exist.
         """
         from umtslab.store.query import query
 
@@ -160,7 +160,10 @@ class StoreReader:
         return write_dataset(self._contents(), Path(folder))
 
     def campaigns(self) -> list[dict[str, Any]]:
-        """The content of each campaign's record, by name; a damaged one is noted and left out."""
+        """Return the contents of the campaigns' records, ordered by name.
+
+        Damaged records are reported and left out.
+        """
         contents = []
         for path in sorted((self.path / "campaigns").glob("*.json")):
             try:
@@ -196,9 +199,9 @@ class StoreReader:
         return [run for run in runs if run.key in self._sound]
 
     def _possibly_changed(self, keys: list[str]) -> list[str]:
-        """Return the runs that may have changed since they were found sound.
+        """Return the keys of runs that may have changed since they were found sound.
 
-        Marks the others as sound.
+        The other runs are marked as sound.
         """
         recorded_states = self._catalogue.states() if keys else {}
         states = dict(zip(keys, _core.states(self._folders(keys)), strict=True)) if recorded_states else {}
@@ -271,8 +274,8 @@ def read_store(path: str | os.PathLike[str], tell: DamageHandler | None = None) 
         salvaged = catalogue_file.salvage(reader.path / catalogue_file.NAME)
         reader._catalogue = Catalogue.in_memory(reader.path)
     if any(differences(reader.path, reader._catalogue)):
-        # A process was killed between adding a run's row and moving its folder, or runs were
-        # deleted.
+        # Rows and folders differ: a process was killed between adding a run's row and moving its
+        # folder, or runs were deleted.
         reader._catalogue = reader._catalogue.copied()
         reconcile(reader.path, reader._catalogue, reader.report_damage, salvaged)
     return reader

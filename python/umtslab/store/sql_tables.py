@@ -1,8 +1,9 @@
 """The tables of a store that SQL can query, made in a DuckDB database.
 
-``runs`` has a row per run, with every parameter and metric as a column. ``connections`` and each time series
-have the rows of all runs, with the identity of the run and the parameters in which the runs differ in front.
-``campaigns``, ``points`` and ``keys`` describe campaigns and the units of parameters.
+``runs`` has a row per run, with every parameter and metric as a column. ``connections`` and each
+time series have the rows of all runs. Their first columns are the identity of the run, and the
+parameters in which the runs differ. ``campaigns``, ``points`` and ``keys`` describe campaigns and
+the units of parameters.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ class Contents:
     """The content of each campaign's record."""
 
     def series_files(self) -> dict[str, list[Path]]:
-        """The Parquet files of each table of many runs by its name, ``connections`` first."""
+        """Return the Parquet files of ``connections`` and of each time series, by name of the table.
+
+        ``connections`` comes first, the series follow in alphabetical order.
+        """
         files_of_table: dict[str, list[Path]] = {CONNECTIONS: []}
         for run in self.runs:
             assert run.folder is not None, "runs of a store have folders"
@@ -49,7 +53,7 @@ class Contents:
         return {CONNECTIONS: files_of_table.pop(CONNECTIONS), **dict(sorted(files_of_table.items()))}
 
     def table_names(self) -> list[str]:
-        """The names of all tables."""
+        """Return the names of all tables."""
         return [RUNS, *self.series_files(), CAMPAIGNS, POINTS, KEYS]
 
 
@@ -57,13 +61,14 @@ def define_tables(
     db: duckdb.DuckDBPyConnection,
     contents: Contents,
     folder: Path,
-    wanted: Collection[str],
+    names: Collection[str],
     *,
     as_views: bool = False,
 ) -> None:
-    """Create the `wanted` tables in `db`, with `folder` for temporary files.
+    """Create the tables `names` in `db`, with `folder` for temporary files.
 
-    A view reads the files of the runs at each use; a table holds a copy of their rows.
+    The table ``runs`` is always created, because the others are joined with it. A view reads the
+    files of the runs at each use. A table holds a copy of their rows.
     """
     runs_table = wide_table(contents.runs, contents.scenarios)
     frames = {
@@ -74,11 +79,11 @@ def define_tables(
     }
     kind = "view" if as_views else "table"
     for name, frame in frames.items():
-        if name in wanted or name == RUNS:
+        if name in names or name == RUNS:
             _define_frame(db, kind, name, frame, folder)
     leading_columns = [*IDENTITY, *runs_table.differing()]
     for name, files in contents.series_files().items():
-        if name in wanted:
+        if name in names:
             _define_series(db, kind, name, files, leading_columns)
 
 

@@ -76,14 +76,14 @@ class Staging:
                     self._remove(lock_file.stem)
 
     def _remove(self, name: str) -> None:
-        # The folder is removed first: as long as its lock file exists, a later process will remove
-        # it.
+        # The lock file is removed last: while it exists, a later process finds and removes the rest
+        # of a folder that was not removed completely.
         _remove_tree(self._root / name)
         self._lock_file(name).unlink(missing_ok=True)
 
 
 def irregular_locks(store: Path) -> Iterator[tuple[Path, str]]:
-    """Lock files of a store that are not regular files, each with its kind."""
+    """Yield lock files of a store that are not regular files, each with its kind of file."""
     root = store / ".staging"
     for path in sorted([root / "lock", *root.glob("*.lock")]):
         if (irregularity := describe_irregular(path)) is not None:

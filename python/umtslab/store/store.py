@@ -141,7 +141,7 @@ class Store(StoreReader):
             draft.folder.rename(target)
         self._sound.add(run.key)
         self._unchanged.discard(run.key)
-        self._found[run.key] = stored
+        self._loaded[run.key] = stored
         return stored
 
     def _clear_target(self, target: Path) -> None:
@@ -157,7 +157,7 @@ class Store(StoreReader):
 
     def reinsert(self, keys: Iterable[str]) -> None:
         """Replace the catalogue rows of some runs by rows derived from their folders."""
-        self._found.clear()
+        self._loaded.clear()
         with self._staging.exclusively():
             self._catalogue.remove(keys)
             reconcile(self.path, self._catalogue, self.report_damage)

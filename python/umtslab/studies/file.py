@@ -53,12 +53,12 @@ class Frame:
         CampaignError
             If the scenario of the point is wrong. So a study is checked before anything is created.
         """
-        return Study(self.campaign([{p.key: p.first_value for p in self.parameters}]))
+        return Study(self.campaign([{parameter.key: parameter.first_value for parameter in self.parameters}]))
 
 
 @contextmanager
 def study_file(path: Path) -> Iterator[tuple[Table, Frame]]:
-    """Read a study file. Yields the file and the common part; the block must read all other keys.
+    """Read a study file. Yields its table and the common part. The block must read all other keys.
 
     Raises
     ------

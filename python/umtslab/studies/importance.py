@@ -7,6 +7,7 @@ from umtslab.extras import missing_library_text
 from umtslab.studies.optimise import Outcome, distribution
 
 _MIN_TRIALS = 4
+"""Minimum number of trials that measured the objective."""
 
 
 def importance(outcome: Outcome) -> dict[str, float]:
@@ -42,7 +43,10 @@ def importance(outcome: Outcome) -> dict[str, float]:
     optuna_study = optuna.create_study(direction="maximize" if study.maximise else "minimize")
     spaces = {parameter.key: distribution(parameter) for parameter in study.frame.parameters}
     for trial in measured:
-        values = {p.key: p.drawn(trial.parameters[p.key]) for p in study.frame.parameters}
+        values = {
+            parameter.key: parameter.drawn(trial.parameters[parameter.key])
+            for parameter in study.frame.parameters
+        }
         optuna_study.add_trial(
             optuna.trial.create_trial(params=values, distributions=spaces, value=trial.objective.mean)
         )

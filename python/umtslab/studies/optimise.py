@@ -15,7 +15,7 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from umtslab.analyse.statistics import Summary, difference_paired, summarise
 from umtslab.atomic_files import describe_irregular
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 _STARTUP_TRIALS = 10
 """Number of random trials before the estimator is used."""
 
+_BASELINE_NUMBER = -1
+"""Number of the trial with the unchanged scenario. The other trials are numbered from 0."""
+
 
 @dataclass(frozen=True)
 class Constraint:
@@ -55,9 +58,13 @@ class Constraint:
         assert self.most is not None, "a constraint has exactly one bound"
         return mean - self.most
 
+    @property
+    def bound(self) -> str:
+        """The bound as text, without the metric."""
+        return f"at least {self.least:g}" if self.least is not None else f"at most {self.most:g}"
+
     def __str__(self) -> str:
-        bound = f"at least {self.least:g}" if self.least is not None else f"at most {self.most:g}"
-        return f"{self.metric} {bound}"
+        return f"{self.metric} {self.bound}"
 
 
 @dataclass(frozen=True)
@@ -116,9 +123,14 @@ class Outcome:
 
         Of equal points only the first trial is included.
         """
-        found = {tuple(trial.parameters.items()): trial for trial in reversed(self.trials) if trial.feasible}
+        # Reversed, so that the first trial of a point replaces the later ones.
+        first_trials = {
+            tuple(trial.parameters.items()): trial for trial in reversed(self.trials) if trial.feasible
+        }
         sign = -1 if self.study.maximise else 1
-        return sorted(found.values(), key=lambda t: (sign * (t.objective.mean or 0.0), t.number))
+        return sorted(
+            first_trials.values(), key=lambda trial: (sign * (trial.objective.mean or 0.0), trial.number)
+        )
 
     def violated(self, trial: Trial) -> list[Constraint]:
         """Return the constraints that the means of a trial violate, or that none of its runs measured."""
@@ -131,9 +143,10 @@ class Outcome:
 
     def gain(self, trial: Trial) -> Summary:
         """Return the paired difference between a trial's objective and the unchanged scenario's."""
-        pairs = zip(self.baseline.runs, trial.runs, strict=True)
+        metric = self.study.metric
         return difference_paired(
-            (one.metrics.get(self.study.metric), two.metrics.get(self.study.metric)) for one, two in pairs
+            (unchanged.metrics.get(metric), changed.metrics.get(metric))
+            for unchanged, changed in zip(self.baseline.runs, trial.runs, strict=True)
         )
 
 
@@ -171,21 +184,23 @@ def optimise(study: Optimisation, runner: StudyRunner) -> Outcome:
     seed = study.frame.base_study().seed
     if runner.expect is not None:
         runner.expect((study.trials + 1) * study.frame.runs)
-    without_expect = replace(runner, expect=None)
+    without_expect = replace(runner, expect=None)  # the runs of all trials are announced above
     search = _Search(study, seed, _stored(study, runner.store))
-    trials = [_run_trial(study, n, values, without_expect) for n, values in enumerate(search.stored())]
+    trials = [
+        _run_trial(study, number, values, without_expect) for number, values in enumerate(search.stored())
+    ]
     while len(trials) < study.trials:
         trial = _run_trial(study, len(trials), search.ask(), without_expect)
         search.tell(trial)
         trials.append(trial)
-    baseline = _run_trial(study, -1, {}, without_expect)
+    baseline = _run_trial(study, _BASELINE_NUMBER, {}, without_expect)
     return Outcome(study, seed, tuple(trials[: study.trials]), baseline)
 
 
 class _Search:
-    """Optuna's study in memory, which proposes trials, and a copy in the study's file.
+    """Optuna's study in memory, which proposes trials, and the study in the file.
 
-    A complete trial is added to the file.
+    A trial is added to the file when its result is known, so that the file has no incomplete trials.
     """
 
     def __init__(self, study: Optimisation, seed: int, stored: Any) -> None:
@@ -214,7 +229,9 @@ class _Search:
             n_startup_trials=_STARTUP_TRIALS,
             constant_liar=False,
         )
-        self._current = self._in_memory.ask({p.key: distribution(p) for p in self._study.frame.parameters})
+        self._current = self._in_memory.ask(
+            {parameter.key: distribution(parameter) for parameter in self._study.frame.parameters}
+        )
         return self._values(self._current.params)
 
     def tell(self, trial: Trial) -> None:
@@ -236,8 +253,10 @@ class _Search:
     def _values(self, params: Mapping[str, Any]) -> dict[str, Value]:
         """Convert drawn numbers to values of scenario keys."""
         return {
-            p.key: params[p.key] if p.choices else p.value(params[p.key])
-            for p in self._study.frame.parameters
+            parameter.key: params[parameter.key]
+            if parameter.choices
+            else parameter.value(params[parameter.key])
+            for parameter in self._study.frame.parameters
         }
 
 
@@ -331,7 +350,7 @@ def evaluate_trial(
         return summarise(run.metrics.get(metric) for run in runs)
 
     limits = {str(constraint): summary(constraint.metric) for constraint in study.constraints}
-    satisfied = [_satisfies(constraint, limits[str(constraint)]) for constraint in study.constraints]
+    checks = [_check(constraint, limits[str(constraint)]) for constraint in study.constraints]
     objective = summary(study.metric)
     return Trial(
         number,
@@ -339,18 +358,27 @@ def evaluate_trial(
         runs,
         objective,
         limits,
-        feasible=objective.mean is not None and all(mean for mean, _ in satisfied),
-        sure=all(is_sure for _, is_sure in satisfied),
+        feasible=objective.mean is not None and all(check.by_mean for check in checks),
+        sure=all(check.by_interval for check in checks),
     )
 
 
-def _satisfies(constraint: Constraint, summary: Summary) -> tuple[bool, bool]:
-    """Return whether a mean keeps a constraint, and whether its whole interval does."""
+class _Satisfied(NamedTuple):
+    """Whether a constraint is satisfied by the mean, and by the whole 95 % interval."""
+
+    by_mean: bool
+    by_interval: bool
+
+
+def _check(constraint: Constraint, summary: Summary) -> _Satisfied:
     if summary.mean is None:
-        return False, False
-    half = summary.ci95 or 0.0
-    ends = (summary.mean - half, summary.mean + half)
-    return constraint.violation(summary.mean) <= 0, all(constraint.violation(end) <= 0 for end in ends)
+        return _Satisfied(by_mean=False, by_interval=False)
+    half_width = summary.ci95 or 0.0
+    ends = (summary.mean - half_width, summary.mean + half_width)
+    return _Satisfied(
+        by_mean=constraint.violation(summary.mean) <= 0,
+        by_interval=all(constraint.violation(end) <= 0 for end in ends),
+    )
 
 
 def _constraint(row: Table) -> Constraint:

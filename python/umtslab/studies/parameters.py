@@ -71,7 +71,7 @@ def read_parameters(table: Table) -> tuple[Parameter, ...]:
     result = tuple(_parameter(key, row) for key, row in inner.tables({"from", "to", "choices"}).items())
     if not result:
         raise inner.wrong(
-            "", 'no range or choices: write KEY = {{ from = 1, to = 10 }} or {{ choices = ["a", "b"] }}'
+            "", 'no range or choices: write KEY = { from = 1, to = 10 } or { choices = ["a", "b"] }'
         )
     return result
 

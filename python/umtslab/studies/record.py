@@ -75,7 +75,7 @@ def load_study(store: StoreReader, name: str) -> Outcome | Findings | None:
     Raises
     ------
     CampaignError
-        If its record is not as it was written, or another version wrote it.
+        If its record is damaged, or another version wrote it.
     """
     path = store.path / "studies" / f"{name}.json"
     if "/" in name or "\0" in name or not os.path.lexists(path):

@@ -29,7 +29,7 @@ _SEED_MODULUS = 2**32
 """SALib's seeds are below this number."""
 
 _PRECISE_SHARE = 0.05
-"""A share of the variance with a narrower interval is precise enough, even if the share is 0."""
+"""Half width of an interval that is narrow enough for any share of the variance, even for 0."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,8 @@ def load_sensitivity(path: Path) -> Sensitivity:
             raise table.wrong(
                 "parameters", "a sensitivity study needs at least two parameters: use umts sweep for one"
             )
+        # A sample of Morris is a trajectory of k + 1 points for k parameters. A sample of Sobol,
+        # without second-order shares, is k + 2 points: two base points, and k mixtures of the two.
         points = samples * (len(frame.parameters) + (2 if method == "sobol" else 1))
         if points > _MAX_POINTS:
             raise table.wrong(

@@ -46,21 +46,19 @@ def effects_table(findings: Findings) -> pl.DataFrame:
     """
     import polars as pl
 
-    morris = findings.study.method == "morris"
-    names = ("mu_star", "mu_star_ci95", "sigma") if morris else ("first", "first_ci95", "total", "total_ci95")
-    rows = [
-        # With Morris `first` is mu*, `total` is sigma, which has no interval.
-        (
-            metric,
-            effect.parameter,
-            *(effect.first, effect.first_ci95, effect.total, effect.total_ci95)[: len(names)],
-        )
-        for metric, effects in findings.effects.items()
-        for effect in effects
-    ]
+    is_morris = findings.study.method == "morris"
+    # With Morris's method `first` is mu*, and `total` is sigma, which has no interval.
+    names = (
+        ("mu_star", "mu_star_ci95", "sigma") if is_morris else ("first", "first_ci95", "total", "total_ci95")
+    )
+    rows = []
+    for metric, effects in findings.effects.items():
+        for effect in effects:
+            numbers = (effect.first, effect.first_ci95, effect.total, effect.total_ci95)
+            rows.append((metric, effect.parameter, *numbers[: len(names)]))
     schema = {"metric": pl.String, "parameter": pl.String, **dict.fromkeys(names, pl.Float64)}
     table = pl.DataFrame(rows, schema=schema, orient="row")
-    if morris:
+    if is_morris:
         return table
     few = [effect.has_too_few_samples for effects in findings.effects.values() for effect in effects]
     return table.with_columns(pl.Series("too_few_samples", few, dtype=pl.Boolean))

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from umtslab.labels import cause_label
 from umtslab.why.links import Link, count, duration, joined, label_of_wait, seconds, unknown_link
 from umtslab.why.timeline import SEQUENCE_NUMBERS, Row, Timeline
 
 _LEAST_SHARE = 0.1
-"""Least share of a time that is listed beside the chain."""
+"""Another cause is listed beside the chain if it has at least this share of the time."""
+
+_EPSILON_S = 1e-9
+"""Tolerance for rounding when times are compared."""
 
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
 
@@ -55,6 +59,11 @@ _OTHER_WAITS = {
         "",
     ),
     "rlc_window": ("The transmission window of RLC is full.", "TS 25.322 §11.3.2"),
+    "iub_credit": (
+        "The data waits at the RNC: the Node B has allocated no credits for the HS-DSCH.",
+        "TS 25.435 §5.1.5",
+    ),
+    "harq": ("HARQ repeats a block of the UE, or waits to repeat it.", "TS 25.321 §11.6"),
     "radio_queue": ("The channel carries data of others, or of packets ahead.", ""),
     "serialisation": ("The radio transmits the data, at the rate of the channel.", ""),
     "needless_repeats": ("The radio transmits copies of data that had arrived.", "RFC 5682 §1"),
@@ -117,7 +126,7 @@ def loss_links(timeline: Timeline, segment: Row) -> list[Link]:
         return [Link(loss, lost_s, lost_s, text, loss, "rlc.buffer", identity(segment))]
     sdu = timeline.sdus.get(packet)
     discard = timeline.discards.get(packet)
-    lost = _lost_pdus(timeline, sdu, discard, lost_s)
+    lost = _most_lost_pdu(timeline, sdu, discard, lost_s)
     if loss in ("rlc_discard", "rlc_reset"):
         if loss == "rlc_reset":
             links = _reset_links(
@@ -129,12 +138,12 @@ def loss_links(timeline: Timeline, segment: Row) -> list[Link]:
             because = f" because {text}" if text else ""
             numbers = identity(segment) | _pdu_range(discard or sdu)
             links = [Link(loss, lost_s, lost_s, f"RLC discards the {name}{because}.", loss, clause, numbers)]
-        return links + _block_losses(lost)
+        return links if lost is None else links + _block_losses(lost)
     # Unacknowledged and transparent mode, and flat radios.
     text = f"The {name} cannot be delivered: a block is lost and RLC repairs nothing."
     place = "nodeb_drop" if loss == "nodeb_drop" else "radio_loss"
     links = [Link(place, lost_s, lost_s, text, loss, "TS 25.322 §11.2", identity(segment))]
-    return links + [_block_lost(row, number) for number, row in lost[:1]]
+    return links if lost is None else [*links, _block_lost(lost.transmissions[-1], lost.number)]
 
 
 def _pdu_range(row: Row | None) -> dict[str, int]:
@@ -143,16 +152,24 @@ def _pdu_range(row: Row | None) -> dict[str, int]:
     return {"first_pdu": row["first"], "last_pdu": row["last"]}
 
 
-def _lost_pdus(
-    timeline: Timeline, sdu: Row | None, discard: Row | None, until_s: float
-) -> list[tuple[int, Row]]:
-    """Return the lost transmissions of the PDU of an SDU that was lost most often.
+@dataclass(frozen=True)
+class _LostPdu:
+    """A PDU and its lost transmissions, in order of time."""
 
-    Each with the number of the PDU, the last one first. Only PDUs that were sent after the SDU
-    entered the buffer count.
+    number: int
+    transmissions: Sequence[Row]
+
+
+def _most_lost_pdu(
+    timeline: Timeline, sdu: Row | None, discard: Row | None, until_s: float
+) -> _LostPdu | None:
+    """Return the PDU of an SDU that was lost most often, None if none was lost.
+
+    Only PDUs that were sent after the SDU entered the buffer count. Of several such PDUs, the one
+    with the lowest number is returned.
     """
     if sdu is None:
-        return []
+        return None
     source = sdu if sdu["first"] is not None else discard
     first = None if source is None else source["first"]
     last = None if source is None else source["last"]
@@ -163,41 +180,38 @@ def _lost_pdus(
             continue
         if row["time_s"] > until_s:
             break
-        if row["lost"] and row["end_s"] is not None and row["end_s"] <= until_s + 1e-9:
+        if row["lost"] and row["end_s"] is not None and row["end_s"] <= until_s + _EPSILON_S:
             low = row["first"] if first is None else max(first, row["first"])
             high = row["last"] if last is None else min(last, row["last"])
             for number in range(low, high + 1):
                 by_number[number].append(row)
     if not by_number:
-        return []
+        return None
     number = max(by_number, key=lambda number: (len(by_number[number]), -number))
-    return [(number, row) for row in reversed(by_number[number])]
+    return _LostPdu(number, by_number[number])
 
 
-def _block_losses(lost: list[tuple[int, Row]]) -> list[Link]:
-    """Return the links of the lost transmissions of a PDU, the last one first.
+def _block_losses(lost: _LostPdu) -> list[Link]:
+    """Return the links of the lost transmissions of a PDU, the last transmission first.
 
-    Of more than three, those between the last and the first are one link.
+    Of more than three transmissions, those between the last and the first are one link.
     """
-    links = [_block_lost(row, number) for number, row in lost]
+    links = [_block_lost(row, lost.number) for row in reversed(lost.transmissions)]
     if len(links) <= 3:
         return links
     last, *between, first = links
-    number = lost[0][0]
-    text = f"PDU {number} is lost in {len(between)} more transmissions."
+    text = f"PDU {lost.number} is lost in {len(between)} more transmissions."
     begin, end = between[-1].time_s, between[0].end_s
-    numbers = {"ue": last.identity["ue"], "pdu": number, "sn": number % SEQUENCE_NUMBERS}
+    numbers = {"ue": last.identity["ue"], "pdu": lost.number, "sn": lost.number % SEQUENCE_NUMBERS}
     return [last, Link("blocks_lost", begin, end, text, "", last.clause, numbers), first]
 
 
 def _block_lost(row: Row, number: int) -> Link:
     """Return the link of one lost transmission of PDU `number`."""
-    nth = row["transmission"] or 1
-    where = (
-        "dropped by the full queue of the Node B" if row["lost_at"] == "nodeb_queue" else "lost on the air"
-    )
-    sent = _ORDINALS.get(nth, f"{nth}th")
-    text = f"PDU {number} is {where} ({row['channel']}, {sent} transmission)."
+    transmission = row["transmission"] or 1
+    fate = "dropped by the full queue of the Node B" if row["lost_at"] == "nodeb_queue" else "lost on the air"
+    ordinal = _ORDINALS.get(transmission, f"{transmission}th")
+    text = f"PDU {number} is {fate} ({row['channel']}, {ordinal} transmission)."
     kind = "nodeb_queue_drop" if row["lost_at"] == "nodeb_queue" else "block_lost"
     numbers = {"ue": row["ue"], "pdu": number, "sn": number % SEQUENCE_NUMBERS, "block_set": row["block_set"]}
     return Link(kind, row["time_s"], row["end_s"], text, "", "TS 25.322 §11.3", numbers)
@@ -226,6 +240,20 @@ def _reset_links(timeline: Timeline, ue: int, until_s: float, effect: str) -> li
     return [Link(event["kind"], event["time_s"], until_s, text, "rlc_reset", clause, {"ue": ue})]
 
 
+@dataclass(frozen=True)
+class _Wait:
+    """A wait of a connection in a part of its time, by one cause of the time budget."""
+
+    cause: str
+    ue: int
+    interval: Row
+    """The first interval of the time budget with this cause."""
+    time_s: float
+    """Length of all intervals with this cause."""
+    until_s: float
+    """End of the part."""
+
+
 def wait_links(
     timeline: Timeline, connection: int, packet: Row | None, start_s: float, end_s: float, label: str
 ) -> list[Link]:
@@ -234,18 +262,19 @@ def wait_links(
     `label` is a label of a timeout, or a cause.
     """
     times: dict[str, float] = defaultdict(float)
-    chosen: dict[str, Row] = {}
+    first_intervals: dict[str, Row] = {}
     for row in timeline.waits(connection, start_s, end_s):
         cause = row["cause"]
         if label in (cause, label_of_wait(cause, row["loss"] or "")):
             times[cause] += row["end_s"] - row["start_s"]
-            chosen.setdefault(cause, row)
+            first_intervals.setdefault(cause, row)
     if not times:
         return [unknown_link(start_s, end_s)]
     cause = max(times, key=lambda name: times[name])
     ue = packet["ue"] if packet is not None else timeline.connections[connection]["ue"]
     links = _in_buffer(timeline, packet, start_s, end_s, cause)
-    return links + _cause_links(timeline, (cause, ue), packet, chosen[cause], (start_s, end_s), times[cause])
+    wait = _Wait(cause, ue, first_intervals[cause], times[cause], end_s)
+    return links + _cause_links(timeline, wait, packet)
 
 
 def _in_buffer(
@@ -255,8 +284,8 @@ def _in_buffer(
     sdu = None if packet is None else timeline.sdus.get(packet["packet"])
     if packet is None or sdu is None or sdu["time_s"] > end_s or cause in ("core_queue", "ack_loss"):
         return []
-    left = sdu["last_sent_s"] if sdu["last_sent_s"] is not None else sdu["end_s"]
-    until = end_s if left is None else left
+    leaves_s = sdu["last_sent_s"] if sdu["last_sent_s"] is not None else sdu["end_s"]
+    until = end_s if leaves_s is None else leaves_s
     if until <= start_s or until <= sdu["time_s"]:
         return []
     ahead = sdu["ahead_octets"]
@@ -266,66 +295,53 @@ def _in_buffer(
     return [Link("in_rlc", sdu["time_s"], until, text, "", "TS 25.322 §4.2.1.3", numbers)]
 
 
-def _cause_links(
-    timeline: Timeline,
-    of: tuple[str, int],
-    packet: Row | None,
-    wait: Row,
-    span: tuple[float, float],
-    time_s: float,
-) -> list[Link]:
-    """Return the links that explain a wait. `of` is its cause, as in the time budget, and its UE."""
-    cause, ue = of
-    _, end_s = span
+def _cause_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[Link]:
+    """Return the links that explain a wait for a packet."""
+    cause, ue = wait.cause, wait.ue
+    start_s, end_s = wait.interval["start_s"], wait.interval["end_s"]
     if cause == "channel_switch":
-        return _switch_links(timeline, ue, wait, end_s, time_s)
+        return _switch_links(timeline, wait)
     if cause == "dch_refused":
-        return _refusal_links(timeline, ue, wait, end_s, time_s)
-    if cause in ("rlc_recovery", "status_prohibited", "nodeb_drop", "ack_channel"):
-        return _repair_links(timeline, of, packet, wait, time_s)
+        return _refusal_links(timeline, wait)
+    if cause in ("rlc_recovery", "status_prohibited", "nodeb_drop", "ack_channel", "reordering"):
+        return _repair_links(timeline, wait, packet)
     if cause in ("rlc_reset", "rlc_reestablishment"):
-        links = _reset_links(timeline, ue, wait["end_s"], f"RLC sends nothing for {duration(time_s)}.")
+        links = _reset_links(timeline, ue, end_s, f"RLC sends nothing for {duration(wait.time_s)}.")
         return [replace(link, cause=cause) for link in links]
     if cause == "handover":
-        events = [
-            e for e in timeline.ue_events.get(ue, ()) if e["kind"] == "handover" and e["time_s"] <= end_s
+        handovers = [
+            event
+            for event in timeline.ue_events.get(ue, ())
+            if event["kind"] == "handover" and event["time_s"] <= wait.until_s
         ]
-        at = events[-1]["time_s"] if events else wait["start_s"]
-        to = f" to cell {events[-1]['number']}" if events else ""
+        at = handovers[-1]["time_s"] if handovers else start_s
+        to = f" to cell {handovers[-1]['number']}" if handovers else ""
         text = f"The UE changes{to}, which interrupts the DSCH."
-        return [Link("handover", at, wait["end_s"], text, cause, "handover.interruption", {"ue": ue})]
+        return [Link("handover", at, end_s, text, cause, "handover.interruption", {"ue": ue})]
     if cause in _OTHER_WAITS:
         text, clause = _OTHER_WAITS[cause]
-        text = f"{text} {duration(time_s)} from {seconds(wait['start_s'])} on."
-        return [Link(cause, wait["start_s"], end_s, text, cause, clause, {"ue": ue})]
+        text = f"{text} {duration(wait.time_s)} from {seconds(start_s)} on."
+        return [Link(cause, start_s, wait.until_s, text, cause, clause, {"ue": ue})]
     if cause in ("unexplained", "not_visible"):
-        return [unknown_link(wait["start_s"], wait["end_s"])]
-    text = f"The connection waits for this: {cause_label(cause)}, {duration(time_s)}."
-    return [Link(cause, wait["start_s"], wait["end_s"], text, cause, "", {"ue": ue})]
+        return [unknown_link(start_s, end_s)]
+    text = f"The connection waits for this: {cause_label(cause)}, {duration(wait.time_s)}."
+    return [Link(cause, start_s, end_s, text, cause, "", {"ue": ue})]
 
 
-def _switch_links(timeline: Timeline, ue: int, wait: Row, end_s: float, time_s: float) -> list[Link]:
+def _switch_links(timeline: Timeline, wait: _Wait) -> list[Link]:
     """Explain a time in which a UE is switched or is in a state without user data."""
+    ue, start_s, end_s = wait.ue, wait.interval["start_s"], wait.interval["end_s"]
     rows = [
         row
         for row in timeline.rrc.get(ue, ())
-        if row["time_s"] <= wait["end_s"] and (row["end_s"] is None or row["end_s"] > wait["start_s"])
+        if row["time_s"] <= end_s and (row["end_s"] is None or row["end_s"] > start_s)
     ]
     switches = [row for row in rows if row["to"]]
     if not switches:
         state = rows[-1]["state"] if rows else "a state without user data"
-        text = f"The UE is in {state}, which carries no user data, for {duration(time_s)}."
-        return [
-            Link(
-                "rrc_state",
-                wait["start_s"],
-                wait["end_s"],
-                text,
-                "channel_switch",
-                "TS 25.331 §7.1",
-                {"ue": ue},
-            )
-        ]
+        text = f"The UE is in {state}, which carries no user data, for {duration(wait.time_s)}."
+        clause = "TS 25.331 §7.1"
+        return [Link("rrc_state", start_s, end_s, text, "channel_switch", clause, {"ue": ue})]
     row = switches[0]
     until = timeline.duration_s if row["end_s"] is None else row["end_s"]
     because = _SWITCH_REASONS.get(row["cause"], row["cause"])
@@ -337,22 +353,25 @@ def _switch_links(timeline: Timeline, ue: int, wait: Row, end_s: float, time_s: 
     return [Link("rrc_switch", row["time_s"], until, text, "channel_switch", "TS 25.331 §8.2.2", numbers)]
 
 
-def _refusal_links(timeline: Timeline, ue: int, wait: Row, end_s: float, time_s: float) -> list[Link]:
+def _refusal_links(timeline: Timeline, wait: _Wait) -> list[Link]:
     """Explain a time on common channels because a DCH was refused."""
+    ue, start_s, end_s = wait.ue, wait.interval["start_s"], wait.interval["end_s"]
     refused = [
         row
         for row in timeline.dch_requests.get(ue, ())
-        if row["answer"] in ("refused", "queued") and row["end_s"] is not None and row["end_s"] <= end_s
+        if row["answer"] in ("refused", "queued")
+        and row["end_s"] is not None
+        and row["end_s"] <= wait.until_s
     ]
-    slower = f"The UE stays on common channels, which take {duration(time_s)} longer than the requested DCH."
-    stay = Link(
-        "dch_refused", wait["start_s"], wait["end_s"], slower, "dch_refused", "TS 25.331 §7.1", {"ue": ue}
+    text = (
+        f"The UE stays on common channels, which take {duration(wait.time_s)} longer than the requested DCH."
     )
+    stay = Link("dch_refused", start_s, end_s, text, "dch_refused", "TS 25.331 §7.1", {"ue": ue})
     if not refused:
         return [stay]
     last = refused[-1]
-    before = [row for row in refused if row["end_s"] >= wait["start_s"] - 1e-9]
-    again = f", {count(len(before), 'time')} in this wait" if len(before) > 1 else ""
+    in_wait = [row for row in refused if row["end_s"] >= start_s - _EPSILON_S]
+    again = f", {count(len(in_wait), 'time')} in this wait" if len(in_wait) > 1 else ""
     holders = last["holders"].split()
     of_ues = f"{'UE' if len(holders) == 1 else 'UEs'} {joined(holders)}"
     held = f" The DCHs of the cell belong to {of_ues}." if holders else ""
@@ -364,23 +383,19 @@ def _refusal_links(timeline: Timeline, ue: int, wait: Row, end_s: float, time_s:
     return [stay, answer]
 
 
-def _repair_links(
-    timeline: Timeline,
-    of: tuple[str, int],
-    packet: Row | None,
-    wait: Row,
-    time_s: float,
-) -> list[Link]:
+def _repair_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[Link]:
     """Explain a time in which RLC repairs a PDU: repair, STATUS, loss."""
-    cause, ue = of
-    number, direction, losses = _first_hole(timeline, ue, packet, wait)
-    if number is None:
-        text = f"RLC repairs lost PDUs for {duration(time_s)}."
-        return [
-            Link("rlc_recovery", wait["start_s"], wait["end_s"], text, cause, "TS 25.322 §11.3", {"ue": ue})
-        ]
+    cause, ue = wait.cause, wait.ue
+    start_s, end_s = wait.interval["start_s"], wait.interval["end_s"]
+    repair = _repaired_pdu(timeline, wait, packet)
+    if repair is None:
+        text = f"RLC repairs lost PDUs for {duration(wait.time_s)}."
+        return [Link("rlc_recovery", start_s, end_s, text, cause, "TS 25.322 §11.3", {"ue": ue})]
+    direction, lost = repair
+    number = lost.number
     numbers = {"ue": ue, "pdu": number, "sn": number % SEQUENCE_NUMBERS}
-    lost_s = losses[0]["time_s"]
+    first_loss = lost.transmissions[0]
+    lost_s = first_loss["time_s"]
     rows = timeline.pdus[ue, direction]
     arrived = next(
         (
@@ -395,38 +410,39 @@ def _repair_links(
     )
     until = "" if arrived is None else f", until {seconds(arrived['end_s'])}"
     text = f"RLC repairs PDU {number}{until}. Later PDUs wait."
-    stop = wait["end_s"] if arrived is None else arrived["end_s"]
-    links = [Link("rlc_recovery", losses[0]["end_s"], stop, text, cause, "TS 25.322 §11.3", numbers)]
-    links += _status_links(timeline, (cause, ue, direction), number, lost_s, stop)
-    lost_links = _block_losses([(number, row) for row in reversed(losses)])
+    stop = end_s if arrived is None else arrived["end_s"]
+    links = [Link("rlc_recovery", first_loss["end_s"], stop, text, cause, "TS 25.322 §11.3", numbers)]
+    links += _status_links(timeline, wait, direction, number, lost_s, stop)
+    lost_links = _block_losses(lost)
     lost_links[-1] = replace(lost_links[-1], cause=cause)
     return links + lost_links
 
 
-def _first_hole(
-    timeline: Timeline, ue: int, packet: Row | None, wait: Row
-) -> tuple[int | None, str, list[Row]]:
-    """Return the lost PDU that is repaired in this wait, the direction, and the lost transmissions."""
+def _repaired_pdu(timeline: Timeline, wait: _Wait, packet: Row | None) -> tuple[str, _LostPdu] | None:
+    """Return the direction and the lost PDU that is repaired in this wait. None if none is known.
+
+    Rows are searched backwards from the end of the wait to the first transmission of the PDU.
+    """
     directions = ("downlink", "uplink")
     if packet is not None and packet["direction"] == "uplink":
         directions = ("uplink", "downlink")
     for direction in directions:
-        rows = timeline.pdus.get((ue, direction), [])
+        rows = timeline.pdus.get((wait.ue, direction), [])
         number: int | None = None
         losses: list[Row] = []
-        for row in reversed(rows[: bisect_right(rows, wait["end_s"], key=_sent)]):
+        for row in reversed(rows[: bisect_right(rows, wait.interval["end_s"], key=_sent)]):
             if row["first"] is None:
                 continue
             if number is None:
-                number = _lost_number(row, wait["sn"])
+                number = _lost_number(row, wait.interval["sn"])
             if number is not None and row["first"] <= number <= row["last"]:
                 if row["lost"]:
                     losses.append(row)
                 if row["transmission"] == 1:
                     break
         if number is not None:
-            return number, direction, losses[::-1]
-    return None, "", []
+            return direction, _LostPdu(number, losses[::-1])
+    return None
 
 
 def _sent(row: Row) -> float:
@@ -434,20 +450,28 @@ def _sent(row: Row) -> float:
 
 
 def _lost_number(row: Row, sn: int | None) -> int | None:
-    """Return the PDU with this sequence number, or any PDU, if this row has the loss."""
+    """Return the number of the PDU with sequence number `sn` if this row lost it, else None.
+
+    If `sn` is None, any PDU will do. Numbers of PDUs do not wrap around, sequence numbers do.
+    """
     if not row["lost"]:
         return None
     if sn is None:
         return int(row["first"])
+    # The first number from `first` on that has this sequence number.
     number = int(row["first"]) + (sn - row["first"]) % SEQUENCE_NUMBERS
     return number if number <= row["last"] else None
 
 
 def _status_links(
-    timeline: Timeline, of: tuple[str, int, str], number: int, lost_s: float, stop_s: float
+    timeline: Timeline, wait: _Wait, direction: str, number: int, lost_s: float, stop_s: float
 ) -> list[Link]:
-    """Return the STATUS reports that list a PDU as missing, the last one first."""
-    cause, ue, direction = of
+    """Return the STATUS reports that list PDU `number` as missing, the last one first.
+
+    `direction` is the direction of the PDU. If Timer_Status_Prohibit delays the STATUS, the timer
+    is the last link.
+    """
+    cause, ue = wait.cause, wait.ue
     back = "uplink" if direction == "downlink" else "downlink"
     links = []
     rows = timeline.statuses.get((ue, back), ())
@@ -460,7 +484,8 @@ def _status_links(
         end = row["end_s"] if row["end_s"] is not None else row["time_s"]
         links.append(Link("status", row["time_s"], end, text, "", "TS 25.322 §9.7.2", numbers))
     if cause == "status_prohibited":
-        earlier = [row for row in rows if row["time_s"] <= (links[0].time_s if links else stop_s) - 1e-9]
+        first_status_s = links[0].time_s if links else stop_s
+        earlier = [row for row in rows if row["time_s"] <= first_status_s - _EPSILON_S]
         before = f" after the STATUS at {seconds(earlier[-1]['time_s'])}" if earlier else ""
         text = f"Timer_Status_Prohibit delays the STATUS{before}."
         start = earlier[-1]["time_s"] if earlier else lost_s
@@ -491,6 +516,6 @@ def beside(timeline: Timeline, connection: int, start_s: float, end_s: float, la
     least = _LEAST_SHARE * (end_s - start_s)
     return tuple(
         f"{cause_label(cause)}: {duration(time_s)}"
-        for cause, time_s in sorted(times.items(), key=lambda one: (-one[1], one[0]))
+        for cause, time_s in sorted(times.items(), key=lambda item: (-item[1], item[0]))
         if time_s >= least
     )

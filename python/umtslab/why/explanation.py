@@ -23,6 +23,7 @@ _REPEATS = {
 _CLAUSES = {"dup_ack": "RFC 5681 §3.2", "rto": "RFC 6298 §5.4", "tail_loss": "RFC 8985 §7.3", "again": ""}
 
 _SAME_INSTANT_S = 1e-9
+"""Times that differ by less are the same instant."""
 
 
 @dataclass(frozen=True)
@@ -62,22 +63,21 @@ def explain(run: Run, connection: int | None = None) -> Explanation:
     timeline = Timeline(run)
     least_s = limit_s(run)
     numbers = sorted(timeline.segments) if connection is None else [connection]
-    found = tuple(stall for stall in stalls(timeline, least_s) if stall.connection in numbers)
+    shown_stalls = tuple(stall for stall in stalls(timeline, least_s) if stall.connection in numbers)
     chains: list[Chain] = []
     for number in numbers:
         if number in timeline.segments:
             chains += _chains_of(timeline, number)
     chains.sort(key=lambda chain: (chain.time_s, chain.connection))
-    return Explanation(
-        run, least_s, found, tuple(chains), tuple(_stall_chain(timeline, stall) for stall in found)
-    )
+    stall_chains = tuple(_stall_chain(timeline, stall) for stall in shown_stalls)
+    return Explanation(run, least_s, shown_stalls, tuple(chains), stall_chains)
 
 
 def _chains_of(timeline: Timeline, connection: int) -> list[Chain]:
     """Return the chains of the timeouts and retransmissions of a connection."""
     timeouts = [_timeout_chain(timeline, connection, row) for row in timeline.timeouts.get(connection, ())]
-    repeated = (row for row in timeline.segments[connection].rows if row["cause"] in _REPEATS)
-    return [*timeouts, *(_retransmission_chain(timeline, segment, timeouts) for segment in repeated)]
+    retransmitted = (row for row in timeline.segments[connection].rows if row["cause"] in _REPEATS)
+    return [*timeouts, *(_retransmission_chain(timeline, segment, timeouts) for segment in retransmitted)]
 
 
 def _ue(timeline: Timeline, connection: int) -> int:
@@ -89,8 +89,8 @@ def _timeout_chain(timeline: Timeline, connection: int, row: Row) -> Chain:
     at, silent_s = row["time_s"], row["time_s"] - row["idle_s"]
     direction = "downlink" if row["end"] == "server" else "uplink"
     segments = timeline.segments[connection]
-    una, since = segments.acknowledged(direction, at)
-    # The retransmission leaves at the instant of the timeout.
+    una, acknowledged_s = segments.acknowledged(direction, at)
+    # The copies sent before the timeout. The retransmission leaves at the instant of the timeout.
     copies = segments.copies(direction, una, at - _SAME_INSTANT_S)
     needed = "was needed" if row["kind"] == "needed" else "was not needed"
     where = "server" if row["end"] == "server" else "UE"
@@ -102,7 +102,7 @@ def _timeout_chain(timeline: Timeline, connection: int, row: Row) -> Chain:
         links.append(unknown_link(silent_s, at))
         return Chain("rto", at, connection, ue, row["because"], tuple(links))
     in_flight = segments.in_flight(direction, at)
-    start = since if since >= 0 else copies[0]["time_s"]
+    start = copies[0]["time_s"] if acknowledged_s is None else acknowledged_s
     text = (
         f"No new acknowledgment arrives from {seconds(start)} on. "
         f"{count(in_flight, 'segment')} in flight, the first of them is the {causes.describe(copies[0])}."
@@ -122,16 +122,18 @@ def _timeout_chain(timeline: Timeline, connection: int, row: Row) -> Chain:
             )
         links += causes.loss_links(timeline, lost[-1]) if lost else [unknown_link(start, at)]
         return Chain("rto", at, connection, ue, label, tuple(links))
-    links += _late_links(timeline, connection, direction, (una, at, silent_s), label)
+    links += _late_links(timeline, connection, direction, una, silent_s, at, label)
     also = causes.beside(timeline, connection, silent_s, at, label)
     return Chain("rto", at, connection, ue, label, tuple(links), also)
 
 
 def _late_links(
-    timeline: Timeline, connection: int, direction: str, of: tuple[int, float, float], label: str
+    timeline: Timeline, connection: int, direction: str, byte: int, start: float, at: float, label: str
 ) -> list[Link]:
-    """Explain why the acknowledgment of a byte was late."""
-    byte, at, start = of
+    """Explain why the acknowledgment of a byte had not arrived at the instant `at`.
+
+    `start` is the beginning of the wait, and `label` the label of the timeout or stall.
+    """
     segments = timeline.segments[connection]
     copies = segments.copies(direction, byte, at - _SAME_INSTANT_S)
     arrived = [copy for copy in copies if copy["end_s"] is not None and not copy["lost"]]
@@ -166,9 +168,11 @@ def _late_links(
         numbers = causes.identity(first)
         links = [Link("ack_loss", first["end_s"], at, text, "", "RFC 9293 §3.10.7.4", numbers)]
         if lost:
-            found = causes.loss_links(timeline, lost[-1])
             # The cause of the wait is the lost acknowledgment, independent of the place of the loss.
-            return links + [replace(link, cause="ack_loss") if link.cause else link for link in found]
+            return links + [
+                replace(link, cause="ack_loss") if link.cause else link
+                for link in causes.loss_links(timeline, lost[-1])
+            ]
         return [*links, unknown_link(first["end_s"], at)]
     on_way = [row for row in answers if not row["lost"] and row["end_s"] is not None]
     if on_way:
@@ -178,7 +182,7 @@ def _late_links(
             f"The acknowledgment is under way until {seconds(answer['end_s'])}."
         )
         links = [Link("late_ack", answer["time_s"], answer["end_s"], text, "", "", causes.identity(answer))]
-        # Most of the time may have been spent before, on the segment.
+        # Most of the time may have been spent on the segment, before its acknowledgment was sent.
         return links + _explained(timeline, connection, answer, start, at, label, before=first)
     text = f"The {causes.describe(first)} arrived at {seconds(first['end_s'])}."
     links = [Link("arrived", first["time_s"], first["end_s"], text, "", "", causes.identity(first))]
@@ -196,17 +200,18 @@ def _explained(
 ) -> list[Link]:
     """Explain a wait for `packet`, or for `before` if most of the time was spent on that packet."""
     if before is not None:
-        spent = sum(
-            row["end_s"] - row["start_s"]
-            for row in timeline.waits(connection, start, min(until, before["end_s"]))
-            if label in (row["cause"], label_of_wait(row["cause"], row["loss"] or ""))
-        )
-        total = sum(
-            row["end_s"] - row["start_s"]
-            for row in timeline.waits(connection, start, until)
-            if label in (row["cause"], label_of_wait(row["cause"], row["loss"] or ""))
-        )
-        packet = before if spent > 0.5 * total else packet
+
+        def labelled_s(end_s: float) -> float:
+            """Return the time from `start` to `end_s` that the label covers."""
+            lengths: list[float] = [
+                row["end_s"] - row["start_s"]
+                for row in timeline.waits(connection, start, end_s)
+                if label in (row["cause"], label_of_wait(row["cause"], row["loss"] or ""))
+            ]
+            return sum(lengths)
+
+        time_of_before_s = labelled_s(min(until, before["end_s"]))
+        packet = before if time_of_before_s > 0.5 * labelled_s(until) else packet
     return causes.wait_links(timeline, connection, packet, start, until, label)
 
 
@@ -227,9 +232,9 @@ def _retransmission_chain(timeline: Timeline, segment: Row, timeouts: list[Chain
         ]
         if earlier:
             timeout = earlier[-1]
-            behind = (first, *timeout.links)
-            return Chain("retransmission", at, connection, segment["ue"], timeout.label, behind, timeout.also)
-        return _unknown(first, segment, UNKNOWN)
+            chain = (first, *timeout.links)
+            return Chain("retransmission", at, connection, segment["ue"], timeout.label, chain, timeout.also)
+        return _unknown([first], segment)
     links = [first]
     una, _ = segments.acknowledged(direction, at)
     duplicates = [
@@ -245,7 +250,7 @@ def _retransmission_chain(timeline: Timeline, segment: Row, timeouts: list[Chain
             Link("duplicate_ack", event["time_s"], event["time_s"], text, "", "RFC 5681 §3.2", numbers)
         )
     if original is None:
-        return _unknown(links, segment, UNKNOWN)
+        return _unknown(links, segment)
     if original["lost"]:
         links += causes.loss_links(timeline, original)
         return Chain("retransmission", at, connection, segment["ue"], original["loss"], tuple(links))
@@ -257,15 +262,14 @@ def _retransmission_chain(timeline: Timeline, segment: Row, timeouts: list[Chain
         label = _longest(timeline, connection, original["time_s"], at)
         links += causes.wait_links(timeline, connection, original, original["time_s"], at, label)
         return Chain("retransmission", at, connection, segment["ue"], label, tuple(links))
-    return _unknown(links, segment, UNKNOWN)
+    return _unknown(links, segment)
 
 
-def _unknown(links: Link | list[Link], segment: Row, label: str) -> Chain:
-    """Return a chain whose first cause is unknown."""
-    links = [links] if isinstance(links, Link) else links
+def _unknown(links: list[Link], segment: Row) -> Chain:
+    """Return a chain of a retransmission whose first cause is unknown."""
     at = segment["time_s"]
     chain = (*links, unknown_link(at, at))
-    return Chain("retransmission", at, segment["connection"], segment["ue"], label, chain)
+    return Chain("retransmission", at, segment["connection"], segment["ue"], UNKNOWN, chain)
 
 
 _ORDINARY = (
@@ -276,23 +280,23 @@ _ORDINARY = (
     "setup",
     "slow_start",
 )
-"""Causes that every connection has. Another cause with a quarter of a time takes precedence."""
+"""Causes that every connection has. Another cause with `_LEAST_SHARE` of a time takes precedence."""
 
 _LEAST_SHARE = 0.25
 
 
 def _longest(timeline: Timeline, connection: int, start_s: float, end_s: float) -> str:
-    """Return the cause with most of this time, for a needed timeout the loss."""
+    """Return the cause with most of this time. The cause of a needed timeout is the loss."""
     times: dict[str, float] = defaultdict(float)
     for row in timeline.waits(connection, start_s, end_s):
         name = row["loss"] if row["cause"] == "rto_needed" and row["loss"] else row["cause"]
         times[name] += row["end_s"] - row["start_s"]
-    special = {
+    extraordinary = {
         name: time_s
         for name, time_s in times.items()
         if name not in _ORDINARY and time_s >= _LEAST_SHARE * (end_s - start_s)
     }
-    return max(special or times, key=lambda name: times[name]) if times else UNKNOWN
+    return max(extraordinary or times, key=lambda name: times[name]) if times else UNKNOWN
 
 
 _LOSSES = (
@@ -338,7 +342,7 @@ def _stall_chain(timeline: Timeline, stall: Stall) -> Chain:
         )
         links += causes.loss_links(timeline, original)
     elif copies:
-        links += _late_links(timeline, connection, stall.direction, (una, end, start), label)
+        links += _late_links(timeline, connection, stall.direction, una, start, end, label)
     else:
         links.append(unknown_link(start, end))
     return Chain("stall", start, connection, stall.ue, label, tuple(links), (*expired, *also))

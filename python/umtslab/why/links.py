@@ -17,6 +17,7 @@ _LABELS = {
     "ack_channel": "rlc_recovery",
     "status_prohibited": "rlc_recovery",
     "nodeb_drop": "rlc_recovery",
+    "reordering": "rlc_recovery",
     "rlc_recovery": "rlc_recovery",
     "rlc_window": "rlc_recovery",
     "ack_loss": "ack_loss",
@@ -25,7 +26,10 @@ _LABELS = {
     "unexplained": "unknown",
     "not_visible": "unknown",
 }
-"""Label of a spurious timeout by the cause of the silence, as in the core (`TimeoutReason`)."""
+"""Label of a spurious timeout by the cause of the wait before it, as in the core (`TimeoutReason`).
+
+Losses in the fixed network are ``core_delay`` (`label_of_wait`), all other causes ``radio_delay``.
+"""
 
 _CORE_LOSSES = ("core_drop", "core_outage", "core_loss")
 
@@ -33,7 +37,7 @@ UNKNOWN = "unknown"
 
 
 def label_of_wait(cause: str, loss: str = "") -> str:
-    """Return the label of a spurious timeout after a silence with this cause.
+    """Return the label of a spurious timeout after a wait with this cause.
 
     >>> label_of_wait("status_prohibited"), label_of_wait("serialisation")
     ('rlc_recovery', 'radio_delay')

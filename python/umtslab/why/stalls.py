@@ -13,6 +13,10 @@ from umtslab.why.timeline import Timeline
 DEFAULT_LIMIT_S = 0.5
 
 _FIRST_BYTE = 1
+"""Sequence number of the first byte of data. The SYN has number 0."""
+
+_EPSILON_S = 1e-9
+"""Tolerance for rounding when times are compared."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,8 @@ def limit_s(run: Run) -> float:
     else:
         scenario = tomllib.loads(stored_text(run.folder / "scenario.toml"))
         text = scenario.get("measure", {}).get("stall")
-    found = quantity(text)
-    return DEFAULT_LIMIT_S if found is None else found.base
+    limit = quantity(text)
+    return DEFAULT_LIMIT_S if limit is None else limit.base
 
 
 def data_direction(timeline: Timeline, connection: int) -> str:
@@ -67,13 +71,15 @@ def data_direction(timeline: Timeline, connection: int) -> str:
 
 def stalls(timeline: Timeline, least_s: float) -> list[Stall]:
     """Return the stalls of all connections, the longest first."""
-    found = [
-        stall for connection in sorted(timeline.segments) for stall in _of(timeline, connection, least_s)
+    stalls_of_all = [
+        stall
+        for connection in sorted(timeline.segments)
+        for stall in _stalls_of(timeline, connection, least_s)
     ]
-    return sorted(found, key=lambda stall: (-stall.length_s, stall.start_s, stall.connection))
+    return sorted(stalls_of_all, key=lambda stall: (-stall.length_s, stall.start_s, stall.connection))
 
 
-def _of(timeline: Timeline, connection: int, least_s: float) -> list[Stall]:
+def _stalls_of(timeline: Timeline, connection: int, least_s: float) -> list[Stall]:
     """Return the stalls of a connection that last at least `least_s`."""
     row = timeline.connections.get(connection)
     if row is None:
@@ -83,33 +89,35 @@ def _of(timeline: Timeline, connection: int, least_s: float) -> list[Stall]:
     # In an emulation, the datagrams of a name lookup precede the SYN. They are not data of the connection.
     opened_s = next((sent["time_s"] for sent in segments.of(direction) if sent["kind"] == "syn"), 0.0)
     closed_s = timeline.duration_s if row.get("closed_s") is None else row["closed_s"]
-    events: list[tuple[float, int, int]] = [
-        (sent["time_s"], 1, sent["seq"] + sent["payload"])
+    # Time, whether data is sent (or an acknowledgment arrives), and the sequence number behind the
+    # data, or the acknowledged number. At the same time acknowledgments come first.
+    events: list[tuple[float, bool, int]] = [
+        (sent["time_s"], True, sent["seq"] + sent["payload"])
         for sent in segments.of(direction)
         if sent["payload"] > 0 and opened_s <= sent["time_s"] <= closed_s
     ]
-    times, numbers, since = segments.acknowledgments(direction)
+    acks = segments.acknowledgments(direction)
     events += [
-        (time_s, 0, number)
-        for time_s, number, held in zip(times, numbers, since, strict=True)
-        if held == time_s and time_s <= closed_s
+        (time_s, False, number)
+        for time_s, number, since_s in zip(acks.times_s, acks.numbers, acks.since_s, strict=True)
+        if since_s == time_s and time_s <= closed_s
     ]
-    found: list[tuple[float, float]] = []
-    highest, una, start = _FIRST_BYTE, _FIRST_BYTE, None
+    periods: list[tuple[float, float]] = []
+    sent_up_to, acked_up_to, start = _FIRST_BYTE, _FIRST_BYTE, None
     for time_s, is_sent, number in sorted(events):
         if is_sent:
-            highest = max(highest, number)
-            if highest > una and start is None:
+            sent_up_to = max(sent_up_to, number)
+            if sent_up_to > acked_up_to and start is None:
                 start = time_s
             continue
-        if number <= una:
+        if number <= acked_up_to:
             continue
-        una = number
-        if start is not None and time_s - start >= least_s - 1e-9:
-            found.append((start, time_s))
-        start = time_s if highest > una else None
-    if start is not None and closed_s - start >= least_s - 1e-9:
-        found.append((start, closed_s))
+        acked_up_to = number
+        if start is not None and time_s - start >= least_s - _EPSILON_S:
+            periods.append((start, time_s))
+        start = time_s if sent_up_to > acked_up_to else None
+    if start is not None and closed_s - start >= least_s - _EPSILON_S:
+        periods.append((start, closed_s))
     end = "server" if direction == "downlink" else "ue"
     timeouts = [rto["time_s"] for rto in timeline.timeouts.get(connection, ()) if rto["end"] == end]
     return [
@@ -121,5 +129,5 @@ def _of(timeline: Timeline, connection: int, least_s: float) -> list[Stall]:
             end_s,
             sum(start_s <= time_s <= end_s for time_s in timeouts),
         )
-        for start_s, end_s in found
+        for start_s, end_s in periods
     ]

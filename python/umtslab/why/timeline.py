@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -48,12 +49,19 @@ class Timeline:
             return []
         return self.run.series(table).to_dicts()
 
-    def _by(self, table: str, *keys: str) -> dict[Any, list[Row]]:
-        """Return the rows of a table by the values of one or several columns."""
-        found: dict[Any, list[Row]] = defaultdict(list)
+    def _by(self, table: str, column: str) -> dict[Any, list[Row]]:
+        """Return the rows of a table by the value of a column."""
+        groups: dict[Any, list[Row]] = defaultdict(list)
         for row in self.rows(table):
-            found[row[keys[0]] if len(keys) == 1 else tuple(row[key] for key in keys)].append(row)
-        return found
+            groups[row[column]].append(row)
+        return groups
+
+    def _by_ue_and_direction(self, table: str) -> dict[tuple[int, str], list[Row]]:
+        """Return the rows of a table by UE and direction."""
+        groups: dict[tuple[int, str], list[Row]] = defaultdict(list)
+        for row in self.rows(table):
+            groups[row["ue"], row["direction"]].append(row)
+        return groups
 
     @cached_property
     def connections(self) -> dict[int, Row]:
@@ -75,12 +83,12 @@ class Timeline:
     @cached_property
     def pdus(self) -> dict[tuple[int, str], list[Row]]:
         """PDUs by UE and direction."""
-        return self._by("timeline_pdus", "ue", "direction")
+        return self._by_ue_and_direction("timeline_pdus")
 
     @cached_property
     def statuses(self) -> dict[tuple[int, str], list[Row]]:
         """STATUS reports by UE and their own direction."""
-        return self._by("timeline_status", "ue", "direction")
+        return self._by_ue_and_direction("timeline_status")
 
     @cached_property
     def discards(self) -> dict[int, Row]:
@@ -89,7 +97,7 @@ class Timeline:
 
     @cached_property
     def losses(self) -> dict[int, Row]:
-        """Lost packets."""
+        """Losses outside RLC, by packet."""
         return {row["packet"]: row for row in self.rows("timeline_losses")}
 
     @cached_property
@@ -124,7 +132,7 @@ class Timeline:
 
     def waits(self, connection: int, start_s: float, end_s: float) -> list[Row]:
         """Return the intervals of the time budget in this time, clipped to it."""
-        found = []
+        clipped = []
         rows = self.intervals.get(connection, [])
         first = bisect_left(rows, start_s, key=lambda row: row["end_s"])
         for row in rows[first:]:
@@ -132,8 +140,20 @@ class Timeline:
                 break
             start, end = max(row["start_s"], start_s), min(row["end_s"], end_s)
             if end > start:
-                found.append({**row, "start_s": start, "end_s": end})
-        return found
+                clipped.append({**row, "start_s": start, "end_s": end})
+        return clipped
+
+
+@dataclass
+class Acknowledgments:
+    """The arrivals of acknowledgments in order of time, as columns of equal length."""
+
+    times_s: list[float]
+    """Time of each arrival."""
+    numbers: list[int]
+    """The highest acknowledgment number that has arrived until then."""
+    since_s: list[float]
+    """Time at which this number first arrived."""
 
 
 class Segments:
@@ -142,28 +162,28 @@ class Segments:
     def __init__(self, rows: list[Row]) -> None:
         self.rows = rows
         self.by_packet = {row["packet"]: row for row in rows}
-        self._of: dict[str, list[Row]] = defaultdict(list)
+        self._by_direction: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
-            self._of[row["direction"]].append(row)
-        self._arrivals: dict[str, tuple[list[float], list[int], list[float]]] = {}
+            self._by_direction[row["direction"]].append(row)
+        self._acknowledgments: dict[str, Acknowledgments] = {}
         self._by_seq: dict[str, _ByNumber] = {}
 
     def of(self, direction: str) -> list[Row]:
         """Return the segments of one direction."""
-        return self._of[direction]
+        return self._by_direction[direction]
 
-    def acknowledged(self, direction: str, time_s: float) -> tuple[int, float]:
-        """Return the cumulative acknowledgment of data in `direction`, and when it arrived.
+    def acknowledged(self, direction: str, time_s: float) -> tuple[int, float | None]:
+        """Return the cumulative acknowledgment of data in `direction`, and when it first arrived.
 
-        The time is -1 before the first acknowledgment.
+        The number is 0, and the time None, before the first acknowledgment.
         """
-        times, numbers, since = self.acknowledgments(direction)
-        index = bisect_right(times, time_s) - 1
-        return (0, -1.0) if index < 0 else (numbers[index], since[index])
+        acks = self.acknowledgments(direction)
+        arrived = bisect_right(acks.times_s, time_s)
+        return (acks.numbers[arrived - 1], acks.since_s[arrived - 1]) if arrived else (0, None)
 
-    def acknowledgments(self, direction: str) -> tuple[list[float], list[int], list[float]]:
-        """Return times of arrival, cumulative acknowledgment, and since when it holds."""
-        if direction not in self._arrivals:
+    def acknowledgments(self, direction: str) -> Acknowledgments:
+        """Return the acknowledgments of data in `direction`, which come from the other direction."""
+        if direction not in self._acknowledgments:
             arrived = [
                 row
                 for row in self.rows
@@ -173,17 +193,15 @@ class Segments:
                 and row["kind"] != "reset"
             ]
             arrived.sort(key=lambda row: row["end_s"])
-            times: list[float] = []
-            numbers: list[int] = []
-            since: list[float] = []
+            acks = Acknowledgments([], [], [])
             for row in arrived:
-                number = max(row["ack"], numbers[-1] if numbers else 0)
-                is_new = not numbers or number > numbers[-1]
-                since.append(row["end_s"] if is_new else since[-1])
-                times.append(row["end_s"])
-                numbers.append(number)
-            self._arrivals[direction] = (times, numbers, since)
-        return self._arrivals[direction]
+                number = max(row["ack"], acks.numbers[-1] if acks.numbers else 0)
+                is_new = not acks.numbers or number > acks.numbers[-1]
+                acks.since_s.append(row["end_s"] if is_new else acks.since_s[-1])
+                acks.times_s.append(row["end_s"])
+                acks.numbers.append(number)
+            self._acknowledgments[direction] = acks
+        return self._acknowledgments[direction]
 
     def copies(self, direction: str, byte: int, until_s: float) -> list[Row]:
         """Return the copies of the segment with this byte, or SYN or FIN, sent until then."""
@@ -195,7 +213,7 @@ class Segments:
 
     def _by_number(self, direction: str) -> _ByNumber:
         if direction not in self._by_seq:
-            self._by_seq[direction] = _ByNumber(self._of[direction])
+            self._by_seq[direction] = _ByNumber(self._by_direction[direction])
         return self._by_seq[direction]
 
     def between(self, start_s: float, end_s: float) -> list[Row]:

@@ -50,7 +50,8 @@ pub fn play_with(implementation: Implementation, path: &Path) -> Result<(), Prob
     match implementation {
         Implementation::Model => play_text(&file, &text),
         Implementation::Kernel => {
-            with_kernel(&text, |script, end| run::run(&script, end)).map_err(|m| m.in_file(&file))
+            let played = with_kernel(&text, |script, end| run::run(&script, end));
+            played.map_err(|mistake| mistake.in_file(&file))
         }
     }
 }
@@ -81,25 +82,29 @@ pub fn protocol(implementation: Implementation, path: &Path) -> Result<Vec<Strin
 
 /// Number of additional attempts for a failed conversation with the kernel, each on its own, before
 /// it counts as failed: a delay of the machine changes round trips and the order of events.
-const ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// Plays conversations with the kernel, first all at the same time, then the failed ones one by
 /// one. Returns the problems that remain.
 pub fn play_all_with_kernel(files: &[PathBuf]) -> Vec<Problem> {
-    let first = std::thread::scope(|scope| {
-        let start = |file| scope.spawn(move || play_with(Implementation::Kernel, file).err());
+    let failed: Vec<&PathBuf> = std::thread::scope(|scope| {
+        let start = |file| scope.spawn(move || play_with(Implementation::Kernel, file));
         let threads: Vec<_> = files.iter().map(|file| (file, start(file))).collect();
-        let failed =
-            |thread: std::thread::ScopedJoinHandle<'_, Option<Problem>>| !matches!(thread.join(), Ok(None));
-        threads.into_iter().filter_map(|(file, thread)| failed(thread).then_some(file)).collect::<Vec<_>>()
+        let mut failed = Vec::new();
+        for (file, thread) in threads {
+            if !matches!(thread.join(), Ok(Ok(()))) {
+                failed.push(file);
+            }
+        }
+        failed
     });
-    first.into_iter().filter_map(|file| play_again(file).err()).collect()
+    failed.into_iter().filter_map(|file| play_again(file).err()).collect()
 }
 
-/// Plays a conversation with the kernel, at most [`ATTEMPTS`] times, until an attempt succeeds.
+/// Plays a conversation with the kernel, at most [`MAX_ATTEMPTS`] times, until an attempt succeeds.
 fn play_again(file: &Path) -> Result<(), Problem> {
     let mut played = play_with(Implementation::Kernel, file);
-    for _ in 1..ATTEMPTS {
+    for _ in 1..MAX_ATTEMPTS {
         if played.is_ok() {
             break;
         }
@@ -117,6 +122,7 @@ pub fn why_kernel_is_out_of_reach() -> Option<String> {
     return Some("it takes Linux".to_owned());
 }
 
+/// Returns the name and the text of a script.
 fn read(path: &Path) -> Result<(String, String), Problem> {
     let file = path.display().to_string();
     match std::fs::read_to_string(path) {
@@ -143,11 +149,11 @@ fn with_kernel<R: Send>(
     let settings = kernel::Settings::new(&script)?;
     // In a thread of its own, because the thread enters another network namespace and cannot
     // return.
-    let talk = move || {
+    let converse = move || {
         let kernel = kernel::Kernel::new(&settings).map_err(|message| Mistake::new(0, message))?;
         play(script, kernel)
     };
-    std::thread::scope(|scope| scope.spawn(talk).join())
+    std::thread::scope(|scope| scope.spawn(converse).join())
         .unwrap_or_else(|_| Err(Mistake::new(0, "the conversation with the kernel panicked")))
 }
 

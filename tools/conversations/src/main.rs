@@ -1,7 +1,7 @@
 //! `umts-conversations [--kernel] [--protocol] FILE…`: plays each conversation and prints the ones
 //! that fail.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use umts_conversations::{Implementation, Problem};
@@ -26,7 +26,9 @@ fn main() -> ExitCode {
     }
     if implementation == Implementation::Kernel && !prints {
         let problems = umts_conversations::play_all_with_kernel(&files);
-        problems.iter().for_each(|problem| println!("{problem}"));
+        for problem in &problems {
+            println!("{problem}");
+        }
         println!(
             "{} conversations with the kernel, {} as written",
             files.len(),
@@ -52,8 +54,11 @@ fn main() -> ExitCode {
     if passed == files.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn print(implementation: Implementation, file: &std::path::Path) -> Result<(), Problem> {
-    umts_conversations::protocol(implementation, file)?.iter().for_each(|line| println!("{line}"));
+/// Prints all that happens in a conversation.
+fn print(implementation: Implementation, file: &Path) -> Result<(), Problem> {
+    for line in umts_conversations::protocol(implementation, file)? {
+        println!("{line}");
+    }
     Ok(())
 }
 

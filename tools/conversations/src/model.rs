@@ -10,19 +10,23 @@ use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
 use crate::script::Quantity;
-use crate::tested_end::{Action, Departure, TestedEnd, Tolerance, Value};
+use crate::tested_end::{Action, Departure, TestedEnd, Tolerance, Value, WaitFor};
 
 /// Maximum number of timer expiries between two lines, more than any script needs.
-const EXPIRIES: usize = 10_000;
+const MAX_EXPIRIES: usize = 10_000;
 
 pub(crate) struct Model {
     end: Connection,
     now: Time,
-    left: VecDeque<Departure>,
+    /// Segments that left and were not taken yet.
+    departures: VecDeque<Departure>,
     /// End and time of every segment that left.
     sent: Vec<(u64, Time)>,
+    /// In bytes.
     segment_payload: u32,
+    /// Number of bytes that the application has received.
     delivered: u64,
+    /// Number of expiries of the retransmission timer.
     timeouts: u64,
 }
 
@@ -31,7 +35,7 @@ impl Model {
         Model {
             end: Connection::new(ConnectionId(0), FlowId(0), UeId(0), End::Server, config.clone()),
             now: Time::ZERO,
-            left: VecDeque::new(),
+            departures: VecDeque::new(),
             sent: Vec::new(),
             segment_payload: config.mss(),
             delivered: 0,
@@ -46,7 +50,7 @@ impl Model {
         action(&mut self.end, &mut cx);
         let mut segment = Segment::new(self.end.id(), self.end.end().sends());
         while self.end.poll_transmit(&mut cx, &mut segment).is_some() {
-            self.left.push_back(Departure { at: self.now, segment });
+            self.departures.push_back(Departure { at: self.now, segment });
             self.sent.push((segment.end(), self.now));
         }
         while let Some(event) = self.end.poll_event() {
@@ -79,30 +83,28 @@ impl TestedEnd for Model {
         Ok(())
     }
 
-    /// With `stop`, timers at `until` expire too.
-    fn pass(&mut self, until: Time, stop: bool) -> Result<(), String> {
-        for _ in 0..EXPIRIES {
-            if stop && !self.left.is_empty() {
+    /// Timers at `until` expire only if it waits for a departure, so that a line of the script comes
+    /// before the timers of its time.
+    fn pass(&mut self, until: Time, wait_for: WaitFor) -> Result<(), String> {
+        for _ in 0..MAX_EXPIRIES {
+            if wait_for == WaitFor::Departure && !self.departures.is_empty() {
                 return Ok(());
             }
-            match self.end.poll_timeout() {
-                Some(at) if at < until || (stop && at == until) => {
-                    self.now = self.now.max(at);
-                    self.call(|end, cx| end.handle_timeout(cx));
+            let expires = |at: &Time| *at < until || (wait_for == WaitFor::Departure && *at == until);
+            let Some(at) = self.end.poll_timeout().filter(expires) else {
+                if wait_for == WaitFor::Time {
+                    self.now = self.now.max(until);
                 }
-                _ => {
-                    if !stop {
-                        self.now = self.now.max(until);
-                    }
-                    return Ok(());
-                }
-            }
+                return Ok(());
+            };
+            self.now = self.now.max(at);
+            self.call(|end, cx| end.handle_timeout(cx));
         }
         Err(format!("timers expire without end at {} ms", self.now.as_nanos() as f64 / 1e6))
     }
 
     fn take_departure(&mut self) -> Option<Departure> {
-        self.left.pop_front()
+        self.departures.pop_front()
     }
 
     fn timestamp_of(&self, ack: u64) -> Time {

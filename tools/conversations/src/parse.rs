@@ -68,9 +68,9 @@ fn read_when(words: &mut Words) -> Result<StepTime, String> {
 
 fn read_moment(number: &str, unit: &str) -> Result<Moment, String> {
     let time = Duration::from_str(&format!("{number} {unit}")).map_err(|error| error.to_string())?;
-    let one = Duration::from_str(&format!("1 {unit}")).map_err(|error| error.to_string())?;
+    let one_unit = Duration::from_str(&format!("1 {unit}")).map_err(|error| error.to_string())?;
     let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len() as u32);
-    let half_digit = Duration::from_nanos(one.as_nanos() / 10u64.saturating_pow(decimals).max(1) / 2);
+    let half_digit = Duration::from_nanos(one_unit.as_nanos() / 10u64.saturating_pow(decimals) / 2);
     Ok(Moment { time, half_digit })
 }
 
@@ -95,11 +95,13 @@ fn read_step(words: &mut Words) -> Result<Step, String> {
     }
 }
 
+/// Parses the number that follows the word `of`.
 fn number<T: FromStr>(of: &str, word: Option<&str>) -> Result<T, String> {
     let word = word.ok_or_else(|| format!("`{of}` needs a number"))?;
     word.parse().map_err(|_| format!("`{of}` needs a number, not `{word}`"))
 }
 
+/// Parses the range that follows the word `of`.
 fn range(of: &str, word: Option<&str>) -> Result<(u64, u64), String> {
     let wrong = || format!("`{of}` needs a range, as in `1..1001`");
     let (from, to) = word.and_then(|word| word.split_once("..")).ok_or_else(wrong)?;
@@ -172,11 +174,11 @@ fn read_leaving(words: &mut Words) -> Result<Leaving, String> {
 }
 
 /// `fin 1001`, or `fin` after the data that it closes.
-fn read_fin(fin: &mut bool, place: &mut Option<(u64, u64)>, words: &mut Words) -> Result<(), String> {
+fn read_fin(fin: &mut bool, range: &mut Option<(u64, u64)>, words: &mut Words) -> Result<(), String> {
     *fin = true;
-    if place.is_none() {
-        let at = number("fin", words.next())?;
-        *place = Some((at, at));
+    if range.is_none() {
+        let seq = number("fin", words.next())?;
+        *range = Some((seq, seq));
     }
     Ok(())
 }

@@ -13,13 +13,13 @@ use umts_units::{Duration, Time};
 use crate::problem::Mistake;
 use crate::script::{Claim, Line, Moment, Script, Setting, Step, StepTime};
 use crate::segment::{Arriving, Bits, Leaving, Words};
-use crate::tested_end::{Action, Departure, TestedEnd, Value};
+use crate::tested_end::{Action, Departure, TestedEnd, Value, WaitFor};
 
 /// A minimal scenario. The settings override its table `[tcp]`.
 const SCENARIO: &str = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"ue\"\n[[flow]]\nue = \"ue\"\n";
 
 /// The largest unscaled window (RFC 7323 §2.2).
-const UNSCALED: u32 = 65_535;
+const MAX_UNSCALED: u32 = 65_535;
 /// The largest shift (RFC 7323 §2.3).
 const MAX_SHIFT: u8 = 14;
 
@@ -43,7 +43,7 @@ pub(crate) fn protocol(script: &Script, end: impl TestedEnd) -> Result<Vec<Strin
     let mut player = Player::new(script, end);
     let mut lines = Vec::new();
     for line in &script.lines {
-        player.note(line, &mut lines)?;
+        player.record(line, &mut lines)?;
     }
     Ok(lines)
 }
@@ -91,8 +91,8 @@ impl<E: TestedEnd> Player<E> {
             pending: VecDeque::new(),
             seq: 0,
             ack: None,
-            window: 65_535,
-            shift: (0..MAX_SHIFT).find(|&shift| largest >> shift <= UNSCALED).unwrap_or(MAX_SHIFT),
+            window: MAX_UNSCALED,
+            shift: (0..MAX_SHIFT).find(|&shift| largest >> shift <= MAX_UNSCALED).unwrap_or(MAX_SHIFT),
             timestamps: false,
         }
     }
@@ -115,6 +115,7 @@ impl<E: TestedEnd> Player<E> {
         }
     }
 
+    /// Plays a line, and compares what it expects.
     fn line(&mut self, line: &Line) -> Result<(), Mistake> {
         let wrong = |message: String| Mistake::new(line.number, message);
         let half_digit = self.set_time(line.when);
@@ -124,7 +125,7 @@ impl<E: TestedEnd> Player<E> {
         if half_digit.is_some() && self.is_over() {
             return Err(wrong(format!("{} has already passed", ms(self.written))));
         }
-        self.end.pass(self.written, false).map_err(wrong)?;
+        self.end.pass(self.written, WaitFor::Time).map_err(wrong)?;
         if let Step::Is(claims) = &line.step {
             return claims.iter().try_for_each(|claim| self.check(claim)).map_err(wrong);
         }
@@ -140,10 +141,10 @@ impl<E: TestedEnd> Player<E> {
     }
 
     /// As [`line`](Self::line), but records the segments that leave instead of comparing them.
-    fn note(&mut self, line: &Line, lines: &mut Vec<String>) -> Result<(), Mistake> {
+    fn record(&mut self, line: &Line, lines: &mut Vec<String>) -> Result<(), Mistake> {
         let wrong = |message: String| Mistake::new(line.number, message);
         self.set_time(line.when);
-        self.end.pass(self.written, false).map_err(wrong)?;
+        self.end.pass(self.written, WaitFor::Time).map_err(wrong)?;
         while let Some(departure) = self.next_departure() {
             lines.push(format!("{:>10} > {}", ms(departure.at), Words(&departure.segment)));
         }
@@ -163,6 +164,7 @@ impl<E: TestedEnd> Player<E> {
         Ok(())
     }
 
+    /// Performs an action of the script. Checks are no actions.
     fn act(&mut self, step: &Step) -> Result<(), String> {
         match step {
             Step::Open => self.end.act(Action::Open),
@@ -177,6 +179,7 @@ impl<E: TestedEnd> Player<E> {
         self.pending.pop_front().or_else(|| self.end.take_departure())
     }
 
+    /// Passes the segments of a line to the end under test.
     fn arrives(&mut self, arriving: &Arriving) -> Result<(), String> {
         let (first, last) = match arriving.ack {
             Some((first, last)) => (Some(first), last),
@@ -184,8 +187,10 @@ impl<E: TestedEnd> Player<E> {
             None => (self.ack, self.ack.unwrap_or_default()),
         };
         let step = self.end.segment_payload() as usize;
-        let acks =
-            first.map_or(vec![None], |first| (first..=last).step_by(step).map(Some).collect::<Vec<_>>());
+        let acks: Vec<Option<u64>> = match first {
+            Some(first) => (first..=last).step_by(step).map(Some).collect(),
+            None => vec![None],
+        };
         for ack in acks {
             for _ in 0..arriving.times {
                 let segment = self.segment(arriving, ack);
@@ -195,6 +200,8 @@ impl<E: TestedEnd> Player<E> {
         Ok(())
     }
 
+    /// Returns a segment of the other end. Fields that the script does not give follow from the
+    /// segments before.
     fn segment(&mut self, arriving: &Arriving, ack: Option<u64>) -> Segment {
         let seq = arriving.range.map(|(from, _)| from).or(arriving.seq).unwrap_or(self.seq);
         let payload = arriving.range.map_or(0, |(from, to)| (to - from) as u32);
@@ -216,7 +223,7 @@ impl<E: TestedEnd> Player<E> {
             seq,
             ack: ack.unwrap_or_default(),
             payload,
-            window: if arriving.syn { self.window.min(UNSCALED) } else { self.window },
+            window: if arriving.syn { self.window.min(MAX_UNSCALED) } else { self.window },
             mss: arriving.mss.unwrap_or_default(),
             sack: SackBlocks::new(ack.unwrap_or_default(), arriving.sack.iter().copied()),
             // By default all options are offered. The end under test ignores options that it did
@@ -248,7 +255,7 @@ impl<E: TestedEnd> Player<E> {
         let (early, late) = (half_digit + tolerance.early, half_digit + tolerance.late);
         loop {
             if self.pending.is_empty() {
-                self.end.pass(due + late, true)?;
+                self.end.pass(due + late, WaitFor::Departure)?;
             }
             let Some(departure) = self.next_departure() else {
                 return Err(format!("expected at {}: {expected}; no segment leaves", ms(due)));
@@ -271,7 +278,7 @@ impl<E: TestedEnd> Player<E> {
             Value::Word(word) => return Err(differs(claim, &word)),
             Value::Number(number) => number,
         };
-        let expected: f64 = claim.value.parse().expect("it was read as a number");
+        let expected: f64 = claim.value.parse().expect("a script has only numbers here");
         let decimals = claim.value.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i32);
         // Half of the last digit written, with a margin for rounding.
         let tolerance = 0.5 * 10f64.powi(-decimals) * 1.000_001 + self.end.slack(claim.quantity);

@@ -64,8 +64,8 @@ impl Bits {
     }
 
     fn words(self) -> impl Iterator<Item = String> {
-        let all = [(self.rst, "rst"), (self.ece, "ece"), (self.cwr, "cwr")];
-        all.into_iter().filter(|(set, _)| *set).map(|(_, word)| word.to_owned())
+        let bits = [(self.rst, "rst"), (self.ece, "ece"), (self.cwr, "cwr")];
+        bits.into_iter().filter(|(is_set, _)| *is_set).map(|(_, word)| word.to_owned())
     }
 }
 
@@ -101,18 +101,18 @@ impl Leaving {
         let end = self.range.map_or(from, |(_, end)| end);
         let data_end = segment.seq + u64::from(segment.payload);
         let is_last = data_end == end;
-        let flags = segment.flags.syn == self.syn
+        let flags_match = segment.flags.syn == self.syn
             && segment.flags.fin == (self.fin && is_last)
             && Bits::of(segment) == self.bits;
-        let place = match self.range {
+        let range_matches = match self.range {
             Some((_, end)) => segment.seq == from && data_end <= end && (from == end || segment.payload > 0),
             None => segment.payload == 0,
         };
-        let again = !self.is_numbered() || (segment.transmission > 0) == self.again;
+        let again_matches = !self.is_numbered() || (segment.transmission > 0) == self.again;
         let sack = || segment.sack.ranges(segment.ack).collect::<Vec<_>>();
-        flags
-            && place
-            && again
+        flags_match
+            && range_matches
+            && again_matches
             && (!self.ect || segment.ecn == Ecn::Capable)
             && self.seq.is_none_or(|seq| segment.seq == seq)
             && self.ack.is_none_or(|ack| segment.flags.ack && segment.ack == ack)
@@ -156,26 +156,23 @@ impl fmt::Display for Words<'_> {
 impl fmt::Display for Leaving {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words = Vec::new();
-        let mut push_if = |is_given: bool, word: String| words.extend(is_given.then_some(word));
-        push_if(self.syn, "syn".to_owned());
-        self.bits.words().for_each(|word| push_if(true, word));
-        push_if(self.seq.is_some(), format!("seq {}", self.seq.unwrap_or_default()));
+        words.extend(self.syn.then(|| "syn".to_owned()));
+        words.extend(self.bits.words());
+        words.extend(self.seq.map(|seq| format!("seq {seq}")));
         match self.range {
-            Some((from, to)) if from == to => push_if(true, format!("fin {from}")),
+            Some((from, to)) if from == to => words.push(format!("fin {from}")),
             Some((from, to)) => {
-                push_if(true, format!("data {from}..{to}"));
-                push_if(self.fin, "fin".to_owned());
+                words.push(format!("data {from}..{to}"));
+                words.extend(self.fin.then(|| "fin".to_owned()));
             }
             None => {}
         }
-        push_if(self.ack.is_some(), format!("ack {}", self.ack.unwrap_or_default()));
-        push_if(self.window.is_some(), format!("window {}", self.window.unwrap_or_default()));
-        push_if(self.mss.is_some(), format!("mss {}", self.mss.unwrap_or_default()));
-        for (start, end) in self.sack.iter().flatten() {
-            push_if(true, format!("sack {start}..{end}"));
-        }
-        push_if(self.ect, "ect".to_owned());
-        push_if(self.again, "again".to_owned());
+        words.extend(self.ack.map(|ack| format!("ack {ack}")));
+        words.extend(self.window.map(|window| format!("window {window}")));
+        words.extend(self.mss.map(|mss| format!("mss {mss}")));
+        words.extend(self.sack.iter().flatten().map(|(start, end)| format!("sack {start}..{end}")));
+        words.extend(self.ect.then(|| "ect".to_owned()));
+        words.extend(self.again.then(|| "again".to_owned()));
         f.write_str(&words.join(" "))
     }
 }

@@ -35,6 +35,15 @@ pub(crate) struct Tolerance {
     pub late: Duration,
 }
 
+/// What [`TestedEnd::pass`] waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WaitFor {
+    /// The given time.
+    Time,
+    /// A segment that leaves, but not longer than until the given time.
+    Departure,
+}
+
 /// One end of a connection, its application and its clock. Times count from the beginning of the
 /// conversation.
 ///
@@ -50,8 +59,8 @@ pub(crate) trait TestedEnd {
     /// the script.
     fn receive(&mut self, segment: &Segment) -> Result<(), String>;
 
-    /// Waits until `until`. With `stop`, returns as soon as a segment has left.
-    fn pass(&mut self, until: Time, stop: bool) -> Result<(), String>;
+    /// Waits until `until`, or until a segment leaves.
+    fn pass(&mut self, until: Time, wait_for: WaitFor) -> Result<(), String>;
 
     /// Removes and returns the first segment that left.
     fn take_departure(&mut self) -> Option<Departure>;
@@ -66,6 +75,7 @@ pub(crate) trait TestedEnd {
     /// Returns the payload of a full segment, in bytes.
     fn segment_payload(&self) -> u32;
 
+    /// Returns the current value of a quantity.
     fn value(&mut self, quantity: Quantity) -> Result<Value, String>;
 
     /// Returns the tolerance for a departure that is due at `due`.

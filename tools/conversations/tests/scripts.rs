@@ -30,6 +30,7 @@ fn every_script_passes() {
 /// A handshake without data.
 const OPEN: &str = "set segment_payload = 1000 B\n0 ms open\n> syn\n100 ms < syn ack 1\n> ack 1\n";
 
+/// Plays a handshake and further lines. Returns the problem.
 fn wrong(more: &str) -> String {
     play_text("s.txt", &format!("{OPEN}{more}")).expect_err(more).to_string()
 }

@@ -6,8 +6,19 @@ use umts_units::Time;
 
 use crate::draw::Draw;
 
+/// Numbers of protocols in IP.
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+const IPV4_IN_IP: u8 = 4;
+const IPV6_IN_IP: u8 = 41;
+const GRE: u8 = 47;
+const AUTHENTICATION_HEADER: u8 = 51;
+const MPLS_IN_IP: u8 = 137;
+
+/// UDP ports of tunnels.
+const GTP_U: u16 = 2152;
+const VXLAN: u16 = 4789;
+const GENEVE: u16 = 6081;
 
 /// Nested headers of every kind around a segment or datagram, with errors.
 pub fn nested_headers(draw: &mut Draw) {
@@ -35,12 +46,12 @@ pub fn conversations(draw: &mut Draw) {
     let count = draw.range(1, 150);
     let mut now: u64 = 1_700_000_000_000_000_000;
     let mut last = Vec::new();
-    let mut put = 0;
+    let mut packets = 0;
     for _ in 0..count {
         now += [0, 20_000, 1_000_000, 5_000_000, 300_000_000, 200_000_000_000][draw.below(6) as usize];
         if !last.is_empty() && draw.one_in(5) {
             analyser.packet(Time::from_nanos(now), LinkType::Raw, &last, last.len() as u32);
-            put += 1;
+            packets += 1;
         }
         let payload = segment(draw, isn, has_timestamps);
         let mut packet = ip(draw, TCP, payload);
@@ -49,11 +60,11 @@ pub fn conversations(draw: &mut Draw) {
         }
         let at = now.saturating_sub(if draw.one_in(10) { draw.below(1_000_000_000) } else { 0 });
         analyser.packet(Time::from_nanos(at), LinkType::Raw, &packet, packet.len() as u32);
-        put += 1;
+        packets += 1;
         last = packet;
     }
     let analysis = analyser.finish();
-    check(&analysis, put);
+    check(&analysis, packets);
     for row in &analysis.connections {
         let value = |name| row.metrics.value(name).unwrap_or(0.0);
         assert!(value("acknowledged_bytes") >= 0.0 && value("unseen_bytes") >= 0.0);
@@ -117,7 +128,9 @@ pub fn frame(draw: &mut Draw) -> (u32, Vec<u8>) {
         packet = tunnelled(draw, packet);
     }
     match draw.below(8) {
+        // Raw IP.
         0 => (101, packet),
+        // Linux cooked capture, its second version, PPP, MPLS, and ATM.
         1 => (113, [&[0; 14][..], &ether_type(&packet), &packet].concat()),
         2 => (276, [&ether_type(&packet)[..], &[0; 18], &packet].concat()),
         3 => (9, [&[0xff, 3, 0, if packet[0] >> 4 == 6 { 0x57 } else { 0x21 }][..], &packet].concat()),
@@ -133,35 +146,41 @@ fn tunnelled(draw: &mut Draw, packet: Vec<u8>) -> Vec<u8> {
         0 => in_gtp(draw, packet),
         1 => {
             let frame = ethernet(draw, packet);
-            ip(draw, UDP, udp(4789, &[&[8, 0, 0, 0, 0, 0, 7, 0][..], &frame].concat()))
+            ip(draw, UDP, udp(VXLAN, &[&[8, 0, 0, 0, 0, 0, 7, 0][..], &frame].concat()))
         }
         2 => {
             let frame = ethernet(draw, packet);
             let options = draw.below(3) as usize;
             let header = [&[options as u8, 0, 0x65, 0x58, 0, 0, 1, 0][..], &vec![0; 4 * options]].concat();
-            ip(draw, UDP, udp(6081, &[header, frame].concat()))
+            ip(draw, UDP, udp(GENEVE, &[header, frame].concat()))
         }
         3 => {
             let flags = draw.of(&[0x00u8, 0x20, 0x30, 0xb0]);
             let fields = 4 * (flags & 0xb0).count_ones() as usize;
             let kind = ether_type(&packet);
-            ip(draw, 47, [&[flags, 0][..], &kind, &vec![0; fields], &packet].concat())
+            ip(draw, GRE, [&[flags, 0][..], &kind, &vec![0; fields], &packet].concat())
         }
         4 => {
-            let number = if packet[0] >> 4 == 6 { 41 } else { 4 };
-            ip(draw, 51, [&[number, 4, 0, 0][..], &[0; 20], &packet].concat())
+            let number = ip_in_ip(&packet);
+            ip(draw, AUTHENTICATION_HEADER, [&[number, 4, 0, 0][..], &[0; 20], &packet].concat())
         }
         5 => {
-            let number = if packet[0] >> 4 == 6 { 41 } else { 4 };
+            let number = ip_in_ip(&packet);
             ip(draw, number, packet)
         }
         _ => {
             let labelled = mpls(draw, packet);
-            ip(draw, 137, labelled)
+            ip(draw, MPLS_IN_IP, labelled)
         }
     }
 }
 
+/// Returns the protocol number of a packet inside another.
+fn ip_in_ip(packet: &[u8]) -> u8 {
+    if packet[0] >> 4 == 6 { IPV6_IN_IP } else { IPV4_IN_IP }
+}
+
+/// The packet in GTP-U, with any optional fields and extension headers.
 fn in_gtp(draw: &mut Draw, packet: Vec<u8>) -> Vec<u8> {
     let flags = 0x30 | draw.of(&[0u8, 1, 2, 4, 6]);
     let mut rest = Vec::new();
@@ -179,7 +198,7 @@ fn in_gtp(draw: &mut Draw, packet: Vec<u8>) -> Vec<u8> {
     rest.extend(packet);
     let length = (rest.len() as u16).to_be_bytes();
     let teid = draw.below(4) as u8;
-    ip(draw, UDP, udp(2152, &[&[flags, 255, length[0], length[1], 0, 0, 0, teid][..], &rest].concat()))
+    ip(draw, UDP, udp(GTP_U, &[&[flags, 255, length[0], length[1], 0, 0, 0, teid][..], &rest].concat()))
 }
 
 fn udp(port: u16, payload: &[u8]) -> Vec<u8> {
@@ -188,6 +207,7 @@ fn udp(port: u16, payload: &[u8]) -> Vec<u8> {
     [&words, payload].concat()
 }
 
+/// The packet behind a stack of labels, in an Ethernet frame or not.
 fn mpls(draw: &mut Draw, packet: Vec<u8>) -> Vec<u8> {
     let labels = draw.range(1, 4);
     let mut octets: Vec<u8> = (1..=labels).flat_map(|label| [0, 1, u8::from(label == labels), 64]).collect();
@@ -205,6 +225,7 @@ fn ether_type(packet: &[u8]) -> [u8; 2] {
     if packet[0] >> 4 == 6 { [0x86, 0xdd] } else { [0x08, 0x00] }
 }
 
+/// The packet in a frame with any VLAN tags, by LLC, MPLS or its own type.
 fn ethernet(draw: &mut Draw, packet: Vec<u8>) -> Vec<u8> {
     let mut octets = vec![2; 12];
     for _ in 0..draw.below(3) {

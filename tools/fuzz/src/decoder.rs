@@ -22,8 +22,10 @@ pub fn random_bytes(draw: &mut Draw) {
     // PDUs, and a quarter into data PDUs.
     if let Some(first) = octets.first_mut() {
         match draw.below(4) {
+            // A STATUS.
             0 => *first &= 0x0f,
             1 => *first |= 0x80,
+            // Any of the lower types: STATUS, RESET, RESET ACK, and a reserved one.
             2 => *first = *first & 0x0f | (draw.below(4) as u8) << 4,
             _ => {}
         }
@@ -53,13 +55,14 @@ pub fn mutated_pdus(draw: &mut Draw) {
 }
 
 fn from_hex(text: &str) -> Vec<u8> {
-    let digit =
+    let octet =
         |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("the manifest holds hexadecimal");
-    (0..text.len() / 2).map(|octet| digit(octet * 2)).collect()
+    (0..text.len() / 2).map(|index| octet(index * 2)).collect()
 }
 
+/// Parses the octets as every kind of PDU.
 fn parse_all(draw: &mut Draw, octets: &[u8]) {
-    let same = |name: &str, emit: &dyn Fn(&mut Vec<u8>)| {
+    let assert_same = |name: &str, emit: &dyn Fn(&mut Vec<u8>)| {
         let mut written = Vec::new();
         emit(&mut written);
         assert_eq!(written, octets, "{name} gives other bytes again");
@@ -67,22 +70,22 @@ fn parse_all(draw: &mut Draw, octets: &[u8]) {
     for width in [LiWidth::Seven, LiWidth::Fifteen] {
         for flag in [false, true] {
             if let Ok(pdu) = AmPdu::parse(octets, AmdFormat { width, special_he: flag }) {
-                same("AM", &|out| pdu.emit(out));
+                assert_same("AM", &|out| pdu.emit(out));
             }
             if let Ok(pdu) = UmdPdu::parse(octets, UmdFormat { width, alternative_e_bit: flag }) {
-                same("UMD", &|out| pdu.emit(out));
+                assert_same("UMD", &|out| pdu.emit(out));
             }
         }
     }
     // The parser of a piggybacked STATUS begins in the middle of a PDU.
     if let Ok(pdu) = StatusPdu::parse(octets) {
-        same("STATUS", &|out| pdu.emit(out));
+        assert_same("STATUS", &|out| pdu.emit(out));
     }
     let bits = draw.below(octets.len() as u64 * 8 + 9) as usize;
     if let Ok(pdu) = TmdPdu::parse(octets, bits) {
-        same("TMD", &|out| pdu.emit(out));
+        assert_same("TMD", &|out| pdu.emit(out));
     }
-    for on in [
+    for channel in [
         HeaderChannel::Headless,
         HeaderChannel::SharedDch,
         HeaderChannel::Rach,
@@ -90,7 +93,7 @@ fn parse_all(draw: &mut Draw, octets: &[u8]) {
         HeaderChannel::Dsch { multiplexed: false },
         HeaderChannel::Dsch { multiplexed: true },
     ] {
-        let _ = MacHeader::parse(octets, on);
+        let _ = MacHeader::parse(octets, channel);
     }
     let _ = MacHsHeader::parse(octets);
 }

@@ -14,10 +14,12 @@ use umts_units::{Duration, Time};
 use crate::draw::Draw;
 use crate::pair::{any_config, packet};
 
-const ROOM: u64 = 20_000;
+/// Size of the send buffer, in octets.
+const BUFFER_OCTETS: u64 = 20_000;
 
+/// One entity between an application and a hostile peer.
 pub fn entity(draw: &mut Draw) {
-    let config = any_config(draw, Some(ROOM));
+    let config = any_config(draw, Some(BUFFER_OCTETS));
     let max_blocks = draw.range(1, 24) as u32;
     let mut rlc = Rlc::new(UeId(0), Direction::Downlink, &config, max_blocks);
     let mut now = Time::ZERO;
@@ -55,10 +57,11 @@ pub fn entity(draw: &mut Draw) {
         }
         rlc.handle_timeout(&mut Context::new(now, &mut NoTrace));
         while rlc.poll_delivered().is_some() || rlc.poll_erroneous().is_some() {}
-        assert!(rlc.buffer_occupancy().0 <= ROOM, "{} octets held", rlc.buffer_occupancy().0);
+        assert!(rlc.buffer_occupancy().0 <= BUFFER_OCTETS, "{} octets held", rlc.buffer_occupancy().0);
     }
 }
 
+/// Any number in one draw of three, otherwise one from 8 before `near` to 31 after it.
 fn any_sn(draw: &mut Draw, near: u64) -> Sn {
     if draw.one_in(3) {
         Sn::of(draw.below(Sn::MODULUS))
@@ -89,21 +92,21 @@ fn any_set(draw: &mut Draw, near: u64) -> BlockSet {
 fn any_run(draw: &mut Draw, near: u64, set: &mut BlockSet) -> DataRun {
     let first = any_sn(draw, near);
     let count = draw.range(1, 12);
-    let mark = set.ends.len() as u16;
+    let ends_from = set.ends.len() as u16;
     let mut at = 0;
     while at < count && draw.one_in(2) {
         at += draw.below(count - at);
         let sn = first.plus(at);
-        let began = if draw.one_in(5) {
+        let sdu_first = if draw.one_in(5) {
             any_sn(draw, near)
         } else {
             Sn::of(u64::from(sn.value()) + Sn::MODULUS - draw.below(4))
         };
         let sdu = Sdu::new(packet(draw.below(1_000), draw.range(1, 1_500) as u32), Time::ZERO);
-        set.ends.push(SduEnd { first: began, sn, sdu });
+        set.ends.push(SduEnd { first: sdu_first, sn, sdu });
         at += 1;
     }
-    let ends = (mark, set.ends.len() as u16);
+    let ends = (ends_from, set.ends.len() as u16);
     let piggyback = (count == 1 && draw.bool()).then(|| any_status(draw, near, set));
     DataRun {
         first,
@@ -118,7 +121,7 @@ fn any_run(draw: &mut Draw, near: u64, set: &mut BlockSet) -> DataRun {
 
 /// A STATUS with any combination of fields, about numbers near `near`.
 fn any_status(draw: &mut Draw, near: u64, set: &mut BlockSet) -> Status {
-    let mark = set.missing.len() as u16;
+    let missing_from = set.missing.len() as u16;
     for _ in 0..draw.below(4) {
         let run = SnRun { first: any_sn(draw, near), count: draw.range(1, 20) as u16 };
         set.missing.push(run);
@@ -133,7 +136,7 @@ fn any_status(draw: &mut Draw, near: u64, set: &mut BlockSet) -> Status {
     });
     Status {
         lsn: (!draw.one_in(3)).then(|| any_sn(draw, near)),
-        missing: (mark, set.missing.len() as u16),
+        missing: (missing_from, set.missing.len() as u16),
         mrw,
         mrw_ack: draw.one_in(4).then(|| MrwAck { sn: any_sn(draw, near), n: draw.below(16) as u8 }),
         window: NonZeroU16::new(if draw.one_in(4) { draw.below(4_096) as u16 } else { 0 }),

@@ -44,6 +44,7 @@ const USAGE: &str = "usage: umts-fuzz [--seconds N] [--seed N] [--runs N] [--tar
   --target NAME decoder, mutation, am, um, tm, hostile, scenario, capture-headers,
                 capture-conversation, capture-file or capture-compressed: this one only";
 
+/// The options of [`USAGE`].
 struct Options {
     seconds: u64,
     seed: u64,
@@ -63,11 +64,11 @@ fn main() -> ExitCode {
         TARGETS.iter().filter(|(name, _)| options.target.as_deref().is_none_or(|only| only == *name));
     let targets: Vec<&Target> = targets.collect();
     let share = Duration::from_secs(options.seconds) / targets.len() as u32;
-    let mut sound = true;
+    let mut all_succeeded = true;
     for target in targets {
-        sound &= fuzz(target, &options, share);
+        all_succeeded &= fuzz(target, &options, share);
     }
-    if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if all_succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
@@ -116,8 +117,10 @@ mod tests {
     fn first_executions_of_every_target_succeed() {
         for (name, execute) in TARGETS {
             // A scenario is parsed, built and run, which takes about a hundred times as long.
-            let max_length = if name == "scenario" { 60 } else { 300 };
-            (1..=max_length).for_each(|number| execute(&mut Draw::new(name, number)));
+            let count = if name == "scenario" { 60 } else { 300 };
+            for number in 1..=count {
+                execute(&mut Draw::new(name, number));
+            }
         }
     }
 

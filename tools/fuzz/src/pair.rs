@@ -21,6 +21,9 @@ const TTI: Duration = Duration::from_millis(10);
 /// Number of TTIs in which a reliable pipe delivers everything, even with a window of four PDUs and
 /// one window per polling period.
 const MAX_DRAIN_TTIS: u64 = 400_000;
+/// Delay of the pipe, and the largest additional delay of a set, in TTIs.
+const DELAY_TTIS: u64 = 4;
+const MAX_EXTRA_DELAY_TTIS: u64 = 11;
 
 /// A packet of `octets` octets.
 pub fn packet(id: u64, octets: u32) -> Packet {
@@ -92,6 +95,7 @@ fn any_am(draw: &mut Draw, buffer_octets: Option<u64>) -> RlcConfig {
     }
 }
 
+/// A configuration of unacknowledged mode.
 fn any_um(draw: &mut Draw, buffer_octets: Option<u64>) -> RlcConfig {
     RlcConfig {
         mode: RlcMode::Um,
@@ -102,6 +106,7 @@ fn any_um(draw: &mut Draw, buffer_octets: Option<u64>) -> RlcConfig {
     }
 }
 
+/// A configuration of transparent mode.
 fn any_tm(draw: &mut Draw, buffer_octets: Option<u64>) -> RlcConfig {
     RlcConfig {
         mode: RlcMode::Tm,
@@ -131,8 +136,8 @@ pub fn any_config(draw: &mut Draw, buffer_octets: Option<u64>) -> Arc<RlcConfig>
 /// it.
 pub fn acknowledged(draw: &mut Draw) {
     let config = any_am(draw, None);
-    let (in_sequence, never_discards) =
-        (config.in_sequence, config.max_dat.is_none() && config.sdu_discard != SduDiscard::Timer);
+    let in_sequence = config.in_sequence;
+    let never_discards = config.max_dat.is_none() && config.sdu_discard != SduDiscard::Timer;
     let bearer = Bearer::exercised(draw, &config.into());
     for from in 0..2 {
         let discarded = bearer.discarded(from);
@@ -140,7 +145,7 @@ pub fn acknowledged(draw: &mut Draw) {
         if !in_sequence {
             delivered.sort_unstable();
         }
-        assert!(delivered.is_sorted_by(|a, b| a < b), "twice or out of order: {delivered:?}");
+        assert!(delivered.is_sorted_by(|id, next| id < next), "twice or out of order: {delivered:?}");
         for id in &bearer.queued[from] {
             assert!(delivered.contains(id) || discarded.contains(id), "SDU {id} vanished");
         }
@@ -167,9 +172,18 @@ pub fn transparent(draw: &mut Draw) {
 fn check_without_retransmission(bearer: &Bearer) {
     for from in 0..2 {
         let (delivered, discarded) = (&bearer.delivered[from], bearer.discarded(from));
-        assert!(delivered.is_sorted_by(|a, b| a < b), "twice or out of order: {delivered:?}");
+        assert!(delivered.is_sorted_by(|id, next| id < next), "twice or out of order: {delivered:?}");
         assert!(delivered.iter().all(|id| bearer.queued[from].contains(id) && !discarded.contains(id)));
     }
+}
+
+/// What happens to a block set in the pipe.
+#[derive(Debug, Clone, Copy, Default)]
+struct Fate {
+    lost: Lost,
+    /// Delay beyond [`DELAY_TTIS`].
+    delay_ttis: u64,
+    is_duplicated: bool,
 }
 
 /// Two entities and the pipe between them. Arrays are indexed by the sending end.
@@ -196,9 +210,12 @@ impl Bearer {
         let ends = [(Direction::Downlink, 0), (Direction::Uplink, 1)];
         // PDUs are encoded as octets in one run of three, if the options have an encoding.
         let in_octets = draw.one_in(3) && Rlc::wired(UeId(0), Direction::Downlink, config, 1).is_ok();
-        let entity = |sends, blocks| match in_octets {
-            true => Rlc::wired(UeId(0), sends, config, blocks).expect("one could be made"),
-            false => Rlc::new(UeId(0), sends, config, blocks),
+        let entity = |sends, blocks| {
+            if in_octets {
+                Rlc::wired(UeId(0), sends, config, blocks).expect("the options have an encoding")
+            } else {
+                Rlc::new(UeId(0), sends, config, blocks)
+            }
         };
         let mut bearer = Bearer {
             ends: ends.map(|(sends, end)| entity(sends, blocks[end])),
@@ -238,18 +255,15 @@ impl Bearer {
                 self.ends[end].resume(self.blocks[end]);
             }
             _ => {
-                let lost = match draw.below(6) {
+                let lost_bits = match draw.below(6) {
                     0 => u128::MAX,
                     1 => draw.bits(),
                     2 => draw.sparse_bits(),
                     _ => 0,
                 };
-                let delay_ttis = if draw.one_in(5) { draw.below(12) } else { 0 };
-                let is_duplicated = draw.one_in(10);
-                self.step([
-                    (lost, delay_ttis, is_duplicated),
-                    if draw.bool() { (lost, delay_ttis, is_duplicated) } else { (0, 0, false) },
-                ]);
+                let delay_ttis = if draw.one_in(5) { draw.below(MAX_EXTRA_DELAY_TTIS + 1) } else { 0 };
+                let fate = Fate { lost: Lost(lost_bits), delay_ttis, is_duplicated: draw.one_in(10) };
+                self.step([fate, if draw.bool() { fate } else { Fate::default() }]);
             }
         }
     }
@@ -258,10 +272,8 @@ impl Bearer {
         Time::ZERO + TTI * self.tti
     }
 
-    /// One TTI: arrived sets are delivered, then both ends send. The fate of a set is its lost
-    /// blocks, delay in TTIs beyond the usual four, duplication. Sets are not
-    /// reordered.
-    fn step(&mut self, fates: [(u128, u64, bool); 2]) {
+    /// One TTI: arrived sets are delivered, then both ends send. Sets are not reordered.
+    fn step(&mut self, fates: [Fate; 2]) {
         let now = self.now();
         for from in 0..2 {
             let due = self.pipe[from].partition_point(|&(at, ..)| at <= self.tti);
@@ -273,15 +285,16 @@ impl Bearer {
                 .extend(std::iter::from_fn(|| to.poll_delivered()).map(|sdu| sdu.packet.id.0));
             while to.poll_erroneous().is_some() {}
         }
-        for (from, (lost, delay_ttis, is_duplicated)) in fates.into_iter().enumerate() {
+        for (from, Fate { lost, delay_ttis, is_duplicated }) in fates.into_iter().enumerate() {
             let mut set = BlockSet::default();
             let mut cx = Context::new(now, &mut self.traces[from]);
             self.ends[from].poll_transmit(&mut cx, self.blocks[from], &mut set);
             assert!(set.blocks <= self.blocks[from]);
             assert!(self.ends[from].poll_timeout().is_none_or(|at| at > now), "a deadline in the past");
             let copies = 1 + usize::from(is_duplicated && self.accepts_duplicates);
-            let at = (self.tti + 4 + delay_ttis).max(self.pipe[from].last().map_or(0, |&(at, ..)| at));
-            let lost = Lost(lost & Lost::all(set.blocks).0);
+            let at =
+                (self.tti + DELAY_TTIS + delay_ttis).max(self.pipe[from].last().map_or(0, |&(at, ..)| at));
+            let lost = Lost(lost.0 & Lost::all(set.blocks).0);
             self.pipe[from].extend(std::iter::repeat_n((at, set, lost), copies));
         }
         self.tti += 1;
@@ -292,11 +305,10 @@ impl Bearer {
         let from = self.tti;
         while self.ends.iter().any(|end| end.buffer_occupancy() > Bytes(0)) {
             assert!(self.tti - from < MAX_DRAIN_TTIS, "undelivered after {MAX_DRAIN_TTIS} TTIs without loss");
-            self.step([(0, 0, false); 2]);
+            self.step([Fate::default(); 2]);
         }
-        // Sets in the pipe arrive within 4 + 11 TTIs.
-        for _ in 0..20 {
-            self.step([(0, 0, false); 2]);
+        for _ in 0..=DELAY_TTIS + MAX_EXTRA_DELAY_TTIS {
+            self.step([Fate::default(); 2]);
         }
     }
 

@@ -16,15 +16,15 @@ use umts_units::{Duration, Time};
 use crate::draw::Draw;
 
 /// Number of events per execution.
-const EVENTS: u64 = 20_000;
+const MAX_EVENTS: u64 = 20_000;
 /// Limit of events at one instant, far above the number that a few users cause.
-const AT_ONE_INSTANT: u64 = 10_000;
+const MAX_EVENTS_AT_ONCE: u64 = 10_000;
 /// Scenarios with more users are skipped, because they only take more time.
-const USERS: u64 = 40;
+const MAX_USERS: u64 = 40;
 /// The same for windows of more segments.
-const SEGMENTS: u32 = 10_000;
+const MAX_WINDOW_SEGMENTS: u32 = 10_000;
 /// Maximum simulated time.
-const LONGEST: Duration = Duration::from_secs(20);
+const MAX_TIME: Duration = Duration::from_secs(20);
 
 /// Values that are valid for some keys, and invalid ones.
 const VALUES: [&str; 36] = [
@@ -80,9 +80,9 @@ static PARAMS: LazyLock<Vec<Param>> = LazyLock::new(params);
 pub fn settings(draw: &mut Draw) {
     let file = draw.of(&FILES);
     // The run is short, and its measurement interval is inside.
-    let ends = [("duration", "\"20 s\""), ("measure.from", "\"0 s\""), ("measure.to", "\"end\"")];
-    let mut overrides: Vec<_> = ends.map(owned).into();
-    let mut accepted = Scenario::load(&file, &overrides).expect("shipped scenarios are good").scenario;
+    let interval = [("duration", "\"20 s\""), ("measure.from", "\"0 s\""), ("measure.to", "\"end\"")];
+    let mut overrides: Vec<_> = interval.map(owned).into();
+    let mut accepted = Scenario::load(&file, &overrides).expect("shipped scenarios are valid").scenario;
     for _ in 0..draw.range(1, 8) {
         overrides.push(setting(draw));
         match Scenario::load(&file, &overrides) {
@@ -119,13 +119,13 @@ fn setting(draw: &mut Draw) -> (String, String) {
 /// Returns a bound of the range in the reference page.
 fn bound(draw: &mut Draw, param: &Param) -> String {
     let range = param.range.clone().unwrap_or_default();
-    let ends = range.trim_start_matches("at most ").trim_start_matches("at least ");
-    let end = draw.of(&ends.split(" to ").collect::<Vec<_>>()).trim().to_owned();
-    match end.parse::<f64>() {
-        _ if end.is_empty() => draw.of(&VALUES).to_owned(),
-        Ok(_) => end,
-        Err(_) => format!("\"{end}\""),
+    let bounds = range.trim_start_matches("at most ").trim_start_matches("at least ");
+    let bound = draw.of(&bounds.split(" to ").collect::<Vec<_>>()).trim().to_owned();
+    if bound.is_empty() {
+        return draw.of(&VALUES).to_owned();
     }
+    // A number, or a text with a unit.
+    if bound.parse::<f64>().is_ok() { bound } else { format!("\"{bound}\"") }
 }
 
 /// Returns whether the scenario would only take much time and memory.
@@ -135,11 +135,12 @@ fn is_large(scenario: &Scenario) -> bool {
         let payload = flow.tcp.segment_payload;
         [flow.tcp.advertised_window, flow.tcp.initial_window]
             .iter()
-            .any(|window| window.in_segments(payload) > SEGMENTS)
+            .any(|window| window.in_segments(payload) > MAX_WINDOW_SEGMENTS)
     };
-    users > USERS || scenario.flow.iter().any(is_wide)
+    users > MAX_USERS || scenario.flow.iter().any(is_wide)
 }
 
+/// Runs a scenario for a while. `overrides` are for the message of a failure.
 fn run(scenario: &Scenario, overrides: &[(String, String)]) {
     if is_large(scenario) {
         return;
@@ -147,15 +148,15 @@ fn run(scenario: &Scenario, overrides: &[(String, String)]) {
     let mut network = Network::new(&network_config(scenario), &Streams::new(1, 0));
     let mut queue: EventQueue<Event> = EventQueue::new();
     network.start(&mut queue);
-    let end = Time::ZERO + scenario.duration.min(LONGEST);
-    let (mut instant, mut here) = (Time::ZERO, 0);
-    for _ in 0..EVENTS {
+    let end = Time::ZERO + scenario.duration.min(MAX_TIME);
+    let (mut instant, mut at_instant) = (Time::ZERO, 0);
+    for _ in 0..MAX_EVENTS {
         let Some((now, event)) = queue.pop().filter(|(now, _)| *now <= end) else {
             break;
         };
-        here = if now == instant { here + 1 } else { 1 };
+        at_instant = if now == instant { at_instant + 1 } else { 1 };
         instant = now;
-        assert!(here < AT_ONE_INSTANT, "time stands still at {now:?} with {overrides:?}");
+        assert!(at_instant < MAX_EVENTS_AT_ONCE, "time stands still at {now:?} with {overrides:?}");
         network.handle(&mut EventContext::new(now, &mut NoTrace, &mut queue), event);
     }
 }

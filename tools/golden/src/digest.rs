@@ -2,7 +2,7 @@
 
 use blake3::Hasher;
 
-/// 128 bits: long enough that two results never collide by chance, and short enough for a line.
+/// Length of a digest: 128 bits, so that two results never have the same digest by chance.
 const HEX_DIGITS: usize = 32;
 
 /// Returns the digest of the data in `hasher`, in hexadecimal.

@@ -14,7 +14,7 @@ use umts_scenario::suggest::nearest;
 use crate::difference::{Difference, difference};
 use crate::error::{GoldenError, of_file};
 use crate::golden::Golden;
-use crate::runs::{SEEDS, runs};
+use crate::runs::{SEED_COUNT, runs};
 
 /// A folder of scenarios and a folder of their goldens.
 #[derive(Debug, Clone)]
@@ -40,6 +40,23 @@ pub enum Outcome {
     NoGolden,
     /// The golden has no scenario.
     NoScenario,
+}
+
+/// A scenario's current result and its comparison.
+struct Compared {
+    name: String,
+    /// The current result. `None` without a scenario.
+    golden: Option<Golden>,
+    outcome: Outcome,
+}
+
+/// A run of one scenario with one seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Job {
+    /// Index of the scenario in the order of names.
+    scenario: usize,
+    /// Number of the seed, from 0.
+    seed: u64,
 }
 
 impl fmt::Display for Outcome {
@@ -72,7 +89,7 @@ impl Goldens {
     /// # Errors
     /// If a name is unknown, a scenario cannot be run, or a golden cannot be read.
     pub fn compare(&self) -> Result<Vec<(String, Outcome)>, GoldenError> {
-        Ok(self.outcomes()?.into_iter().map(|(name, _, outcome)| (name, outcome)).collect())
+        Ok(self.outcomes()?.into_iter().map(|compared| (compared.name, compared.outcome)).collect())
     }
 
     /// As [`compare`](Self::compare), but then replaces the goldens by the current results.
@@ -83,7 +100,7 @@ impl Goldens {
     pub fn bless(&self) -> Result<Vec<(String, Outcome)>, GoldenError> {
         fs::create_dir_all(&self.goldens).map_err(of_file(&self.goldens))?;
         let mut blessed = Vec::new();
-        for (name, golden, outcome) in self.outcomes()? {
+        for Compared { name, golden, outcome } in self.outcomes()? {
             let path = self.golden(&name);
             match (&outcome, golden) {
                 (Outcome::Equal, _) => {}
@@ -95,8 +112,8 @@ impl Goldens {
         Ok(blessed)
     }
 
-    /// Returns for each name the current result, or `None` without a scenario, and the outcome.
-    fn outcomes(&self) -> Result<Vec<(String, Option<Golden>, Outcome)>, GoldenError> {
+    /// Compares the chosen scenarios and goldens, in the order of names.
+    fn outcomes(&self) -> Result<Vec<Compared>, GoldenError> {
         let mut scenarios = names(&self.scenarios, "toml")?;
         let mut goldens = if self.goldens.is_dir() { names(&self.goldens, "txt")? } else { BTreeSet::new() };
         if !self.names.is_empty() {
@@ -106,7 +123,7 @@ impl Goldens {
         }
         let mut outcomes = Vec::new();
         for name in goldens.difference(&scenarios) {
-            outcomes.push((name.clone(), None, Outcome::NoScenario));
+            outcomes.push(Compared { name: name.clone(), golden: None, outcome: Outcome::NoScenario });
         }
         for (name, is) in self.run(scenarios)? {
             let was = goldens.contains(&name).then(|| self.read(&name)).transpose()?;
@@ -114,34 +131,39 @@ impl Goldens {
                 None => Outcome::NoGolden,
                 Some(was) => difference(&was, &is).map_or(Outcome::Equal, Outcome::Differs),
             };
-            outcomes.push((name, Some(is), outcome));
+            outcomes.push(Compared { name, golden: Some(is), outcome });
         }
-        outcomes.sort_by(|a, b| a.0.cmp(&b.0));
+        outcomes.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(outcomes)
     }
 
-    /// Runs these scenarios, with a job for each seed.
+    /// Runs these scenarios, with a job for each seed. Returns the results in the order of names.
     fn run(&self, names: BTreeSet<String>) -> Result<Vec<(String, Golden)>, GoldenError> {
         let names: Vec<String> = names.into_iter().collect();
-        let jobs: Vec<(usize, u64)> =
-            (0..names.len()).flat_map(|name| (0..SEEDS).map(move |seed| (name, seed))).collect();
+        let jobs: Vec<Job> = (0..names.len())
+            .flat_map(|scenario| (0..SEED_COUNT).map(move |seed| Job { scenario, seed }))
+            .collect();
         let next = AtomicUsize::new(0);
         let done = Mutex::new(Vec::with_capacity(jobs.len()));
         let work = || {
-            while let Some(&(name, seed)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let file = self.scenarios.join(format!("{}.toml", names[name]));
-                let golden = runs(&file, seed);
-                done.lock().expect("no thread panics with it").push(((name, seed), golden));
+            while let Some(&job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let file = self.scenarios.join(format!("{}.toml", names[job.scenario]));
+                let golden = runs(&file, job.seed);
+                done.lock().expect("no thread panics with the lock").push((job, golden));
             }
         };
-        thread::scope(|scope| (0..self.threads.max(1)).for_each(|_| drop(scope.spawn(work))));
-        let mut done = done.into_inner().expect("no thread panicked with it");
+        thread::scope(|scope| {
+            for _ in 0..self.threads.max(1) {
+                scope.spawn(work);
+            }
+        });
+        let mut done = done.into_inner().expect("no thread panicked with the lock");
         done.sort_by_key(|(job, _)| *job);
-        let mut goldens: Vec<_> = names.into_iter().map(|name| (name, Golden::default())).collect();
-        for ((name, _), golden) in done {
-            goldens[name].1.lines.extend(golden?.lines);
+        let mut goldens = vec![Golden::default(); names.len()];
+        for (job, golden) in done {
+            goldens[job.scenario].lines.extend(golden?.lines);
         }
-        Ok(goldens)
+        Ok(names.into_iter().zip(goldens).collect())
     }
 
     fn read(&self, name: &str) -> Result<Golden, GoldenError> {
@@ -171,11 +193,11 @@ fn check_known(names: &BTreeSet<String>, known: &BTreeSet<String>) -> Result<(),
 }
 
 /// Returns the names of the files with this extension, without the extension.
-fn names(folder: &Path, ending: &str) -> Result<BTreeSet<String>, GoldenError> {
+fn names(folder: &Path, extension: &str) -> Result<BTreeSet<String>, GoldenError> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(folder).map_err(of_file(folder))? {
         let path = entry.map_err(of_file(folder))?.path();
-        if path.extension().is_some_and(|found| found == ending) {
+        if path.extension().is_some_and(|found| found == extension) {
             names.insert(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
         }
     }

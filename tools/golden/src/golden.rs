@@ -37,8 +37,8 @@ impl Golden {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            if let Some(head) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-                run = Some(head);
+            if let Some(heading) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+                run = Some(heading);
                 continue;
             }
             match (run, line.split_once(" = ")) {

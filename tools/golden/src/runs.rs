@@ -17,14 +17,14 @@ use crate::tables::{Connections, Series};
 use crate::trace::TraceDigest;
 
 /// Maximum length of a recorded run.
-const RECORDED: Duration = Duration::from_secs(60);
+const MAX_RECORDED: Duration = Duration::from_secs(60);
 
 /// Settings of a recorded run, in addition to series and captures.
 const RECORDED_KEYS: [(&str, &str); 3] =
     [("measure.budget", "true"), ("measure.waterfall", "0"), ("measure.rlc_pdus", "true")];
 
 /// Number of seeds of a scenario: its own and the next one.
-pub const SEEDS: u64 = 2;
+pub const SEED_COUNT: u64 = 2;
 
 /// Returns the results of both runs of the scenario in `file` with its `number`-th seed, counted
 /// from 0.
@@ -37,9 +37,9 @@ pub fn runs(file: &Path, number: u64) -> Result<Golden, GoldenError> {
     let mut golden = Golden::default();
     golden.lines.extend(Run { file, seed, scenario: &whole, is_recorded: false }.golden()?.lines);
     let mut overrides = RECORDED_KEYS.to_vec();
-    let limit = RECORDED.to_string();
-    if whole.duration > RECORDED {
-        overrides.push(("duration", &limit));
+    let max_recorded = MAX_RECORDED.to_string();
+    if whole.duration > MAX_RECORDED {
+        overrides.push(("duration", &max_recorded));
     }
     let overrides: Vec<_> =
         overrides.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
@@ -52,6 +52,7 @@ struct Run<'a> {
     file: &'a Path,
     seed: u64,
     scenario: &'a Scenario,
+    /// Whether the run has series and captures.
     is_recorded: bool,
 }
 
@@ -60,15 +61,15 @@ impl Run<'_> {
     /// else.
     fn golden(&self) -> Result<Golden, GoldenError> {
         let name = if self.is_recorded { "recorded" } else { "whole length" };
-        let head = format!("seed {}, {name}", self.seed);
+        let heading = format!("seed {}, {name}", self.seed);
         let mut golden = Golden::default();
-        golden.add(&head, "duration", self.scenario.duration.to_string());
+        golden.add(&heading, "duration", self.scenario.duration.to_string());
         let captures = self.is_recorded.then(tempfile::tempdir).transpose();
         let captures = captures.map_err(of_file(&std::env::temp_dir()))?;
         let folder = captures.as_ref().map(|folder| folder.path().to_owned());
         let (mut connections, mut series) = (Connections::default(), Series::default());
-        let mut take = |piece: TableChunk| {
-            match piece {
+        let mut take = |chunk: TableChunk| {
+            match chunk {
                 TableChunk::Connections(rows) => connections.add(&rows),
                 TableChunk::Series(table) => series.add(&table),
             }
@@ -77,24 +78,26 @@ impl Run<'_> {
         let output = self.output(folder, &mut take)?;
         let RunOutput { metrics: RunMetrics { network, connections: rows }, series: tables, files, events } =
             output;
+        // The run keeps the rows that it has not passed to `take`.
         connections.add(&rows);
         tables.iter().flat_map(|tables| &tables.tables).for_each(|table| series.add(table));
-        golden.add(&head, "events", events.to_string());
-        golden.add(&head, "trace", self.trace()?);
-        golden.add(&head, "connections", connections.finish());
+        golden.add(&heading, "events", events.to_string());
+        golden.add(&heading, "trace", self.trace()?);
+        golden.add(&heading, "connections", connections.finish());
         for (name, value) in metrics::lines(network.iter()) {
-            golden.add(&head, name, value);
+            golden.add(&heading, name, value);
         }
         for (name, digest) in series.finish() {
-            golden.add(&head, format!("series.{name}"), digest);
+            golden.add(&heading, format!("series.{name}"), digest);
         }
         for file in &files {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
-            golden.add(&head, format!("capture.{name}"), octets(file)?);
+            golden.add(&heading, format!("capture.{name}"), octets(file)?);
         }
         Ok(golden)
     }
 
+    /// Runs the scenario, and passes finished rows to `take`.
     fn output(
         &self,
         pcap_dir: Option<PathBuf>,
@@ -110,6 +113,7 @@ impl Run<'_> {
         run(self.scenario, options).map_err(|error| self.failed(error))
     }
 
+    /// Runs the scenario again and returns the digest of its trace.
     fn trace(&self) -> Result<String, GoldenError> {
         let go_on = |_, _: &mut TraceDigest| ControlFlow::Continue(());
         let observed = observe(self.scenario, self.seed, 0, TraceDigest::default(), go_on);

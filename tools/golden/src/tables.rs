@@ -1,5 +1,5 @@
-//! Digests of the tables of a run. Their rows come in pieces. The digest does not depend on how
-//! rows are divided into pieces.
+//! Digests of the tables of a run. Their rows come in chunks. The digest does not depend on how
+//! rows are divided into chunks.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -34,9 +34,10 @@ impl Connections {
                 budget: _,
             } = row;
             let numbers = [connection.0, transfer.0, flow.0, ue.0.into()];
-            write!(text, "{numbers:?} {leg:?} {opened_s:?} {closed_s:?}").expect("a string takes all");
+            write!(text, "{numbers:?} {leg:?} {opened_s:?} {closed_s:?}")
+                .expect("writing to a string cannot fail");
             for (name, value) in row.metrics().iter() {
-                write!(text, " {name} {value:?}").expect("a string takes all");
+                write!(text, " {name} {value:?}").expect("writing to a string cannot fail");
             }
             text.push('\n');
             self.hasher.update(text.as_bytes());
@@ -53,49 +54,53 @@ impl Connections {
 
 /// Digests of time series and of the tables of the time budget, by name.
 #[derive(Debug, Default)]
-pub struct Series(BTreeMap<&'static str, Filling>);
+pub struct Series(BTreeMap<&'static str, TableDigest>);
 
 #[derive(Debug, Default)]
-struct Filling {
+struct TableDigest {
     rows: usize,
-    /// Each column has a hasher of its own, because the rows of a piece come column by column.
+    /// Each column has a hasher of its own, because the rows of a chunk come column by column.
     columns: Vec<(&'static str, Hasher)>,
 }
 
 impl Series {
     /// Adds rows after the ones of the same table.
     pub fn add(&mut self, table: &Table) {
-        let filling = self.0.entry(table.name).or_default();
-        filling.rows += table.rows();
+        let digest = self.0.entry(table.name).or_default();
+        digest.rows += table.rows();
         for column in &table.columns {
-            update(filling.column(column), &column.values);
+            update(digest.hasher(column), &column.values);
         }
     }
 
     /// Returns the number of rows and the digest of each table.
     pub fn finish(&self) -> impl Iterator<Item = (&'static str, String)> {
-        self.0.iter().map(|(name, filling)| (*name, filling.finish()))
+        self.0.iter().map(|(name, digest)| (*name, digest.finish()))
     }
 }
 
-impl Filling {
-    /// Returns the hasher of a column, to which name, unit and type are added first.
-    fn column(&mut self, of: &Column) -> &mut Hasher {
-        let place = self.columns.iter().position(|(name, _)| *name == of.name).unwrap_or_else(|| {
+impl TableDigest {
+    /// Returns the hasher of a column. A new one begins with the column's name, unit and type.
+    fn hasher(&mut self, column: &Column) -> &mut Hasher {
+        let index = self.columns.iter().position(|(name, _)| *name == column.name).unwrap_or_else(|| {
             let mut hasher = Hasher::new();
-            [of.name, of.unit, kind(&of.values)].iter().for_each(|text| word(&mut hasher, text));
-            self.columns.push((of.name, hasher));
+            for text in [column.name, column.unit, kind(&column.values)] {
+                hash_text(&mut hasher, text);
+            }
+            self.columns.push((column.name, hasher));
             self.columns.len() - 1
         });
-        &mut self.columns[place].1
+        let (_, hasher) = &mut self.columns[index];
+        hasher
     }
 
+    /// Returns the number of rows, and the digest of the columns' digests.
     fn finish(&self) -> String {
-        let mut all = Hasher::new();
+        let mut digest = Hasher::new();
         for (_, column) in &self.columns {
-            all.update(column.finalize().as_bytes());
+            digest.update(column.finalize().as_bytes());
         }
-        format!("{} rows, {}", self.rows, hex(&all))
+        format!("{} rows, {}", self.rows, hex(&digest))
     }
 }
 
@@ -112,31 +117,33 @@ fn kind(values: &Values) -> &'static str {
     }
 }
 
-/// Hashes values unambiguously: floats by their bits, words with their length in front.
+/// Hashes values unambiguously: floats by their bits, optional values after a flag, texts after
+/// their length.
 fn update(hasher: &mut Hasher, values: &Values) {
     let optional = |value: Option<u64>| match value {
         Some(value) => [1, value].map(u64::to_le_bytes).concat(),
         None => 0_u64.to_le_bytes().to_vec(),
     };
     match values {
-        Values::Float(values) => all(hasher, values, |value| value.to_bits().to_le_bytes()),
-        Values::Id(values) => all(hasher, values, |value| value.to_le_bytes()),
-        Values::OptionalId(values) => all(hasher, values, |value| optional(value.map(u64::from))),
-        Values::OptionalFloat(values) => all(hasher, values, |value| optional(value.map(f64::to_bits))),
-        Values::Count(values) => all(hasher, values, |value| value.to_le_bytes()),
-        Values::Flag(values) => all(hasher, values, |value| [u8::from(*value)]),
-        Values::Word(values) => values.iter().for_each(|text| word(hasher, text)),
-        Values::Text(values) => values.iter().for_each(|text| word(hasher, text)),
+        Values::Float(values) => hash_all(hasher, values, |value| value.to_bits().to_le_bytes()),
+        Values::Id(values) => hash_all(hasher, values, |value| value.to_le_bytes()),
+        Values::OptionalId(values) => hash_all(hasher, values, |value| optional(value.map(u64::from))),
+        Values::OptionalFloat(values) => hash_all(hasher, values, |value| optional(value.map(f64::to_bits))),
+        Values::Count(values) => hash_all(hasher, values, |value| value.to_le_bytes()),
+        Values::Flag(values) => hash_all(hasher, values, |value| [u8::from(*value)]),
+        Values::Word(values) => values.iter().for_each(|text| hash_text(hasher, text)),
+        Values::Text(values) => values.iter().for_each(|text| hash_text(hasher, text)),
     }
 }
 
-fn all<V, B: AsRef<[u8]>>(hasher: &mut Hasher, values: &[V], octets: impl Fn(&V) -> B) {
-    let mut piece = Vec::with_capacity(values.len() * size_of::<u64>());
-    values.iter().for_each(|value| piece.extend_from_slice(octets(value).as_ref()));
-    hasher.update(&piece);
+/// Hashes numbers in one call: BLAKE3 is slow for short inputs.
+fn hash_all<V, B: AsRef<[u8]>>(hasher: &mut Hasher, values: &[V], octets: impl Fn(&V) -> B) {
+    let mut chunk = Vec::with_capacity(values.len() * size_of::<u64>());
+    values.iter().for_each(|value| chunk.extend_from_slice(octets(value).as_ref()));
+    hasher.update(&chunk);
 }
 
-fn word(hasher: &mut Hasher, text: &str) {
+fn hash_text(hasher: &mut Hasher, text: &str) {
     hasher.update(&(text.len() as u64).to_le_bytes());
     hasher.update(text.as_bytes());
 }
@@ -152,9 +159,9 @@ mod tests {
         Table { name: "cwnd", columns: vec![Column { name, unit, values }] }
     }
 
-    fn digest(pieces: &[Table]) -> String {
+    fn digest(chunks: &[Table]) -> String {
         let mut series = Series::default();
-        pieces.iter().for_each(|piece| series.add(piece));
+        chunks.iter().for_each(|chunk| series.add(chunk));
         series.finish().map(|(name, digest)| format!("{name} = {digest}")).collect()
     }
 
@@ -184,11 +191,11 @@ mod tests {
     }
 
     #[test]
-    fn digest_is_independent_of_pieces() {
-        let piece = |values: &[f64]| table("a", "s", Values::Float(values.to_vec()));
+    fn digest_is_independent_of_chunks() {
+        let chunk = |values: &[f64]| table("a", "s", Values::Float(values.to_vec()));
         assert_eq!(
-            digest(&[piece(&[]), piece(&[1.0]), piece(&[2.0, 3.0])]),
-            digest(&[piece(&[1.0, 2.0, 3.0])])
+            digest(&[chunk(&[]), chunk(&[1.0]), chunk(&[2.0, 3.0])]),
+            digest(&[chunk(&[1.0, 2.0, 3.0])])
         );
     }
 

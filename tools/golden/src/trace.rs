@@ -9,8 +9,8 @@ use umts_units::Time;
 
 use crate::digest::hex;
 
-/// Number of bytes that are hashed at a time; BLAKE3 is fastest at this size.
-const PIECE: usize = 1 << 16;
+/// Number of bytes that are hashed at a time. BLAKE3 is fast for long inputs only.
+const CHUNK: usize = 1 << 16;
 
 /// Hashes events. Their `Debug` text names variants and fields but no modules, so that types may
 /// move.
@@ -23,6 +23,7 @@ pub struct TraceDigest {
 }
 
 impl TraceDigest {
+    /// Hashes the text collected so far.
     fn hash(&mut self) {
         self.hasher.update(self.text.as_bytes());
         self.text.clear();
@@ -38,8 +39,8 @@ impl TraceDigest {
 impl TraceSink<TraceEvent> for TraceDigest {
     fn record(&mut self, at: Time, event: &TraceEvent) {
         self.events += 1;
-        writeln!(self.text, "{} {event:?}", at.as_nanos()).expect("a string takes all");
-        if self.text.len() >= PIECE {
+        writeln!(self.text, "{} {event:?}", at.as_nanos()).expect("writing to a string cannot fail");
+        if self.text.len() >= CHUNK {
             self.hash();
         }
     }
@@ -52,9 +53,12 @@ mod tests {
 
     use super::*;
 
+    /// Returns the digest of events with their times in nanoseconds.
     fn digest(events: &[(u64, TraceEvent)]) -> String {
         let mut digest = TraceDigest::default();
-        events.iter().for_each(|(at, event)| digest.record(Time::from_nanos(*at), event));
+        for (at, event) in events {
+            digest.record(Time::from_nanos(*at), event);
+        }
         digest.finish()
     }
 
@@ -77,13 +81,13 @@ mod tests {
     }
 
     #[test]
-    fn piecewise_digest_equals_the_whole_digest() {
+    fn digest_of_chunks_equals_the_digest_of_the_whole_text() {
         let events: Vec<_> = (0..2_000).map(|at| (at, window(at as f64))).collect();
         let mut text = String::new();
         for (at, event) in &events {
-            writeln!(text, "{at} {event:?}").expect("a string takes all");
+            writeln!(text, "{at} {event:?}").expect("writing to a string cannot fail");
         }
-        assert!(text.len() > PIECE);
+        assert!(text.len() > CHUNK);
         let mut hasher = Hasher::new();
         hasher.update(text.as_bytes());
         assert_eq!(digest(&events), format!("2000 events, {}", hex(&hasher)));

@@ -2,10 +2,10 @@
 
 use crate::code::{Weight, spectrum};
 
-/// A transport block with its CRC, in bits, without the tail bits.
-pub const BITS: usize = 336 + 16;
+/// A transport block of 336 bits with its CRC of 16 bits, without the tail bits.
+pub const BLOCK_BITS: usize = 336 + 16;
 /// The largest weight in the sums.
-pub const LARGEST_WEIGHT: usize = 30;
+pub const MAX_WEIGHT: usize = 30;
 
 /// The input of the decoder for a bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,32 +36,33 @@ pub struct Code(Vec<Weight>);
 
 impl Default for Code {
     fn default() -> Self {
-        Code(spectrum(LARGEST_WEIGHT))
+        Code(spectrum(MAX_WEIGHT))
     }
 }
 
 impl Code {
     /// Returns the bounds at a linear SIR.
     pub fn bounds(&self, decision: Decision, sir: f64) -> Bounds {
-        let p = raw_bit_error(sir);
-        let pairwise = |d: usize| match decision {
-            Decision::Hard => prefers_another(d, p),
+        let raw_error = raw_bit_error(sir);
+        let pairwise_error = |d: usize| match decision {
+            Decision::Hard => prefers_another(d, raw_error),
             Decision::Soft => q(libm::sqrt(d as f64 * sir)),
         };
         let (mut event, mut bits) = (0.0, 0.0);
         for weight in &self.0 {
-            let chance = pairwise(weight.d);
-            event += weight.events as f64 * chance;
-            bits += weight.bits as f64 * chance;
+            let probability = pairwise_error(weight.d);
+            event += weight.events as f64 * probability;
+            bits += weight.bits as f64 * probability;
         }
-        // A block is correct if no error event begins at any of its bits.
-        let blocks = -libm::expm1(BITS as f64 * libm::log1p(-f64::min(event, 1.0)));
+        // A block is correct if no error event begins at any of its bits: 1 - (1 - event)^bits.
+        let blocks = -libm::expm1(BLOCK_BITS as f64 * libm::log1p(-f64::min(event, 1.0)));
         Bounds { bits: f64::min(bits, 0.5), blocks }
     }
 }
 
 /// Returns the probability that a hard-decision decoder prefers a code word at distance `d`: more
-/// than half of the differing bits are wrong, or exactly half of them, in half of these cases.
+/// than half of the differing bits are wrong, or exactly half of them, in half of these cases. `p`
+/// is the probability of a wrong bit.
 fn prefers_another(d: usize, p: f64) -> f64 {
     let exactly = |wrong: usize| {
         binomial(d, wrong) * libm::pow(p, wrong as f64) * libm::pow(1.0 - p, (d - wrong) as f64)
@@ -70,6 +71,7 @@ fn prefers_another(d: usize, p: f64) -> f64 {
     tie + (d / 2 + 1..=d).map(exactly).sum::<f64>()
 }
 
+/// Returns the number of ways to choose `k` of `n`.
 fn binomial(n: usize, k: usize) -> f64 {
     (0..k.min(n - k)).fold(1.0, |product, i| product * (n - i) as f64 / (i + 1) as f64)
 }

@@ -2,8 +2,8 @@
 
 use umts_kernel::random::Streams;
 
-use crate::bounds::{BITS, Decision};
-use crate::code::{STATES, TAIL, next, output};
+use crate::bounds::{BLOCK_BITS, Decision};
+use crate::code::{STATES, TAIL_BITS, next, output};
 
 /// Numbers of blocks at one SIR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,7 +30,8 @@ pub struct Size {
     pub sent: u32,
 }
 
-const STEPS: usize = BITS + TAIL;
+/// Number of steps of the encoder for a block: its bits and its tail.
+const STEPS: usize = BLOCK_BITS + TAIL_BITS;
 
 /// The values received for the two bits of a step. Positive values mean 0.
 type Received = [f32; 2];
@@ -47,7 +48,7 @@ pub fn simulate(decision: Decision, sir_db: f64, size: Size) -> Count {
     let mut decoder = Decoder::new();
     let mut count = Count::default();
     while count.lost < size.lost && count.sent < size.sent {
-        let block: Vec<usize> = (0..BITS).map(|_| bits.below(2) as usize).collect();
+        let block: Vec<usize> = (0..BLOCK_BITS).map(|_| bits.below(2) as usize).collect();
         let received: Vec<Received> = encode(&block)
             .into_iter()
             .map(|pair| {
@@ -66,7 +67,7 @@ pub fn simulate(decision: Decision, sir_db: f64, size: Size) -> Count {
 /// Returns the code word of a block, with its tail.
 fn encode(block: &[usize]) -> Vec<[usize; 2]> {
     let mut state = 0;
-    let bits = block.iter().copied().chain([0; TAIL]);
+    let bits = block.iter().copied().chain([0; TAIL_BITS]);
     bits.map(|bit| {
         let pair = output(state, bit);
         state = next(state, bit);
@@ -81,39 +82,55 @@ struct Decoder {
     /// Outputs of the branches into each state, as signs: by predecessor (even, odd), output bit,
     /// and state.
     branches: [[Vec<f32>; 2]; 2],
+    /// Correlation of the best path into each state with the received values.
     metrics: Vec<f32>,
-    /// Metrics of the even and of the odd predecessors of each state. Each half repeats the other.
-    before: [Vec<f32>; 2],
+    /// Metrics of the even and of the odd predecessors of each state. Each half repeats the other,
+    /// because two states have the same predecessors.
+    predecessor_metrics: [Vec<f32>; 2],
     /// For each step and state: whether the odd predecessor was better.
-    odd: Vec<bool>,
+    odd_is_better: Vec<bool>,
 }
 
-/// Returns the two predecessors of `state`, and the input bit that leads to it.
-fn before(state: usize) -> ([usize; 2], usize) {
-    let even = state << 1 & (STATES - 1);
-    ([even, even + 1], state >> (TAIL - 1))
+/// The two predecessors of a state, and the input bit that leads from them to it.
+struct Predecessors {
+    /// The even one, then the odd one.
+    states: [usize; 2],
+    bit: usize,
+}
+
+impl Predecessors {
+    fn of(state: usize) -> Self {
+        let even = state << 1 & (STATES - 1);
+        Predecessors { states: [even, even + 1], bit: state >> (TAIL_BITS - 1) }
+    }
 }
 
 impl Decoder {
     fn new() -> Self {
         let sign = |which: usize, bit_out: usize, state: usize| {
-            let (from, bit) = before(state);
-            1.0 - 2.0 * output(from[which], bit)[bit_out] as f32
+            let Predecessors { states, bit } = Predecessors::of(state);
+            1.0 - 2.0 * output(states[which], bit)[bit_out] as f32
         };
         let branches =
             [0, 1].map(|which| [0, 1].map(|out| (0..STATES).map(|state| sign(which, out, state)).collect()));
         let zeros = || vec![0.0; STATES];
-        Decoder { branches, metrics: zeros(), before: [zeros(), zeros()], odd: vec![false; STEPS * STATES] }
+        Decoder {
+            branches,
+            metrics: zeros(),
+            predecessor_metrics: [zeros(), zeros()],
+            odd_is_better: vec![false; STEPS * STATES],
+        }
     }
 
+    /// Returns the bits of the block.
     fn decode(&mut self, received: &[Received]) -> Vec<usize> {
         self.metrics.fill(f32::NEG_INFINITY);
         self.metrics[0] = 0.0;
         for (step, &pair) in received.iter().enumerate() {
             for (i, states) in self.metrics.chunks_exact(2).enumerate() {
-                for (before, &metric) in self.before.iter_mut().zip(states) {
-                    before[i] = metric;
-                    before[i + STATES / 2] = metric;
+                for (metrics, &metric) in self.predecessor_metrics.iter_mut().zip(states) {
+                    metrics[i] = metric;
+                    metrics[i + STATES / 2] = metric;
                 }
             }
             self.add_compare_select(step, pair);
@@ -121,31 +138,39 @@ impl Decoder {
         self.trace_back(received.len())
     }
 
-    /// Uses slices of equal length and no branch in the loop, so that it is vectorised.
+    /// Chooses the better predecessor of each state.
+    ///
+    /// It uses slices of equal length and has no branch in the loop, so that it is vectorised.
     fn add_compare_select(&mut self, step: usize, [first, second]: Received) {
         let [even, odd] = [0, 1].map(|which| {
-            let ([a, b], before) = (&self.branches[which], &self.before[which]);
-            before.iter().zip(a).zip(b).map(move |((metric, a), b)| metric + first * a + second * b)
+            let ([first_signs, second_signs], metrics) =
+                (&self.branches[which], &self.predecessor_metrics[which]);
+            let branches = metrics.iter().zip(first_signs).zip(second_signs);
+            branches.map(move |((metric, first_sign), second_sign)| {
+                metric + first * first_sign + second * second_sign
+            })
         });
-        let chosen = &mut self.odd[step * STATES..(step + 1) * STATES];
-        for (((even, odd), metric), chosen) in even.zip(odd).zip(&mut self.metrics).zip(chosen) {
-            *chosen = odd > even;
+        let odd_is_better = &mut self.odd_is_better[step * STATES..(step + 1) * STATES];
+        for (((even, odd), metric), odd_is_better) in even.zip(odd).zip(&mut self.metrics).zip(odd_is_better)
+        {
+            *odd_is_better = odd > even;
             *metric = if odd > even { odd } else { even };
         }
     }
 
+    /// Follows the best path back from state 0.
     fn trace_back(&self, steps: usize) -> Vec<usize> {
         let mut state = 0;
         let mut bits: Vec<usize> = (0..steps)
             .rev()
             .map(|step| {
-                let (from, bit) = before(state);
-                state = from[usize::from(self.odd[step * STATES + state])];
+                let Predecessors { states, bit } = Predecessors::of(state);
+                state = states[usize::from(self.odd_is_better[step * STATES + state])];
                 bit
             })
             .collect();
         bits.reverse();
-        bits.truncate(BITS);
+        bits.truncate(BLOCK_BITS);
         bits
     }
 }
@@ -156,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_few_wrong_bits_are_corrected() {
-        let block: Vec<usize> = (0..BITS).map(|n| usize::from(n * n % 7 < 3)).collect();
+        let block: Vec<usize> = (0..BLOCK_BITS).map(|n| usize::from(n * n % 7 < 3)).collect();
         let mut word: Vec<Received> =
             encode(&block).into_iter().map(|pair| pair.map(|bit| 1.0 - 2.0 * bit as f32)).collect();
         let mut decoder = Decoder::new();

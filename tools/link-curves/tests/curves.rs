@@ -2,7 +2,7 @@
 //! (`crates/stack/tests/link-level/README.md`), and the file of the stack with the output of this
 //! tool.
 
-use umts_link_curves::bounds::{BITS, Bounds, Code, Decision, LARGEST_WEIGHT, raw_bit_error};
+use umts_link_curves::bounds::{BLOCK_BITS, Bounds, Code, Decision, MAX_WEIGHT, raw_bit_error};
 use umts_link_curves::code::spectrum;
 use umts_link_curves::table::{Point, curves, read_points};
 use umts_link_curves::viterbi::Count;
@@ -22,8 +22,10 @@ fn rows(table: &str) -> impl Iterator<Item = Vec<Option<f64>>> {
 fn spectrum_equals_the_table() {
     let table = rows(include_str!("../../../crates/stack/tests/link-level/tdd-bler-spectrum.csv"));
     let expected: Vec<[f64; 3]> = table.map(|row| [0, 1, 2].map(|n| row[n].expect("a number"))).collect();
-    let found: Vec<[f64; 3]> =
-        spectrum(LARGEST_WEIGHT).iter().map(|w| [w.d as f64, w.events as f64, w.bits as f64]).collect();
+    let found: Vec<[f64; 3]> = spectrum(MAX_WEIGHT)
+        .iter()
+        .map(|weight| [weight.d as f64, weight.events as f64, weight.bits as f64])
+        .collect();
     assert_eq!(found, expected);
 }
 
@@ -42,7 +44,7 @@ fn bounds_equal_the_table() {
             let found: Bounds = code.bounds(decision, sir);
             near(found.bits, number(bits), 0.0);
             // The table computes a power of 1 - P, which is rounded to 1 in 10^16.
-            near(found.blocks, number(blocks), BITS as f64 * f64::EPSILON);
+            near(found.blocks, number(blocks), BLOCK_BITS as f64 * f64::EPSILON);
         }
     }
 }

@@ -34,7 +34,8 @@ pub enum FolderError {
     Line { path: PathBuf, line: String },
 }
 
-/// Compares a run with the text of its event file. Also returns our rows if the run was replayed.
+/// Compares a run with the text of its event file. Also returns our rows, which are none for a run
+/// that is skipped.
 ///
 /// # Errors
 ///
@@ -52,13 +53,13 @@ pub fn compare(entry: &Entry, events: &str, losses: &[LossList]) -> Result<(Outc
     let ours = rows(&run);
     if entry.is_of_linux() {
         let (totals, ns2_totals) = (Totals::of(&ours), Totals::of(&expected));
-        let end = |rows: &[Row]| rows.last().map_or(0.0, |row| row.at_s);
-        let words = format!(
+        let end_s = |rows: &[Row]| rows.last().map_or(0.0, |row| row.at_s);
+        let text = format!(
             "{totals} by {:.2} s; ns-2's copy of Linux: {ns2_totals} by {:.2} s",
-            end(&ours),
-            end(&expected)
+            end_s(&ours),
+            end_s(&expected)
         );
-        return Ok((Outcome::Shown(words), ours));
+        return Ok((Outcome::Shown(text), ours));
     }
     let outcome = first_difference(&ours, &expected).map_or(Outcome::Equal, Outcome::Unequal);
     Ok((outcome, ours))
@@ -67,18 +68,19 @@ pub fn compare(entry: &Entry, events: &str, losses: &[LossList]) -> Result<(Outc
 /// Compares the totals of a long transfer. If they differ, reports how a tie would have to be
 /// broken to make them equal.
 pub fn compare_totals(long: &LongRun, losses: &[LossList]) -> Outcome {
-    let unequal = |totals: Totals| {
-        let reason = match long.tie(losses)? {
-            Some(nudge) => format!("a tie: equal with {nudge}"),
-            None => "reason unknown".to_owned(),
-        };
-        Ok(Outcome::Unequal(format!("got {totals} instead of {}; {reason}", long.expected)))
+    outcome_of_totals(long, losses).unwrap_or_else(Outcome::Skipped)
+}
+
+fn outcome_of_totals(long: &LongRun, losses: &[LossList]) -> Result<Outcome, Skip> {
+    let totals = long.totals(losses)?;
+    if totals == long.expected {
+        return Ok(Outcome::Equal);
+    }
+    let reason = match long.tie(losses)? {
+        Some(nudge) => format!("a tie: equal with {nudge}"),
+        None => "reason unknown".to_owned(),
     };
-    let outcome = long.totals(losses).and_then(|totals| match totals == long.expected {
-        true => Ok(Outcome::Equal),
-        false => unequal(totals),
-    });
-    outcome.unwrap_or_else(Outcome::Skipped)
+    Ok(Outcome::Unequal(format!("got {totals} instead of {}; {reason}", long.expected)))
 }
 
 /// A folder of golden runs. Everything except the event files is in memory.
@@ -134,10 +136,12 @@ impl Folder {
     }
 }
 
+/// Reads a file.
 fn text(path: &Path) -> Result<String, FolderError> {
     fs::read_to_string(path).map_err(|error| FolderError::Io { path: path.to_owned(), error })
 }
 
+/// Reads an optional table. `parse` returns a line that it cannot parse as the error.
 fn table<T>(path: &Path, parse: impl Fn(&str) -> Result<Vec<T>, String>) -> Result<Vec<T>, FolderError> {
     if !path.exists() {
         return Ok(Vec::new());

@@ -9,7 +9,9 @@ use crate::run::Spike;
 /// scheduling.
 #[derive(Debug)]
 pub struct Calendar<E> {
+    /// Events by the bits of their time, then by their number.
     events: BTreeMap<(u64, u64), E>,
+    /// Number of events scheduled so far.
     scheduled: u64,
 }
 
@@ -39,6 +41,7 @@ pub struct Link {
     pub spike: Option<Spike>,
     /// Packets do not overtake each other.
     pub fifo: bool,
+    /// Time at which the last packet will have left.
     free_s: f64,
     /// Times at which the packets that are queued or in transmission will have left.
     leaving: VecDeque<f64>,
@@ -76,6 +79,9 @@ impl Link {
         self.leaving.push_back(self.free_s);
         let extra = self.spike.filter(|spike| begin >= spike.from_s && begin < spike.from_s + spike.length_s);
         let crossing = sending + (self.delay_s + extra.map_or(0.0, |spike| spike.extra_s));
+        // A packet that would overtake the one before it arrives one transmission time after it.
+        // ns-2 compares and schedules times from now instead of instants, so these sums do so too:
+        // another order of the same sums rounds differently.
         if self.fifo && crossing < self.latest_s - begin {
             self.latest_s += sending;
             return Some(begin + (self.latest_s - begin));

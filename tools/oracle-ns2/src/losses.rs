@@ -6,10 +6,16 @@ use umts_units::Duration;
 use crate::replay::{Totals, replay};
 use crate::run::{self, Run, Skip};
 
+/// Capacity of the links' queues, in packets: more than any window, so that only the losses of the
+/// lists occur.
+const QUEUE: u64 = 2000;
+
 /// A line of `f3_losslists.csv`: the packets on the link that are lost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LossList {
+    /// Loss rate, as in the file.
     loss: String,
+    /// Seed of the losses, as in the file.
     seed: String,
     /// Indices of the lost packets, from 0, ascending.
     pub indices: Vec<u64>,
@@ -34,17 +40,23 @@ impl LossList {
     }
 }
 
-/// A line of `f3_runs.csv`.
+/// A line of `f3_runs.csv`. Its parameters are as in the file.
 #[derive(Debug, Clone)]
 pub struct LongRun {
     /// The agent, by its name in ns-2.
     pub algo: String,
+    /// In bit/s.
     rate: String,
+    /// One-way delay, in seconds.
     delay: String,
+    /// In packets.
     window: String,
+    /// End of the run, in seconds.
     stop: String,
+    /// Loss rate.
     loss: String,
     seed: String,
+    /// Phase of the agent's clock, in seconds.
     phase: String,
     /// Totals of ns-2.
     pub expected: Totals,
@@ -58,23 +70,27 @@ impl LongRun {
 
     fn parse(line: &str) -> Option<LongRun> {
         let fields: Vec<&str> = line.split(',').collect();
-        let text = |i: usize| fields.get(i).map(|text| (*text).to_owned());
-        let expected = Totals {
-            acked_through: fields.get(8)?.parse().ok()?,
-            sent: fields.get(10)?.parse().ok()?,
-            sent_again: fields.get(11)?.parse().ok()?,
-            timeouts: fields.get(12)?.parse().ok()?,
+        let &[algo, rate, delay, window, stop, loss, seed, phase, acked_through, _, ref counts @ ..] =
+            fields.as_slice()
+        else {
+            return None;
         };
+        let &[sent, sent_again, timeouts, ..] = counts else { return None };
         Some(LongRun {
-            algo: text(0)?,
-            rate: text(1)?,
-            delay: text(2)?,
-            window: text(3)?,
-            stop: text(4)?,
-            loss: text(5)?,
-            seed: text(6)?,
-            phase: text(7)?,
-            expected,
+            algo: algo.to_owned(),
+            rate: rate.to_owned(),
+            delay: delay.to_owned(),
+            window: window.to_owned(),
+            stop: stop.to_owned(),
+            loss: loss.to_owned(),
+            seed: seed.to_owned(),
+            phase: phase.to_owned(),
+            expected: Totals {
+                sent: sent.parse().ok()?,
+                sent_again: sent_again.parse().ok()?,
+                timeouts: timeouts.parse().ok()?,
+                acked_through: acked_through.parse().ok()?,
+            },
         })
     }
 
@@ -83,7 +99,7 @@ impl LongRun {
         format!("{} {} bit/s {} s loss {} seed {}", self.algo, self.rate, self.delay, self.loss, self.seed)
     }
 
-    /// Replays the transfer with the losses of the lists.
+    /// Replays the transfer with the losses of the lists, and returns the totals.
     pub fn totals(&self, lists: &[LossList]) -> Result<Totals, Skip> {
         Ok(replay(&self.run(lists)?, |_| ()))
     }
@@ -94,10 +110,10 @@ impl LongRun {
     pub fn tie(&self, lists: &[LossList]) -> Result<Option<String>, Skip> {
         let run = self.run(lists)?;
         for nanoseconds in [1, 2, 5, 10] {
-            for (sign, way) in [(1.0, "longer"), (-1.0, "shorter")] {
+            for (sign, change) in [(1.0, "longer"), (-1.0, "shorter")] {
                 let delay_s = run.delay_s + sign * 1e-9 * f64::from(nanoseconds);
                 if replay(&Run { delay_s, ..run.clone() }, |_| ()) == self.expected {
-                    return Ok(Some(format!("links {nanoseconds} ns {way}")));
+                    return Ok(Some(format!("links {nanoseconds} ns {change}")));
                 }
             }
         }
@@ -111,7 +127,7 @@ impl LongRun {
         Ok(None)
     }
 
-    /// The run of a row of the table, with the losses that `lists` has for it.
+    /// Returns the run of this line, with the losses that `lists` has for it.
     fn run(&self, lists: &[LossList]) -> Result<Run, Skip> {
         fn read<T: std::str::FromStr>(name: &'static str, text: &str) -> Result<T, Skip> {
             text.parse().map_err(|_| Skip::Malformed(name, text.to_owned()))
@@ -130,7 +146,7 @@ impl LongRun {
             rate_bps: read("bw_bps", &self.rate)?,
             delay_s: read("owd_s", &self.delay)?,
             stop_s: read("stop_s", &self.stop)?,
-            queue: 2000,
+            queue: QUEUE,
             drops: Vec::new(),
             ack_drops: Vec::new(),
             crossing_losses,

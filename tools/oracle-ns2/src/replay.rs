@@ -12,7 +12,7 @@ use umts_units::{Duration, Time};
 
 use crate::link::{Calendar, Link};
 use crate::row::{Row, State};
-use crate::run::Run;
+use crate::run::{LostCopy, Run};
 
 /// Time after the last acknowledgment in which events are recorded, in seconds.
 const AFTERMATH_S: f64 = 0.0001;
@@ -33,7 +33,7 @@ pub struct Totals {
 impl Totals {
     /// Computes the totals of an event file.
     pub fn of(rows: &[Row]) -> Self {
-        let count = |meant: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| meant(row)).count() as u64;
+        let count = |matches: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| matches(row)).count() as u64;
         Totals {
             sent: count(&|row| row.event == 'S'),
             sent_again: count(&|row| row.again == Some(true)),
@@ -77,20 +77,27 @@ enum Event {
 
 struct Replay<'a, F> {
     run: &'a Run,
+    /// Takes each row.
     record: F,
+    /// The sender and the receiver of data, at the indices of [`End::Server`] and [`End::Ue`].
     ends: [Connection; 2],
     /// Instants to which the ends' timers were last set.
     alarms: [Option<Time>; 2],
-    /// Forward and reverse link.
+    /// The links on which the ends send: forward and reverse.
     links: [Link; 2],
     calendar: Calendar<Event>,
-    /// Number of times that each packet has crossed the forward link.
+    /// Number of times that each packet has crossed the forward link. It is counted only for a run
+    /// with scripted losses.
     copies: BTreeMap<i64, u32>,
     /// Number of packets that have crossed the forward link.
     crossed: u64,
+    /// Number of acknowledgments that have crossed the reverse link.
     acks: u64,
+    /// Number of packets sent by both ends.
     packets: u64,
+    /// Time of the last acknowledgment that arrived. Negative before the first one.
     last_ack_s: f64,
+    /// Time of the last expiry of the sender's timer. Negative before the first one.
     last_timer_s: f64,
     totals: Totals,
 }
@@ -105,7 +112,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
             link
         };
         let mut links = [link(false), link(true)];
-        links[0].queue = run.queue;
+        links[End::Server as usize].queue = run.queue;
         Replay {
             run,
             record,
@@ -127,13 +134,15 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
     fn run(mut self) -> Totals {
         let mut trace = NoTrace;
         let cx = &mut Context::new(Time::ZERO, &mut trace);
-        self.ends[0].handle_open(cx);
+        let payload = self.payload();
+        let sender = &mut self.ends[End::Server as usize];
+        sender.handle_open(cx);
         match self.run.packets {
             Some(packets) => {
-                self.ends[0].handle_write(cx, packets * self.payload());
-                self.ends[0].handle_close(cx);
+                sender.handle_write(cx, packets * payload);
+                sender.handle_close(cx);
             }
-            None => self.ends[0].handle_write(cx, u64::MAX),
+            None => sender.handle_write(cx, u64::MAX),
         }
         self.drain(0.0, Time::ZERO, End::Server);
         let (mut now, mut stop_s) = (Time::ZERO, self.run.stop_s);
@@ -149,7 +158,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
                     }
                     self.ends[end as usize].handle_packet(&mut Context::new(now, &mut trace), &packet);
                     if end == End::Server {
-                        self.note_ack(now_s, segment(&packet));
+                        self.record_ack(now_s, segment(&packet));
                     }
                     end
                 }
@@ -168,10 +177,12 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
         self.totals
     }
 
+    /// Returns the octets of data in a packet.
     fn payload(&self) -> u64 {
         u64::from(self.run.config.mss())
     }
 
+    /// Returns whether all packets of the run are acknowledged.
     fn is_done(&self) -> bool {
         self.run
             .packets
@@ -194,12 +205,12 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
             self.packets += 1;
             let packet = self.ends[end as usize].packet(PacketId(self.packets), segment);
             if end == End::Server {
-                self.note_sent(now_s, &segment);
+                self.record_sent(now_s, &segment);
             }
             let other = End::sending(end.sends().reversed());
             match self.links[end as usize].send(now_s, packet.size().0) {
                 Some(at_s) => self.calendar.push(at_s, Event::Crossed(other, packet)),
-                None => self.note(now_s, 'Q', self.number(segment.seq)),
+                None => self.record_loss(now_s, 'Q', self.number(segment.seq)),
             }
         }
         let alarm = self.ends[end as usize].poll_timeout();
@@ -221,7 +232,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
         interval.as_secs()
     }
 
-    /// Returns whether the script lets a packet pass that has crossed a link.
+    /// Returns whether a packet that has crossed a link arrives, and records a scripted loss.
     fn survives(&mut self, now_s: f64, to: End, packet: &Packet) -> bool {
         let (lost, event, number) = match to {
             End::Ue => {
@@ -235,7 +246,8 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
                 }
                 let copy = self.copies.entry(number).or_default();
                 *copy += 1;
-                (self.run.drops.contains(&(number, *copy)), 'D', number)
+                let lost = self.run.drops.contains(&LostCopy { packet: number, copy: *copy });
+                (lost, 'D', number)
             }
             End::Server => {
                 self.acks += 1;
@@ -244,7 +256,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
             }
         };
         if lost {
-            self.note(now_s, event, number);
+            self.record_loss(now_s, event, number);
         }
         !lost
     }
@@ -254,7 +266,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
         self.number(segment.ack) - 1
     }
 
-    fn note_ack(&mut self, now_s: f64, segment: &Segment) {
+    fn record_ack(&mut self, now_s: f64, segment: &Segment) {
         let packet = self.acknowledged(segment);
         self.last_ack_s = now_s;
         self.totals.acked_through = self.totals.acked_through.max(packet);
@@ -264,7 +276,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
 
     /// Records a transmission. If there was no acknowledgment at the same instant, the timer caused
     /// it.
-    fn note_sent(&mut self, now_s: f64, segment: &Segment) {
+    fn record_sent(&mut self, now_s: f64, segment: &Segment) {
         let (packet, again) = (self.number(segment.seq), segment.transmission > 0);
         let state = self.state();
         if now_s > 0.0 && now_s != self.last_ack_s && now_s != self.last_timer_s {
@@ -277,12 +289,12 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
         (self.record)(Row { at_s: now_s, event: 'S', packet, again: Some(again), state });
     }
 
-    fn note(&mut self, at_s: f64, event: char, packet: i64) {
+    fn record_loss(&mut self, at_s: f64, event: char, packet: i64) {
         (self.record)(Row { at_s, event, packet, again: None, state: None });
     }
 
     fn state(&self) -> Option<State> {
-        let sender = &self.ends[0];
+        let sender = &self.ends[End::Server as usize];
         let (srtt8, rttvar4) = sender.estimator().ns2_registers()?;
         Some(State {
             cwnd: sender.cwnd(),

@@ -3,6 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// ns-2 prints cwnd and the timeout with six significant digits, so that they are up to half a unit
+/// of the sixth digit off: relative to the number, at most this much.
+const SIX_DIGITS: f64 = 5.001e-6;
+
+/// Largest difference of times, in seconds: those of ns-2 have rounding noise.
+const TIME_TOLERANCE_S: f64 = 2.0e-6;
+
 /// The first line of an event file.
 pub const HEADER: &str = "t,ev,seq,rtx,cwnd,ssthresh,dupacks,srtt8,rttvar4,backoff,rto";
 
@@ -52,14 +59,15 @@ impl Row {
     /// digits printed, the rest exactly. `dupacks` and the registers of the estimator are not
     /// compared, because they are internal to the agents; the timeout follows from the registers.
     pub fn meets(&self, golden: &Row) -> bool {
-        let six = |ours: f64, theirs: f64| (ours - theirs).abs() <= 5.001e-6 * theirs.abs().max(1e-3);
-        (self.at_s - golden.at_s).abs() <= 2.0e-6
+        // A number near 0 would have hardly any tolerance.
+        let agree = |ours: f64, theirs: f64| (ours - theirs).abs() <= SIX_DIGITS * theirs.abs().max(1e-3);
+        (self.at_s - golden.at_s).abs() <= TIME_TOLERANCE_S
             && (self.event, self.packet, self.again) == (golden.event, golden.packet, golden.again)
             && match (&self.state, &golden.state) {
                 (Some(ours), Some(theirs)) => {
-                    six(ours.cwnd, theirs.cwnd)
+                    agree(ours.cwnd, theirs.cwnd)
                         && ours.ssthresh == theirs.ssthresh
-                        && six(ours.rto_s, theirs.rto_s)
+                        && agree(ours.rto_s, theirs.rto_s)
                 }
                 (ours, theirs) => ours.is_none() && theirs.is_none(),
             }
@@ -68,21 +76,20 @@ impl Row {
 
 /// Returns a description of the first row in which two runs differ.
 pub fn first_difference(ours: &[Row], theirs: &[Row]) -> Option<String> {
-    differ(ours, theirs, true).or_else(|| differ(ours, theirs, false))
+    let of_sender = difference_among(ours, theirs, Row::is_of_sender);
+    of_sender.or_else(|| difference_among(ours, theirs, |row| !row.is_of_sender()))
 }
 
-/// As [`first_difference`], for the sender's rows or for the losses.
-fn differ(ours: &[Row], theirs: &[Row], of_sender: bool) -> Option<String> {
-    let pick = |rows: &'_ [Row]| -> Vec<Row> {
-        rows.iter().filter(|row| row.is_of_sender() == of_sender).cloned().collect()
-    };
-    let (ours, theirs) = (pick(ours), pick(theirs));
-    let at = (0..ours.len().max(theirs.len())).find(|&i| match (ours.get(i), theirs.get(i)) {
+/// As [`first_difference`], for the rows that `is_selected` selects.
+fn difference_among(ours: &[Row], theirs: &[Row], is_selected: impl Fn(&Row) -> bool) -> Option<String> {
+    let ours: Vec<&Row> = ours.iter().filter(|row| is_selected(row)).collect();
+    let theirs: Vec<&Row> = theirs.iter().filter(|row| is_selected(row)).collect();
+    let index = (0..ours.len().max(theirs.len())).find(|&i| match (ours.get(i), theirs.get(i)) {
         (Some(ours), Some(theirs)) => !ours.meets(theirs),
         _ => true,
     })?;
-    let text = |row: Option<&Row>| row.map_or("nothing".to_owned(), Row::to_string);
-    Some(format!("got {} instead of {}", text(ours.get(at)), text(theirs.get(at))))
+    let text = |row: Option<&&Row>| row.map_or("nothing".to_owned(), |row| row.to_string());
+    Some(format!("got {} instead of {}", text(ours.get(index)), text(theirs.get(index))))
 }
 
 /// A line that is not a row.
@@ -120,13 +127,13 @@ fn parse(line: &str) -> Option<Row> {
 fn parse_state(fields: &[&str]) -> Option<State> {
     let [cwnd, ssthresh, duplicates, srtt8, rttvar4, backoff, rto] = fields else { return None };
     // The agents from Linux have a different estimator.
-    let registers = |text: &str| if text.is_empty() { Some(0) } else { text.parse().ok() };
+    let register = |text: &str| if text.is_empty() { Some(0) } else { text.parse().ok() };
     Some(State {
         cwnd: cwnd.parse().ok()?,
         ssthresh: ssthresh.parse().ok()?,
         duplicates: duplicates.parse().ok()?,
-        srtt8: registers(srtt8)?,
-        rttvar4: registers(rttvar4)?,
+        srtt8: register(srtt8)?,
+        rttvar4: register(rttvar4)?,
         backoff: backoff.parse().ok()?,
         rto_s: if rto.is_empty() { 0.0 } else { rto.parse().ok()? },
     })
@@ -144,7 +151,7 @@ impl fmt::Display for Row {
     }
 }
 
-/// Formats as C's `%g` does, for numbers of this size.
+/// Formats as C's `%g` does, for numbers that it writes without an exponent.
 fn six_digits(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();

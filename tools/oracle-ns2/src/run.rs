@@ -69,8 +69,8 @@ pub struct Run {
     pub stop_s: f64,
     /// Capacity of the forward link's queue, including the packet in transmission.
     pub queue: u64,
-    /// Numbers of packets and of their copies (from 1) that are lost on the link.
-    pub drops: Vec<(i64, u32)>,
+    /// Copies of packets that are lost on the link.
+    pub drops: Vec<LostCopy>,
     /// Acknowledgments that are lost, counted from 0.
     pub ack_drops: Vec<u64>,
     /// Packets that are lost on the forward link, counted from 0, ascending.
@@ -79,6 +79,15 @@ pub struct Run {
     pub spike: Option<Spike>,
     /// Packets do not overtake packets that a spike delays.
     pub fifo: bool,
+}
+
+/// One of the times that a packet crosses the forward link, which loses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LostCopy {
+    /// Number of the packet.
+    pub packet: i64,
+    /// Number of the copy: 1 for the first transmission.
+    pub copy: u32,
 }
 
 /// A period in which a link's delay is longer. All times are in seconds.
@@ -160,43 +169,43 @@ impl Entry {
     /// Converts the parameters into a run, or returns why that is not possible. `losses` has the
     /// folder's lists of random losses.
     pub fn run(&self, losses: &[LossList]) -> Result<Run, Skip> {
-        let p = &self.params;
-        for (name, value, modelled) in
-            [("ts", &p.ts, "0"), ("bugfix", &p.bugfix, "1"), ("maxburst", &p.maxburst, "0")]
-        {
+        let params = &self.params;
+        let modelled =
+            [("ts", &params.ts, "0"), ("bugfix", &params.bugfix, "1"), ("maxburst", &params.maxburst, "0")];
+        for (name, value, modelled) in modelled {
             if value != modelled {
                 return Err(Skip::Unmodelled(name, value.clone()));
             }
         }
-        let window: u32 = read("window", &p.window)?;
+        let window: u32 = read("window", &params.window)?;
         let mut config = one_way(variant(&self.algo)?, window, Duration::from_secs_f64(self.boot_time_s));
-        config.segment_payload = Octets(read("psize", &p.psize)?);
-        config.initial_window = WindowSize::Segments(read("winit", &p.winit)?);
-        config.limited_transmit = p.limtx != "0";
-        match p.sink.as_str() {
+        config.segment_payload = Octets(read("psize", &params.psize)?);
+        config.initial_window = WindowSize::Segments(read("winit", &params.winit)?);
+        config.limited_transmit = params.limtx != "0";
+        match params.sink.as_str() {
             "plain" => {}
             "delack" => {
-                (config.delayed_ack, config.delayed_ack_timeout) = (true, seconds("delack", &p.delack)?);
+                (config.delayed_ack, config.delayed_ack_timeout) = (true, seconds("delack", &params.delack)?);
             }
             other => return Err(Skip::Unmodelled("sink", other.to_owned())),
         }
-        config.rto_granularity = seconds("tick", &p.tick)?;
-        config.rto_initial = seconds("rtxinit", &p.rtxinit)?;
-        config.rto_min = seconds("minrto", &p.minrto)?;
-        config.rto_max = seconds("maxrto", &p.maxrto)?;
-        let packets: u64 = read("npkts", &p.npkts)?;
+        config.rto_granularity = seconds("tick", &params.tick)?;
+        config.rto_initial = seconds("rtxinit", &params.rtxinit)?;
+        config.rto_min = seconds("minrto", &params.minrto)?;
+        config.rto_max = seconds("maxrto", &params.maxrto)?;
+        let packets: u64 = read("npkts", &params.npkts)?;
         Ok(Run {
             config,
             packets: (packets > 0).then_some(packets),
-            rate_bps: read("bw", &p.bw)?,
-            delay_s: read("owd", &p.owd)?,
-            stop_s: read("stop", &p.stop)?,
-            queue: read("qlim", &p.qlim)?,
-            drops: list("drops", &p.drops, copy)?,
-            ack_drops: list("ackdrops", &p.ackdrops, range)?.into_iter().flatten().collect(),
-            crossing_losses: crossing_losses(&p.losslist, losses)?,
-            spike: spike(&p.spike, &p.spikedir)?,
-            fifo: p.fifo != "0",
+            rate_bps: read("bw", &params.bw)?,
+            delay_s: read("owd", &params.owd)?,
+            stop_s: read("stop", &params.stop)?,
+            queue: read("qlim", &params.qlim)?,
+            drops: list("drops", &params.drops, lost_copy)?,
+            ack_drops: list("ackdrops", &params.ackdrops, range)?.into_iter().flatten().collect(),
+            crossing_losses: crossing_losses(&params.losslist, losses)?,
+            spike: spike(&params.spike, &params.spikedir)?,
+            fifo: params.fifo != "0",
         })
     }
 }
@@ -213,8 +222,11 @@ fn read<T: FromStr>(name: &'static str, text: &str) -> Result<T, Skip> {
 
 fn seconds(name: &'static str, text: &str) -> Result<Duration, Skip> {
     let value: f64 = read(name, text)?;
-    let sane = (0.0..1e9).contains(&value);
-    sane.then(|| Duration::from_secs_f64(value)).ok_or_else(|| Skip::Malformed(name, text.to_owned()))
+    // A `Duration` cannot be negative, infinite or NaN, and holds some 10^10 s.
+    if !(0.0..1e9).contains(&value) {
+        return Err(Skip::Malformed(name, text.to_owned()));
+    }
+    Ok(Duration::from_secs_f64(value))
 }
 
 /// Parses a list separated by slashes.
@@ -224,9 +236,9 @@ fn list<T>(name: &'static str, text: &str, part: impl Fn(&str) -> Option<T>) -> 
 }
 
 /// Parses `packet:copy`. Without a copy it is the first.
-fn copy(text: &str) -> Option<(i64, u32)> {
+fn lost_copy(text: &str) -> Option<LostCopy> {
     let (packet, copy) = text.split_once(':').unwrap_or((text, "1"));
-    Some((packet.parse().ok()?, copy.parse().ok()?))
+    Some(LostCopy { packet: packet.parse().ok()?, copy: copy.parse().ok()? })
 }
 
 /// Parses `from-to` or a single number.
@@ -251,7 +263,7 @@ fn crossing_losses(text: &str, losses: &[LossList]) -> Result<Vec<u64>, Skip> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    let named = text.split_once(',').and_then(|(_, key)| key.split_once(','));
+    let named = text.split_once(',').and_then(|(_file, name)| name.split_once(','));
     let loss_list = named.and_then(|(loss, seed)| losses.iter().find(|list| list.is_named(loss, seed)));
     loss_list.map(|list| list.indices.clone()).ok_or_else(|| Skip::NoLosses(text.to_owned()))
 }

@@ -8,8 +8,22 @@ import { useLoaded } from '../app/useLoaded';
 type Graphs = Schemas['Graphs'];
 
 /** Names as in Wireshark's menu of TCP stream graphs. */
-const KINDS = ['Time Sequence (Stevens)', 'Time Sequence (tcptrace)', 'Throughput'] as const;
+const KINDS = ['Time Sequence (Stevens)', 'Time Sequence (tcptrace)', 'Throughput', 'Round Trip Time', 'Window Scaling'] as const;
 type Kind = (typeof KINDS)[number];
+
+/** A graph of one curve. */
+interface Single {
+  curve: (graphs: Graphs) => Schemas['Curve'];
+  text: (graphs: Graphs) => string;
+  unit: string;
+  hasDots: boolean;
+}
+
+const SINGLES: Partial<Record<Kind, Single>> = {
+  Throughput: { curve: (graphs) => graphs.throughput, text: (graphs) => `payload sent, means of ${graphs.window}`, unit: 'kbit/s', hasDots: false },
+  'Round Trip Time': { curve: (graphs) => graphs.round_trips, text: () => 'from a segment that was sent once to its acknowledgment', unit: 's', hasDots: true },
+  'Window Scaling': { curve: (graphs) => graphs.in_flight, text: () => 'bytes out: sent and not acknowledged', unit: 'byte', hasDots: false },
+};
 
 const stepped = uPlot.paths.stepped?.({ align: 1 });
 
@@ -34,18 +48,19 @@ export function GraphsView({ address, number }: { address: string; number: numbe
 
 function Graph({ graphs, kind }: { graphs: Graphs; kind: Kind }) {
   const data = useMemo(() => dataOf(graphs, kind), [graphs, kind]);
-  const isRate = kind === 'Throughput';
+  const single = SINGLES[kind];
   const { segments, retransmissions } = graphs.sent;
-  const label = isRate
-    ? `Throughput in kbit/s, means of ${graphs.window}`
+  const label = single
+    ? `${kind} in ${single.unit}: ${single.text(graphs)}`
     : `Sequence numbers over time: ${segments} segments, ${retransmissions} of them sent again`;
+  if (!data[0].length) return <p>This capture has no values for this graph.</p>;
   return (
     <>
       <p class="key">
-        {isRate ? (
+        {single ? (
           <span>
             <i class="line ink" />
-            payload sent, means of {graphs.window}
+            {single.text(graphs)}
           </span>
         ) : (
           <>
@@ -74,9 +89,9 @@ function Graph({ graphs, kind }: { graphs: Graphs; kind: Kind }) {
         options={(colour) => ({
           legend: { show: false },
           cursor: { drag: { x: true, y: false } },
-          scales: { x: { time: false } },
-          axes: axes(colour, 's', isRate ? 'kbit/s' : 'byte'),
-          series: isRate ? [{}, line(colour('ink'))] : sequence(kind, colour),
+          scales: { x: { time: false }, ...(single && { y: { range: (_, __, most) => [0, 1.05 * most] } }) },
+          axes: axes(colour, 's', single?.unit ?? 'byte'),
+          series: single ? [{}, single.hasDots ? dots(colour('ink'), 3) : line(colour('ink'))] : sequence(kind, colour),
         })}
       />
     </>
@@ -87,19 +102,19 @@ function line(stroke: string): uPlot.Series {
   return { stroke, width: 1.5, spanGaps: true, points: { show: false }, ...(stepped && { paths: stepped }) };
 }
 
+function dots(colour: string, size: number): uPlot.Series {
+  return { paths: () => null, stroke: colour, points: { show: true, size, fill: colour } };
+}
+
 function sequence(kind: Kind, colour: (name: string) => string): uPlot.Series[] {
-  const dots = (name: string, size: number): uPlot.Series => ({
-    paths: () => null,
-    stroke: colour(name),
-    points: { show: true, size, fill: colour(name) },
-  });
-  const shown = [{}, dots('ink', 3), dots('rto-e', 6)];
+  const shown = [{}, dots(colour('ink'), 3), dots(colour('rto-e'), 6)];
   return kind === 'Time Sequence (tcptrace)' ? [...shown, line(colour('prop'))] : shown;
 }
 
 function dataOf(graphs: Graphs, kind: Kind): uPlot.AlignedData {
   const table = (curve: Schemas['Curve']): uPlot.AlignedData => [curve.time_s, curve.value];
-  if (kind === 'Throughput') return table(graphs.throughput);
+  const single = SINGLES[kind];
+  if (single) return table(single.curve(graphs));
   const sent = [inOrder(graphs.sent.new), inOrder(graphs.sent.again)].map(table);
   return uPlot.join(kind === 'Time Sequence (tcptrace)' ? [...sent, table(graphs.acked)] : sent);
 }

@@ -9,7 +9,7 @@ import { Headlines } from './Headlines';
 import { LanesView } from './LanesView';
 import { RecordTimeline, type Stalls, StallTable } from './StallTable';
 import { Timeline } from './Timeline';
-import { useView } from './view';
+import { setView, useView } from './view';
 
 export type RunPage = Schemas['RunPage'];
 export type Connections = Schemas['Connections'];
@@ -18,9 +18,10 @@ export type Connections = Schemas['Connections'];
 export function RunView({ id }: { id: string }) {
   const loaded = useLoaded<RunPage>(path`/api/runs/${id}`);
   const connections = useLoaded<Connections>(path`/api/runs/${id}/connections`);
-  const [view, setView] = useView();
   const stalls = useLoaded<Stalls>(loaded.content?.has_timeline ? path`/api/runs/${id}/stalls` : undefined);
-  const chosen = view.connection;
+  // The time in view is left out, so that a movement of the time line does not render the whole page.
+  const chosen = useView((view) => view.connection);
+  const event = useView((view) => view.event);
   const choose = (connection: number | undefined) => {
     setView(connection === undefined ? {} : { connection });
   };
@@ -53,10 +54,10 @@ export function RunView({ id }: { id: string }) {
           {stalls.content && (
             <StallTable
               stalls={stalls.content}
-              open={view.event}
-              choose={(event) => {
-                const stall = stalls.content?.stalls.find((one) => one.id === event);
-                if (stall) setView({ connection: stall.connection, event });
+              open={event}
+              choose={(id) => {
+                const stall = stalls.content?.stalls.find((one) => one.id === id);
+                if (stall) setView({ connection: stall.connection, event: id });
               }}
             />
           )}
@@ -68,8 +69,6 @@ export function RunView({ id }: { id: string }) {
           id={id}
           stalls={stalls.content}
           connection={stalls.content.stalls[0]?.connection ?? connections.content.rows[0]?.connection ?? 0}
-          view={view}
-          setView={setView}
         />
       )}
       <Waiting of={connections} what="connections" />

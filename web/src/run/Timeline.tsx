@@ -11,7 +11,7 @@ import type { Stalls } from './StallTable';
 import { TimelineCanvas } from './TimelineCanvas';
 import { type TimelineHead, useTiles } from './tiles';
 import { ViewTable } from './ViewTable';
-import type { How, View } from './view';
+import { readView, setView, useView, type View } from './view';
 
 type Selection = Schemas['Selection'];
 
@@ -20,13 +20,12 @@ interface Props {
   stalls: Stalls;
   /** The connection that is shown unless another one is chosen. */
   connection: number;
-  view: View;
-  setView: (view: View, how?: How) => void;
 }
 
 /** The lanes of one connection and its UE, and the chain of causes of a timeout, retransmission or stall. */
-export function Timeline({ id, stalls, connection, view, setView }: Props) {
+export function Timeline({ id, stalls, connection }: Props) {
   const { say } = usePage();
+  const view = useView((all) => all);
   const [ofUe, setOfUe] = useState<number | undefined>();
   const loaded = useLoaded<Chain>(view.event === undefined ? undefined : path`/api/runs/${id}/chains/${view.event}`);
   const chain = loaded.content?.id === view.event ? loaded.content : undefined;
@@ -72,7 +71,7 @@ export function Timeline({ id, stalls, connection, view, setView }: Props) {
   const measure = (from: number, to: number) => {
     if (to > from) setMeasured({ from, to });
   };
-  const move = (from: number, to: number) => setView({ ...view, from, to }, 'replace');
+  const move = (from: number, to: number) => setView({ ...readView(location.hash), from, to }, 'replace');
   const fit = () => setView(without(view, 'from', 'to', 'link'), 'replace');
   const zoomBy = (factor: number) => {
     if (!range || !lanes) return;
@@ -227,8 +226,7 @@ export function Timeline({ id, stalls, connection, view, setView }: Props) {
               table={path`/api/runs/${id}/timeline/${shownConnection}/view.csv` + `?from_s=${range.from}&to_s=${range.to}`}
               head={lanes}
               shown={tiles.shown}
-              from={range.from}
-              to={range.to}
+              range={range}
               rows={selection?.rows}
               span={span}
               timeouts={timeouts}

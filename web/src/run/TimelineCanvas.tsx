@@ -1,22 +1,28 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Swatch, useLooks } from '../app/causes';
 import { usePage } from '../app/context';
-import { areasOf, heightOf, RULER } from './areas';
+import { areasOf, heightOf } from './areas';
 import type { Drawn, Frame, Source } from './drawing';
 import { drawTimeline, timelinePng, timelineSvg } from './drawTimeline';
 import { type Hit, nearest } from './hits';
 import type { Shown, TimelineHead } from './tiles';
+
+/** A time, in seconds. */
+interface Range {
+  from: number;
+  to: number;
+}
 
 interface Props {
   /** Address of the items in view as CSV. */
   table: string;
   head: TimelineHead;
   shown: Shown;
-  from: number;
-  to: number;
+  range: Range;
   rows: Record<string, number[]> | undefined;
-  span: { from: number; to: number } | undefined;
+  span: Range | undefined;
   timeouts: number[];
+  /** Shows another time. */
   move: (from: number, to: number) => void;
   fit: () => void;
   pick: (lane: string, row: number) => void;
@@ -31,38 +37,73 @@ const NEAR_FINGER = 24;
 const LEAST_SPAN_S = 0.02;
 const NARROW = 640;
 const CLICK_PX = 3;
+/** Time between two reports of a movement to the page. */
+const REPORT_MS = 200;
 
-/** The lanes. Drag or arrow keys pan, Shift and drag measure, plus and minus zoom, a click opens an item. */
+/**
+ * The lanes. Drag or arrow keys pan, Shift and drag measure, plus and minus zoom, a click opens an item.
+ *
+ * While the pointer or the wheel moves the view, each frame draws the canvas alone. The page gets the time in view
+ * a few times per second, and at the end.
+ */
 export function TimelineCanvas(props: Props) {
-  const { table, head, shown, from, to, rows, span, timeouts, move, fit, pick, other, measure } = props;
+  const { table, head, shown, range, rows, span, timeouts, move, fit, pick, other, measure } = props;
   const stage = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawn = useRef<Drawn>({ hits: [], shapes: 0 });
-  const drag = useRef<{ x: number; y: number; moved: number; from: number; isMeasuring: boolean } | undefined>(undefined);
+  const drag = useRef<{ x: number; moved: number; at: number; isMeasuring: boolean } | undefined>(undefined);
+  /** The time in view that the page does not have yet. */
+  const moving = useRef<Range | undefined>(undefined);
+  const report = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const cursor = useRef<number | undefined>(undefined);
+  const measured = useRef<Range | undefined>(undefined);
   const { theme } = usePage();
   const looks = useLooks();
   const [width, setWidth] = useState(0);
-  const [cursor, setCursor] = useState<number>();
-  const [measured, setMeasured] = useState<{ from: number; to: number }>();
-  const areas = areasOf(head, to - from);
+  const areas = areasOf(head, range.to - range.from);
   const isNarrow = innerWidth <= NARROW;
 
-  const frame: Frame = { width, head, shown, looks, from, to, hasLabels: isNarrow, other, marks: { rows, span, timeouts, cursor: undefined } };
-  const name = `connection-${head.connection}-${from.toFixed(3)}-${to.toFixed(3)}`;
+  const frame: Frame = { width, head, shown, looks, ...range, hasLabels: isNarrow, other, marks: { rows, span, timeouts, cursor: undefined } };
+  const name = `connection-${head.connection}-${range.from.toFixed(3)}-${range.to.toFixed(3)}`;
 
-  const zoom = (factor: number, around: number) => {
-    const length = Math.max(LEAST_SPAN_S, Math.min(head.duration_s, (to - from) * factor));
-    const start = around - ((around - from) / (to - from)) * length;
-    goTo(start, start + length);
+  const draw = () => {
+    if (!canvas.current || !width) return;
+    const marks = { ...frame.marks, span: measured.current ?? span, cursor: cursor.current };
+    drawn.current = drawTimeline(canvas.current, { ...frame, ...moving.current, marks });
+    canvas.current.dataset['shapes'] = String(drawn.current.shapes);
+    canvas.current.dataset['level'] = String(shown.level.level);
+  };
+  const requestDraw = useFrames(draw);
+
+  const inView = () => moving.current ?? range;
+  const timeAt = (x: number) => inView().from + (x / Math.max(1, width)) * (inView().to - inView().from);
+  /** Passes the time in view to the page. */
+  const settle = () => {
+    const last = moving.current;
+    drop();
+    if (last) move(last.from, last.to);
+  };
+  const drop = () => {
+    clearTimeout(report.current);
+    report.current = undefined;
+    moving.current = undefined;
   };
   /** Moves to a time, kept within the run. */
-  const goTo = (start: number, end: number) => {
-    const length = end - start;
-    const first = Math.max(0, Math.min(start, head.duration_s - length));
-    move(first, first + length);
+  const goTo = (start: number, length: number) => {
+    const from = Math.max(0, Math.min(start, head.duration_s - length));
+    moving.current = { from, to: from + length };
+    report.current ??= setTimeout(settle, REPORT_MS);
+    requestDraw();
   };
-  const pan = (share: number) => goTo(from + share * (to - from), to + share * (to - from));
-  const timeAt = (x: number) => from + (x / Math.max(1, width)) * (to - from);
+  const zoom = (factor: number, around: number) => {
+    const { from, to } = inView();
+    const length = Math.max(LEAST_SPAN_S, Math.min(head.duration_s, (to - from) * factor));
+    goTo(around - ((around - from) / (to - from)) * length, length);
+  };
+  const pan = (share: number) => {
+    const { from, to } = inView();
+    goTo(from + share * (to - from), to - from);
+  };
 
   useEffect(() => {
     if (!stage.current) return;
@@ -70,12 +111,9 @@ export function TimelineCanvas(props: Props) {
     observer.observe(stage.current);
     return () => observer.disconnect();
   }, []);
-  useEffect(() => {
-    if (!canvas.current || !width) return;
-    drawn.current = drawTimeline(canvas.current, { ...frame, marks: { rows, span: measured ?? span, timeouts, cursor } });
-    canvas.current.dataset['shapes'] = String(drawn.current.shapes);
-    canvas.current.dataset['level'] = String(shown.level.level);
-  }, [head, shown, from, to, rows, span, timeouts, cursor, width, theme, other, measured]);
+  useEffect(draw, [head, shown, range.from, range.to, rows, span, timeouts, width, theme, other]);
+  // A time that the page chose ends a movement.
+  useLayoutEffect(() => drop, [head, range.from, range.to]);
   // The wheel scrolls the page unless the lanes have the focus, or Ctrl is held.
   useEffect(() => {
     const element = stage.current;
@@ -94,15 +132,16 @@ export function TimelineCanvas(props: Props) {
 
   const press = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const middle = (from + to) / 2;
+    const middle = (range.from + range.to) / 2;
     const far = event.shiftKey ? 0.5 : 0.1;
     if (event.key === 'ArrowLeft') pan(-far);
     else if (event.key === 'ArrowRight') pan(far);
     else if (event.key === '+' || event.key === '=') zoom(0.5, middle);
     else if (event.key === '-') zoom(2, middle);
     else if (event.key === '0') fit();
-    else if (event.key === 'm') measure(from, to);
+    else if (event.key === 'm') measure(range.from, range.to);
     else return;
+    settle();
     event.preventDefault();
   };
   const place = (event: PointerEvent): [number, number] => {
@@ -110,8 +149,8 @@ export function TimelineCanvas(props: Props) {
     return [event.clientX - (box?.left ?? 0), event.clientY - (box?.top ?? 0)];
   };
   const down = (event: PointerEvent) => {
-    const [x, y] = place(event);
-    drag.current = { x, y, moved: 0, from: timeAt(x), isMeasuring: event.shiftKey };
+    const [x] = place(event);
+    drag.current = { x, moved: 0, at: timeAt(x), isMeasuring: event.shiftKey };
     stage.current?.setPointerCapture(event.pointerId);
     stage.current?.focus({ preventScroll: true });
   };
@@ -122,19 +161,29 @@ export function TimelineCanvas(props: Props) {
       const by = x - held.x;
       held.moved += Math.abs(by);
       held.x = x;
-      if (held.moved > CLICK_PX && held.isMeasuring) setMeasured(spanOf(held.from, timeAt(x)));
+      if (held.moved > CLICK_PX && held.isMeasuring) measured.current = spanOf(held.at, timeAt(x));
       else if (held.moved > CLICK_PX) pan(-by / Math.max(1, width));
     }
-    setCursor(timeAt(x));
+    cursor.current = timeAt(x);
+    requestDraw();
+  };
+  const leave = () => {
+    cursor.current = undefined;
+    requestDraw();
+  };
+  const cancel = () => {
+    drag.current = undefined;
+    measured.current = undefined;
+    settle();
+    requestDraw();
   };
   const up = (event: PointerEvent) => {
     const held = drag.current;
-    drag.current = undefined;
-    setMeasured(undefined);
+    cancel();
     if (!held) return;
     const [x, y] = place(event);
     if (held.moved > CLICK_PX) {
-      const { from: start, to: end } = spanOf(held.from, timeAt(x));
+      const { from: start, to: end } = spanOf(held.at, timeAt(x));
       if (held.isMeasuring) measure(Math.max(0, start), Math.min(head.duration_s, end));
       return;
     }
@@ -165,18 +214,10 @@ export function TimelineCanvas(props: Props) {
         onPointerDown={down}
         onPointerMove={hover}
         onPointerUp={up}
-        onPointerCancel={() => {
-          drag.current = undefined;
-          setMeasured(undefined);
-        }}
-        onPointerLeave={() => setCursor(undefined)}
+        onPointerCancel={cancel}
+        onPointerLeave={leave}
       >
         <canvas ref={canvas} height={heightOf(areas)} aria-hidden="true" />
-        {cursor !== undefined && (
-          <span class="cursor" aria-hidden="true" style={{ height: `${RULER}px` }}>
-            {cursor.toFixed(4)} s
-          </span>
-        )}
       </div>
       <Key head={head} />
       <p class="bar2 noprint export">
@@ -193,6 +234,18 @@ export function TimelineCanvas(props: Props) {
       </p>
     </div>
   );
+}
+
+/** Returns a function that calls `draw` before the next frame, once however often it is called. */
+function useFrames(draw: () => void): () => void {
+  const latest = useRef(draw);
+  latest.current = draw;
+  const next = useRef(0);
+  useEffect(() => () => cancelAnimationFrame(next.current), []);
+  return () => {
+    cancelAnimationFrame(next.current);
+    next.current = requestAnimationFrame(() => latest.current());
+  };
 }
 
 const spanOf = (a: number, b: number) => ({ from: Math.min(a, b), to: Math.max(a, b) });

@@ -6,14 +6,18 @@ import { type Pen, SvgPen } from './svgPen';
 /** Device pixels per CSS pixel of an image file. */
 const IMAGE_RATIO = 2;
 
-/** Draws on the canvas, which gets its size in device pixels. */
+/** Draws on the canvas, which gets its size in device pixels. A new size makes the browser paint the whole page. */
 export function drawTimeline(canvas: HTMLCanvasElement, frame: Frame, ratio = Math.max(1, devicePixelRatio)): Drawn {
   const tall = tallOf(frame);
-  canvas.width = Math.round(frame.width * ratio);
-  canvas.height = Math.round(tall * ratio);
-  canvas.style.height = `${tall}px`;
+  const [width, height] = [Math.round(frame.width * ratio), Math.round(tall * ratio)];
+  if (canvas.width !== width || canvas.height !== height) {
+    canvas.width = width;
+    canvas.height = height;
+    canvas.style.height = `${tall}px`;
+  }
   const pen = penOf(canvas);
-  pen.scale(ratio, ratio);
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, frame.width, tall);
   return new Drawing(pen, frame, paletteOf(pen)).draw();
 }
 

@@ -95,7 +95,7 @@ export class Drawing {
       if (frame.hasLabels) this.text(area.label, isStrip ? frame.width - 4 : 2, area.y + 11, isStrip ? 'right' : 'left');
     }
     this.drawTimeouts();
-    if (frame.marks.cursor !== undefined) this.rectangle(this.at(frame.marks.cursor), RULER, 1, this.tall, 'line2');
+    this.drawCursor();
     this.drawTexts();
     return { hits: this.hits, shapes: this.shapes };
   }
@@ -134,6 +134,14 @@ export class Drawing {
     if (!span) return;
     const x = this.at(span.from);
     this.rectangle(x, RULER, Math.max(2, this.at(span.to) - x), this.tall, 'sel');
+  }
+
+  /** A line at the pointer, and its instant in the ruler. */
+  private drawCursor(): void {
+    const { marks, width } = this.frame;
+    if (marks.cursor === undefined) return;
+    this.rectangle(this.at(marks.cursor), RULER, 1, this.tall, 'line2');
+    this.text(`${marks.cursor.toFixed(4)} s`, width - 4, 12, 'right');
   }
 
   private drawRuler(): void {

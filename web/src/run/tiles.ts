@@ -47,20 +47,25 @@ export function useTiles(id: string, head: TimelineHead | undefined, from: numbe
     if (!head || !level) return;
     const abort = new AbortController();
     const late = setTimeout(() => setLate(true), LATE_MS);
-    const wanted: Promise<Tile>[] = [];
-    for (let i = first; i <= last; i++) wanted.push(tile(id, head.connection, level.level, i, abort.signal));
-    Promise.all(wanted)
-      .then((tiles) => {
-        set({ id, connection: head.connection, level, tiles });
-        setError(undefined);
-      })
-      .catch((failed: Error) => {
-        if (!abort.signal.aborted) setError(failed.message);
-      })
-      .finally(() => {
-        clearTimeout(late);
-        if (!abort.signal.aborted) setLate(false);
-      });
+    const arrived = (failure?: string) => {
+      clearTimeout(late);
+      if (abort.signal.aborted) return;
+      setLate(false);
+      setError(failure);
+    };
+    const show = async (begin: number, end: number) => {
+      const wanted: Promise<Tile>[] = [];
+      for (let i = Math.max(0, begin); i <= end && i * level.tile_s <= head.duration_s; i++) {
+        wanted.push(tile(id, head.connection, level.level, i, abort.signal));
+      }
+      const tiles = await Promise.all(wanted);
+      if (!abort.signal.aborted) set({ id, connection: head.connection, level, tiles });
+      arrived();
+    };
+    // The neighbours are loaded last, so that a movement finds them.
+    show(first, last)
+      .then(() => show(first - 1, last + 1))
+      .catch((failed: Error) => arrived(failed.message));
     return () => {
       clearTimeout(late);
       abort.abort();

@@ -52,20 +52,25 @@ export function viewAddress(view: View): string {
 
 const instant = (time: number) => String(Number(time.toFixed(PLACES)));
 
-/** The view in the address, and a function that changes it. */
-export function useView(): [View, (view: View, how?: How) => void] {
-  const [view, set] = useState<View>(() => readView(location.hash));
+const listeners = new Set<() => void>();
+
+/** Writes a view into the address. */
+export function setView(view: View, how: How = 'push'): void {
+  history[how === 'push' ? 'pushState' : 'replaceState'](null, '', location.pathname + location.search + viewAddress(view));
+  for (const listener of listeners) listener();
+}
+
+/** The part of the address's view that `select` returns. The component renders again only if that part changes. */
+export function useView<T>(select: (view: View) => T): T {
+  const [selected, set] = useState(() => select(readView(location.hash)));
   useEffect(() => {
-    const update = () => set(readView(location.hash));
+    const update = () => set(() => select(readView(location.hash)));
+    listeners.add(update);
     addEventListener('popstate', update);
-    return () => removeEventListener('popstate', update);
+    return () => {
+      listeners.delete(update);
+      removeEventListener('popstate', update);
+    };
   }, []);
-  return [
-    view,
-    (changed, how = 'push') => {
-      const address = location.pathname + location.search + viewAddress(changed);
-      history[how === 'push' ? 'pushState' : 'replaceState'](null, '', address);
-      set(changed);
-    },
-  ];
+  return selected;
 }

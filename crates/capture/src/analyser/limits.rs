@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::analyser::{Analyser, HALF_OPEN, Rest, pair, pair_opened};
+use crate::analyser::{Analyser, Check, ConnectionKey, HALF_OPEN, Rest, pair, pair_opened};
 use crate::connection::Connection;
-use crate::ends::Ends;
 use crate::metrics::MetricSet;
 use crate::packet::Packet;
 
@@ -29,7 +28,7 @@ pub(super) struct ConnectionLimits {
     /// Number of a connection that has a row beyond the limit, too.
     requested_row: Option<u64>,
     /// The latest connections that began without a SYN, in the order of their numbers.
-    mid_stream: VecDeque<(Ends, u64)>,
+    mid_stream: VecDeque<ConnectionKey>,
     /// Dropped connections with packets of one end only.
     pub dropped_one_sided: u64,
     /// Other open connections that were dropped.
@@ -82,19 +81,20 @@ impl Analyser {
         self.next += 1;
         let mut connection = Box::new(Connection::new(number, self.now, packet));
         connection.idle_before = pair_opened(&mut self.pairs, pair(&connection), self.now);
+        let key = ConnectionKey { ends: packet.ends, number };
         if packet.segment.flags.syn() {
-            self.opening.push_back((self.now + HALF_OPEN, packet.ends, number));
+            self.opening.push_back(Check { due: self.now + HALF_OPEN, key });
             if self.opening.len() > self.limits.max_one_sided
-                && let Some((_, ends, number)) = self.opening.pop_front()
+                && let Some(oldest) = self.opening.pop_front()
             {
-                self.drop_one_sided(ends, number);
+                self.drop_one_sided(oldest.key);
             }
         } else {
-            self.limits.mid_stream.push_back((packet.ends, number));
+            self.limits.mid_stream.push_back(key);
             if self.limits.mid_stream.len() > self.limits.max_one_sided
-                && let Some((ends, number)) = self.limits.mid_stream.pop_front()
+                && let Some(oldest) = self.limits.mid_stream.pop_front()
             {
-                self.drop_one_sided(ends, number);
+                self.drop_one_sided(oldest);
             }
         }
         self.open.insert(connection)
@@ -108,12 +108,9 @@ impl Analyser {
     }
 
     /// Drops a connection if packets of only one end were seen.
-    fn drop_one_sided(&mut self, ends: Ends, number: u64) {
-        if self
-            .open
-            .get(&ends)
-            .is_some_and(|connection| connection.number == number && connection.is_one_sided())
-            && let Some(dropped) = self.open.remove(&ends)
+    fn drop_one_sided(&mut self, key: ConnectionKey) {
+        if self.open_connection(key).is_some_and(Connection::is_one_sided)
+            && let Some(dropped) = self.open.remove(&key.ends)
         {
             self.limits.dropped_one_sided += 1;
             self.finish_connection(dropped);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::blocks::{Captured, SMALLEST_BLOCK, word};
+use crate::blocks::{Captured, MIN_BLOCK, word};
 use crate::interface::Interface;
 use crate::reader::Reason;
 
@@ -45,7 +45,8 @@ impl IgnoredPackets {
         let is_named = self.impossible_times.contains_key(&number);
         if is_named || self.impossible_times.len() < MAX_NAMED {
             let new_entry = || (interface.resolution(), 0);
-            self.impossible_times.entry(number).or_insert_with(new_entry).1 += 1;
+            let (_, packets) = self.impossible_times.entry(number).or_insert_with(new_entry);
+            *packets += 1;
         } else {
             self.other_impossible_times += 1;
         }
@@ -103,7 +104,7 @@ impl Section<'_> {
         ignored: &mut IgnoredPackets,
         on_packet: &mut impl FnMut(Captured<'_>),
     ) -> Result<bool, Reason> {
-        let (body, trailer) = block[BLOCK_HEADER..].split_at(block.len() - SMALLEST_BLOCK);
+        let (body, trailer) = block[BLOCK_HEADER..].split_at(block.len() - MIN_BLOCK);
         let kind = word(block, 0, self.is_big_endian);
         let is_closed = word(trailer, 0, self.is_big_endian) as usize == block.len();
         match kind {

@@ -2,7 +2,7 @@
 //! 5961). A capture may have missed packets, so an acknowledgment that a receiver would refuse is
 //! accepted if another one confirms it.
 
-use super::{HalfConnection, LARGEST_WINDOW, SLACK};
+use super::{HalfConnection, MAX_WINDOW, WINDOW_SLACK};
 use crate::packet::Segment;
 
 impl HalfConnection {
@@ -17,6 +17,8 @@ impl HalfConnection {
         }
     }
 
+    /// Returns whether an acknowledgment can acknowledge data of this end, if it is below `una` or
+    /// above `highest`, or if this end was not answered before.
     #[cold]
     fn may_be_unusual(&mut self, ack: u64, highest: u64) -> bool {
         // Only a SYN was sent, perhaps with data (RFC 7413), and it was not answered.
@@ -49,21 +51,23 @@ impl HalfConnection {
     }
 
     /// Returns the end of the numbers that this end may have used: the receiver's window plus
-    /// `SLACK`.
+    /// `WINDOW_SLACK`.
     pub(super) fn limit(&self, highest: u64) -> u64 {
-        self.window_edge.unwrap_or(highest).max(highest) + SLACK
+        self.window_edge.unwrap_or(highest).max(highest) + WINDOW_SLACK
     }
 
     /// Returns the largest window that the receiver may have had.
     fn max_window(&self) -> u64 {
         let una = self.una.unwrap_or_default();
-        self.window_edge.map_or(0, |window_edge| window_edge.saturating_sub(una)).clamp(SLACK, LARGEST_WINDOW)
+        self.window_edge
+            .map_or(0, |window_edge| window_edge.saturating_sub(una))
+            .clamp(WINDOW_SLACK, MAX_WINDOW)
     }
 
     /// Records the end of the receiver's window.
     #[inline]
-    pub(super) fn note_window_edge(&mut self, ack: u64, window: u32, is_scaled: bool) {
-        let room = if is_scaled { u64::from(window) } else { LARGEST_WINDOW };
+    pub(super) fn record_window_edge(&mut self, ack: u64, window: u32, is_scaled: bool) {
+        let room = if is_scaled { u64::from(window) } else { MAX_WINDOW };
         self.window_edge = self.window_edge.max(Some(ack + room));
     }
 }

@@ -21,7 +21,7 @@ enum Arrival {
 impl HalfConnection {
     /// Processes a segment without data. Its number shows that all octets below it have left.
     #[inline]
-    pub(super) fn note_empty(&mut self, now: Time, start: u64, segment: &Segment) {
+    pub(super) fn record_empty(&mut self, now: Time, start: u64, segment: &Segment) {
         if let Some(highest) = self.highest.filter(|&highest| highest < start)
             && start <= self.limit(highest)
         {
@@ -52,7 +52,7 @@ impl HalfConnection {
             self.data_end = self.data_end.max(payload_end);
             return self.record_retransmission(now, start, end, highest, segment, path.sender_delay);
         }
-        self.note_new(now, start, end, segment, path.sender_delay);
+        self.record_new(now, start, end, segment, path.sender_delay);
         self.counters.out_of_order += u64::from(arrival == Arrival::Late);
         self.counters.data_segments += u64::from(segment.payload > 0);
         self.counters.sent_once += u64::from(segment.payload);
@@ -169,6 +169,7 @@ impl Hole {
     }
 }
 
+/// Returns the value of the segment's timestamp option.
 fn timestamp_of(segment: &Segment) -> Option<u32> {
     segment.options.timestamps.map(|(value, _)| value)
 }

@@ -2,17 +2,18 @@
 
 use umts_units::{Duration, Time};
 
-use super::{HalfConnection, unwrap};
+use super::{HalfConnection, RackDeadline, unwrap};
 use crate::cause::Cause;
 use crate::packet::Segment;
 use crate::probe::MAX_RTT;
 use crate::recovery::{AckInfo, DUPLICATE_THRESHOLD, NewData, Retransmission};
+use crate::unacked_segments::SentCopy;
 
 impl HalfConnection {
     /// Processes new data. After silence they may be a probe, unless more data follow before an
     /// acknowledgment.
     #[inline]
-    pub(super) fn note_new(&mut self, now: Time, start: u64, end: u64, segment: &Segment, delay: Duration) {
+    pub(super) fn record_new(&mut self, now: Time, start: u64, end: u64, segment: &Segment, delay: Duration) {
         let is_outstanding = self.una.is_some_and(|una| una < start) && self.highest == Some(end);
         if let Some(last_sent) = self.recoveries.record_new_data(now, is_outstanding)
             && self.is_new_probe(now, last_sent, segment, delay)
@@ -28,17 +29,14 @@ impl HalfConnection {
         if !is_full || !self.sacked.is_empty() || !self.has_sack() {
             return false;
         }
-        self.una.and_then(|una| self.flight.oldest(una)).is_some_and(|(oldest, _)| {
-            let (is_single, estimate) = (self.flight.is_single(), self.flight.estimate);
-            let sender_delay = sender_delay.min(MAX_RTT);
-            self.recoveries.is_new_probe(&NewData {
-                now,
-                last_sent,
-                oldest,
-                is_single,
-                sender_delay,
-                estimate,
-            })
+        let Some(oldest) = self.una.and_then(|una| self.flight.oldest(una)) else { return false };
+        self.recoveries.is_new_probe(&NewData {
+            now,
+            last_sent,
+            oldest: oldest.at,
+            is_single: self.flight.is_single(),
+            sender_delay: sender_delay.min(MAX_RTT),
+            estimate: self.flight.estimate,
         })
     }
 
@@ -56,7 +54,7 @@ impl HalfConnection {
         }
         let una = self.una.unwrap_or(start);
         let sacked_above = self.sacked.count_above(end);
-        let previous = self.flight.last_sent(start.max(una));
+        let previous = self.flight.last_copy(start.max(una));
         let retransmission = Retransmission {
             now,
             start,
@@ -68,26 +66,26 @@ impl HalfConnection {
             sacked_above,
             full_segment: u64::from(self.counters.largest_segment),
             has_sack: self.has_sack(),
-            previous: previous.map(|(at, was_retransmitted, _)| (at, was_retransmitted)),
-            lost_at: previous.and_then(|(at, _, end)| self.lost_at(at, end)),
+            previous,
+            lost_at: previous.and_then(|previous| self.lost_at(previous.copy)),
             sender_delay: sender_delay.min(MAX_RTT),
             estimate: self.flight.estimate,
         };
         self.recoveries.record_retransmission(&retransmission)
     }
 
-    /// Returns when RACK declares a segment lost that ends at `end` and left at `sent_at`, if later
-    /// segments have been delivered (RFC 8985 §6.2, step 5).
-    fn lost_at(&self, sent_at: Time, end: u64) -> Option<Time> {
+    /// Returns when RACK declares a segment lost, if later segments have been delivered (RFC 8985
+    /// §6.2, step 5).
+    fn lost_at(&self, segment: SentCopy) -> Option<Time> {
         let rack = &self.flight.rack;
-        if !self.has_sack() || !rack.has_passed(sent_at, end) {
+        if !self.has_sack() || !rack.has_passed(segment.at, segment.end) {
             return None;
         }
-        let known = self.rack_deadline.filter(|&(oldest, _)| oldest == (sent_at, end)).map(|(_, due)| due);
-        Some(
-            known
-                .unwrap_or_else(|| rack.updated_at().max(sent_at + rack.rtt() + self.reordering_window(end))),
-        )
+        if let Some(known) = self.rack_deadline.filter(|known| known.segment == segment) {
+            return Some(known.due);
+        }
+        let window_end = segment.at + rack.rtt() + self.reordering_window(segment.end);
+        Some(rack.updated_at().max(window_end))
     }
 
     /// Returns the reordering window of a segment that ends at `end`.
@@ -124,19 +122,21 @@ impl HalfConnection {
     pub(super) fn watch_oldest(&mut self, now: Time) {
         let rack = &self.flight.rack;
         let oldest = self.una.and_then(|una| self.flight.oldest(una));
-        self.rack_deadline = oldest.filter(|&(sent_at, end)| rack.has_passed(sent_at, end)).map(|oldest| {
-            let known = self.rack_deadline.filter(|&(known, due)| known == oldest && due <= now);
-            (oldest, known.map_or_else(|| self.due_by_rack(now, oldest), |(_, due)| due))
+        let passed = oldest.filter(|oldest| rack.has_passed(oldest.at, oldest.end));
+        self.rack_deadline = passed.map(|segment| {
+            let known = self.rack_deadline.filter(|known| known.segment == segment && known.due <= now);
+            let due = known.map_or_else(|| self.due_by_rack(now, segment), |known| known.due);
+            RackDeadline { segment, due }
         });
     }
 
     /// Returns when RACK declares a segment lost that later segments have passed: now, or when the
     /// sender's timer expires.
     #[cold]
-    fn due_by_rack(&self, now: Time, (sent_at, end): (Time, u64)) -> Time {
+    fn due_by_rack(&self, now: Time, segment: SentCopy) -> Time {
         let rack = &self.flight.rack;
-        let wait = rack.rtt() + self.reordering_window(end);
-        if sent_at + wait <= now { now } else { rack.xmit_ts() + wait }
+        let wait = rack.rtt() + self.reordering_window(segment.end);
+        if segment.at + wait <= now { now } else { rack.xmit_ts() + wait }
     }
 
     /// Returns whether an acknowledgment is usual, because it shows no loss: it acknowledges new
@@ -197,7 +197,7 @@ impl HalfConnection {
     /// Processes the options of an acknowledgment: SACK blocks and timestamps.
     fn ack_info(&mut self, now: Time, segment: &Segment, ack: u64, una: u64, is_stale: bool) -> AckInfo {
         self.flight.begin_ack();
-        let (sacks_new_data, duplicate_end) = self.note_sack(now, segment, ack, una, is_stale);
+        let (sacks_new_data, duplicate_end) = self.process_sack(now, segment, ack, una, is_stale);
         if sacks_new_data && ack <= una {
             self.flight.sample_sacked(una);
         }
@@ -216,7 +216,7 @@ impl HalfConnection {
     /// Processes selective acknowledgments. Returns whether a block is new, and the end of a block
     /// that the receiver got twice. If the acknowledgment is stale, only a report of a duplicate is
     /// used, as evidence of a needless retransmission.
-    fn note_sack(
+    fn process_sack(
         &mut self,
         now: Time,
         segment: &Segment,

@@ -44,6 +44,7 @@ const MAX_DELAY: Duration = Duration::from_millis(20);
 /// it late.
 const LEAD: Duration = Duration::from_millis(1);
 
+/// Data of the events of the epoll set. Other values are the numbers of devices.
 const TIMER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
 const PARENT: u64 = u64::MAX - 2;
@@ -75,6 +76,14 @@ pub enum Ending {
     Abandoned,
 }
 
+/// An instant whose events are being handled.
+#[derive(Debug, Clone, Copy)]
+struct BegunInstant {
+    due: Time,
+    /// Whether its lateness was recorded.
+    is_recorded: bool,
+}
+
 /// Clock of a run, driven by CLOCK_MONOTONIC.
 pub struct WallClock {
     /// Value of CLOCK_MONOTONIC at time zero of the run.
@@ -93,10 +102,11 @@ pub struct WallClock {
     work: Lateness,
     /// CPU time of this thread at the last wake-up.
     woken_at: Option<Duration>,
-    /// The instant being handled, and whether its lateness was recorded.
-    begun: Option<(Time, bool)>,
+    /// The instant being handled.
+    begun: Option<BegunInstant>,
     /// End of the last intended delay. An event due before this time is late only after it.
     delayed_until: Time,
+    /// When the devices and signals were last polled.
     last_poll: Time,
     /// Reason to stop and its time. Events and packets due until then are handled first.
     ending: Option<(Ending, Time)>,
@@ -115,7 +125,9 @@ impl WallClock {
     /// An error of the kernel.
     pub fn new(ports: Vec<Port>, parent: OwnedFd, limit: Duration) -> io::Result<Self> {
         let mut mask = SigSet::empty();
-        [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT].into_iter().for_each(|signal| mask.add(signal));
+        for signal in [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT] {
+            mask.add(signal);
+        }
         mask.thread_block()?;
         let signals = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         let timer =
@@ -202,12 +214,12 @@ impl WallClock {
     /// are delayed on purpose, and so are events that they schedule, which belong to simulated
     /// users only.
     fn begin(&mut self, due: Time, now: Time, lookahead: &impl Lookahead) {
-        let was_recorded = self.begun == Some((due, true));
+        let was_recorded = self.begun.is_some_and(|begun| begun.due == due && begun.is_recorded);
         let is_recorded_now = !was_recorded && lookahead.is_seen();
         if is_recorded_now {
             self.lateness.record(now - due.max(self.delayed_until));
         }
-        self.begun = Some((due, was_recorded || is_recorded_now));
+        self.begun = Some(BegunInstant { due, is_recorded: was_recorded || is_recorded_now });
     }
 
     /// Sleeps until `wanted` at the latest, and reads packets and signals.
@@ -305,7 +317,7 @@ impl Clock for WallClock {
                 return Wake::Packet(at, arrival);
             }
             // An instant that has begun is completed, so that a replay can stop at the same event.
-            if until > stop && self.begun.is_none_or(|(begun, _)| begun != until) {
+            if until > stop && self.begun.is_none_or(|begun| begun.due != until) {
                 return Wake::Stopped;
             }
             let now = self.now();
@@ -356,18 +368,32 @@ fn read(clock: ClockId) -> io::Result<Duration> {
 mod tests {
     use super::*;
 
-    /// Whether the next event is visible, and the time of the first visible event.
     #[derive(Clone, Copy)]
-    struct Expected(bool, Time);
+    struct Expected {
+        /// Whether the next event is visible.
+        is_seen: bool,
+        /// Time of the first visible event.
+        first_seen: Time,
+    }
 
     impl Lookahead for Expected {
         fn is_seen(&self) -> bool {
-            self.0
+            self.is_seen
         }
 
         fn first_seen(&self, end: Time) -> Time {
-            self.1.min(end)
+            self.first_seen.min(end)
         }
+    }
+
+    /// The next event is visible.
+    fn visible(at: Time) -> Expected {
+        Expected { is_seen: true, first_seen: at }
+    }
+
+    /// The next event is not visible, but the one at `first_seen` is.
+    fn hidden(first_seen: Time) -> Expected {
+        Expected { is_seen: false, first_seen }
     }
 
     fn us(us: u64) -> Time {
@@ -376,10 +402,10 @@ mod tests {
 
     #[test]
     fn visible_events_are_on_time_and_others_wait_until_shortly_before() {
-        assert_eq!(wake_up(us(5_000), &Expected(true, us(5_000))), us(5_000));
-        assert_eq!(wake_up(us(5_000), &Expected(false, us(8_000))), us(7_000));
-        assert_eq!(wake_up(us(7_100), &Expected(false, us(8_000))), us(8_000));
-        assert_eq!(wake_up(us(5_000), &Expected(false, Time::NEVER)), us(24_000));
+        assert_eq!(wake_up(us(5_000), &visible(us(5_000))), us(5_000));
+        assert_eq!(wake_up(us(5_000), &hidden(us(8_000))), us(7_000));
+        assert_eq!(wake_up(us(7_100), &hidden(us(8_000))), us(8_000));
+        assert_eq!(wake_up(us(5_000), &hidden(Time::NEVER)), us(24_000));
     }
 
     #[test]
@@ -393,7 +419,7 @@ mod tests {
         clock.ending = Some((Ending::SomethingEnded, us(5_000)));
         clock.waiting.push_back((us(4_500), Arrival::bare(0, vec![1])));
         clock.waiting.push_back((us(5_500), Arrival::bare(0, vec![2])));
-        let visible = Expected(true, us(3_000));
+        let visible = visible(us(3_000));
         assert_eq!(clock.wait(us(3_000), &visible), Wake::Reached);
         assert_eq!(clock.wait(us(5_000), &visible), Wake::Packet(us(4_500), Arrival::bare(0, vec![1])));
         assert_eq!(clock.wait(us(5_000), &visible), Wake::Reached);
@@ -407,7 +433,7 @@ mod tests {
         let (parent, _held) = nix::unistd::pipe().unwrap();
         let mut clock = WallClock::new(Vec::new(), parent, Duration::from_millis(10)).unwrap();
         assert_eq!(clock.take_ending(), Some((Ending::SomethingEnded, Time::ZERO)));
-        let delayed = Expected(false, Time::NEVER);
+        let delayed = hidden(Time::NEVER);
         assert_eq!(clock.wait(us(2_000), &delayed), Wake::Reached);
         // The clock slept as long as the first event may be delayed, so the others became due.
         let woken = clock.now();
@@ -415,7 +441,7 @@ mod tests {
         assert_eq!(clock.wait(us(20_900), &delayed), Wake::Reached);
         assert_eq!(clock.lateness().count(), 0);
         // Events of one instant are recorded once. Events scheduled by delayed events are not late.
-        let visible = Expected(true, us(20_950));
+        let visible = visible(us(20_950));
         assert_eq!(clock.wait(us(20_950), &delayed), Wake::Reached);
         assert_eq!(
             [clock.wait(us(20_950), &visible), clock.wait(us(20_950), &visible)],

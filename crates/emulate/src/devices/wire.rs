@@ -77,6 +77,14 @@ impl std::ops::AddAssign for Frames {
     }
 }
 
+/// A device that was opened.
+struct Device {
+    /// Packet socket of the device.
+    socket: Rc<OwnedFd>,
+    /// Index of the interface in the kernel.
+    index: usize,
+}
+
 /// One of the two devices.
 pub struct Wire {
     name: String,
@@ -106,13 +114,12 @@ impl Wire {
                 names[0]
             )));
         }
-        let [first, second] =
-            [open(names[0])?, open(names[1])?].map(|(socket, index)| (Rc::new(socket), index));
-        let wire = |name: &str, (socket, index): &(Rc<OwnedFd>, usize), other: &(Rc<OwnedFd>, usize)| Wire {
+        let [first, second] = [open(names[0])?, open(names[1])?];
+        let wire = |name: &str, device: &Device, other: &Device| Wire {
             name: name.to_owned(),
-            index: *index,
-            socket: Rc::clone(socket),
-            other: Rc::clone(&other.0),
+            index: device.index,
+            socket: Rc::clone(&device.socket),
+            other: Rc::clone(&other.socket),
             buffer: RefCell::new(vec![0; MAX_FRAME]),
             parts: RefCell::default(),
             frames: Cell::default(),
@@ -162,8 +169,8 @@ impl Wire {
     fn receive(&self, frame: &mut [u8]) -> io::Result<Received> {
         let mut space = cmsg_space!(libc::tpacket_auxdata);
         // Leaves space for the tag.
-        let room = frame.len() - TAG;
-        let mut slices = [IoSliceMut::new(&mut frame[..room])];
+        let capacity = frame.len() - TAG;
+        let mut slices = [IoSliceMut::new(&mut frame[..capacity])];
         let received =
             recvmsg::<LinkAddr>(self.socket.as_raw_fd(), &mut slices, Some(&mut space), MsgFlags::empty());
         let received = match received {
@@ -207,7 +214,8 @@ impl Wire {
                 // A full queue loses the frame, as in a switch.
                 let is_accepted = send(self.other.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT).is_ok();
                 return self.count(|frames| {
-                    *(if is_accepted { &mut frames.bypassed } else { &mut frames.bypass_lost }) += 1
+                    frames.bypassed += u64::from(is_accepted);
+                    frames.bypass_lost += u64::from(!is_accepted);
                 });
             }
             FrameRoute::Drop => return self.count(|frames| frames.malformed += 1),
@@ -225,9 +233,10 @@ impl Wire {
         }
     }
 
-    fn count(&self, one: impl FnOnce(&mut Frames)) {
+    /// Changes the counters by `add`.
+    fn count(&self, add: impl FnOnce(&mut Frames)) {
         let mut frames = self.frames.get();
-        one(&mut frames);
+        add(&mut frames);
         self.frames.set(frames);
     }
 
@@ -293,8 +302,8 @@ impl AsFd for Wire {
     }
 }
 
-/// Opens a packet socket on a device. Returns the socket and the index of the device.
-fn open(name: &str) -> io::Result<(OwnedFd, usize)> {
+/// Opens a packet socket on a device.
+fn open(name: &str) -> io::Result<Device> {
     let of_device = |advice: String| wrong(format!("device {name}: {advice}"));
     let mut link = None;
     for entry in getifaddrs()?.filter(|entry| entry.interface_name == name) {
@@ -332,5 +341,5 @@ fn open(name: &str) -> io::Result<(OwnedFd, usize)> {
     setsockopt(&socket, RcvBufForce, &KERNEL_QUEUE)?;
     setsockopt(&socket, ReportTags, &true)?;
     bind(socket.as_raw_fd(), &address)?;
-    Ok((socket, address.ifindex()))
+    Ok(Device { socket: Rc::new(socket), index: address.ifindex() })
 }

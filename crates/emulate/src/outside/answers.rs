@@ -29,11 +29,34 @@ const MAX_FLOWS: usize = 16_384;
 /// Maximum number of fragmented datagrams for which later fragments are translated.
 const MAX_FRAGMENTED: usize = 64;
 
-/// A flow as the server side sees it: address of the program, substituted port, port of the server.
-type ServerSideFlow = (IpAddr, u16, u16);
+/// A flow as the server side sees it. Flows of one port of a program are neighbours in the order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ServerSideFlow {
+    /// Address of the program.
+    address: IpAddr,
+    /// The program's port, or the port that is substituted for it.
+    port: u16,
+    server_port: u16,
+}
 
-/// A flow as the program sees it: source, destination.
-type ProgramFlow = (End, End);
+/// A flow as the program sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ProgramFlow {
+    program: End,
+    server: End,
+}
+
+impl ProgramFlow {
+    fn program_port(&self) -> u16 {
+        let (_, port) = self.program;
+        port
+    }
+
+    fn server_address(&self) -> IpAddr {
+        let (address, _) = self.server;
+        address
+    }
+}
 
 /// A UDP flow of a program.
 #[derive(Debug, Clone, Copy)]
@@ -49,8 +72,9 @@ struct Flow {
 /// Table of UDP flows of all UEs.
 #[derive(Debug, Default)]
 pub struct Answers {
-    /// Flows by the addresses and ports at the server side, and these by the program's own.
+    /// Flows by their addresses and ports at the server side.
     flows: BTreeMap<ServerSideFlow, Flow>,
+    /// The keys in `flows`, by the addresses and ports at the program.
     by_program_flow: BTreeMap<ProgramFlow, ServerSideFlow>,
     /// Flows by the sequence number of their last packet.
     by_use: BTreeMap<u64, ServerSideFlow>,
@@ -66,16 +90,15 @@ impl Answers {
     /// Translates a packet from a program to the server side.
     pub fn translate_uplink(&mut self, packet: &mut [u8]) {
         let Some(question) = datagram::read(packet) else { return self.translate_fragment(packet) };
-        let program_flow = (question.from, question.to);
+        let program_flow = ProgramFlow { program: question.from, server: question.to };
         let server_flow =
             self.by_program_flow.get(&program_flow).copied().unwrap_or_else(|| self.begin(program_flow));
-        let flow = self.mark_used(server_flow);
-        if server_flow.1 != question.from.1 {
-            datagram::set_port(packet, PacketEnd::Sender, server_flow.1);
+        let uses_device_address = self.mark_used(server_flow).uses_device_address;
+        if server_flow.port != program_flow.program_port() {
+            datagram::set_port(packet, PacketEnd::Sender, server_flow.port);
         }
-        if let Some(own) =
-            device_address(question.to.0).filter(|own| flow.uses_device_address && *own != question.to.0)
-        {
+        let server = program_flow.server_address();
+        if let Some(own) = device_address(server).filter(|own| uses_device_address && *own != server) {
             self.readdress(packet, question.fragments, PacketEnd::Receiver, own);
         }
     }
@@ -86,18 +109,19 @@ impl Answers {
             self.translate_error(packet);
             return self.translate_fragment(packet);
         };
-        let Some(server_flow) = self.flow_of(answer.to, answer.from.1) else { return };
-        let program_port = self.flows[&server_flow].program_flow.0.1;
-        let original_address = self.flows[&server_flow].program_flow.1.0;
-        if program_port != answer.to.1 {
-            datagram::set_port(packet, PacketEnd::Receiver, program_port);
+        let ((server, server_port), (_, port)) = (answer.from, answer.to);
+        let Some(server_flow) = self.flow_of(answer.to, server_port) else { return };
+        let program_flow = self.flows[&server_flow].program_flow;
+        if program_flow.program_port() != port {
+            datagram::set_port(packet, PacketEnd::Receiver, program_flow.program_port());
         }
-        if addresses::SERVER.contains(&answer.from.0) {
+        if addresses::SERVER.contains(&server) {
             // If a server answers from another port, as in TFTP, later questions must still go to
             // the original port.
-            let is_original_port = server_flow.2 == answer.from.1;
+            let is_original_port = server_flow.server_port == server_port;
             self.mark_used(server_flow).uses_device_address |= is_original_port;
-            if original_address != answer.from.0 {
+            if program_flow.server_address() != server {
+                let original_address = program_flow.server_address();
                 self.readdress(packet, answer.fragments, PacketEnd::Sender, original_address);
             }
         }
@@ -105,12 +129,12 @@ impl Answers {
 
     /// The flow of a datagram from the server side: the flow with both ports, otherwise the flow of
     /// the program's port that was used last.
-    fn flow_of(&self, to: End, port: u16) -> Option<ServerSideFlow> {
-        let exact = (to.0, to.1, port);
-        if self.flows.contains_key(&exact) {
-            return Some(exact);
+    fn flow_of(&self, (address, port): End, server_port: u16) -> Option<ServerSideFlow> {
+        let flow = |server_port| ServerSideFlow { address, port, server_port };
+        if self.flows.contains_key(&flow(server_port)) {
+            return Some(flow(server_port));
         }
-        let of_port = self.flows.range((to.0, to.1, 0)..=(to.0, to.1, u16::MAX));
+        let of_port = self.flows.range(flow(0)..=flow(u16::MAX));
         of_port.max_by_key(|(_, flow)| flow.used).map(|(server_flow, _)| *server_flow)
     }
 
@@ -123,12 +147,12 @@ impl Answers {
         {
             self.by_program_flow.remove(&flow.program_flow);
         }
-        let ((address, port), (_, server_port)) = program_flow;
-        let mut server_flow = (address, port, server_port);
+        let ((address, port), (_, server_port)) = (program_flow.program, program_flow.server);
+        let mut server_flow = ServerSideFlow { address, port, server_port };
         // Terminates because there are fewer flows than ports.
         while self.flows.contains_key(&server_flow) {
             self.last_port = if self.last_port <= 1 { u16::MAX } else { self.last_port - 1 };
-            server_flow.1 = self.last_port;
+            server_flow.port = self.last_port;
         }
         self.packets += 1;
         self.flows.insert(server_flow, Flow { program_flow, uses_device_address: false, used: self.packets });
@@ -176,11 +200,11 @@ impl Answers {
 
     /// Restores the program's port in an ICMP error about a datagram.
     fn translate_error(&self, packet: &mut [u8]) {
-        let Some(((address, port), to, at)) = datagram::reported(packet) else { return };
-        if let Some(flow) =
-            self.flows.get(&(address, port, to.1)).filter(|flow| flow.program_flow.0.1 != port)
-        {
-            datagram::set_reported_port(packet, at, flow.program_flow.0.1);
+        let Some(((address, port), (_, server_port), at)) = datagram::reported(packet) else { return };
+        let Some(flow) = self.flows.get(&ServerSideFlow { address, port, server_port }) else { return };
+        let program_port = flow.program_flow.program_port();
+        if program_port != port {
+            datagram::set_reported_port(packet, at, program_port);
         }
     }
 }

@@ -233,7 +233,8 @@ mod tests {
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(300);
         let recorded = Recorded { packets: &path, end, behind, has_internet: true, keeps_flows: false };
-        replay(&scenario, 1, &recorded, &OutputConfig::default()).unwrap().1
+        let (_, counts) = replay(&scenario, 1, &recorded, &OutputConfig::default()).unwrap();
+        counts
     }
 
     fn datagram(to: [u8; 4], octets: usize) -> Vec<u8> {

@@ -137,18 +137,18 @@ fn avoid_zero(packet: &mut [u8], checksum: Option<usize>) {
 /// Writes `octets` at offset `at`, and updates the checksums at the given offsets (RFC 1624 §3).
 /// `at` must be aligned to the 16-bit words of the checksums.
 fn put(packet: &mut [u8], at: usize, octets: &[u8], checksums: [Option<usize>; 2]) {
-    for (place, new) in (at..).step_by(2).zip(octets.chunks_exact(2)) {
-        let old = [packet[place], packet[place + 1]];
-        for sum in checksums.into_iter().flatten() {
-            let before = !u16::from_be_bytes([packet[sum], packet[sum + 1]]);
+    for (word_at, new) in (at..).step_by(2).zip(octets.chunks_exact(2)) {
+        let old = [packet[word_at], packet[word_at + 1]];
+        for sum_at in checksums.into_iter().flatten() {
+            let before = !u16::from_be_bytes([packet[sum_at], packet[sum_at + 1]]);
             let change = [!u16::from_be_bytes(old), u16::from_be_bytes([new[0], new[1]])];
             let folded = change.into_iter().fold(before, |total, word| {
                 let (total, carries) = total.overflowing_add(word);
                 total + u16::from(carries)
             });
-            packet[sum..sum + 2].copy_from_slice(&(!folded).to_be_bytes());
+            packet[sum_at..sum_at + 2].copy_from_slice(&(!folded).to_be_bytes());
         }
-        packet[place..place + 2].copy_from_slice(new);
+        packet[word_at..word_at + 2].copy_from_slice(new);
     }
 }
 
@@ -157,7 +157,9 @@ pub fn reported(packet: &[u8]) -> Option<(End, End, usize)> {
     let upper = foreign::upper(packet)?;
     let (kind, inner) = (*packet.get(upper.at)?, packet.get(upper.at + 8..upper.end)?);
     let is_error = match upper.protocol {
+        // Destination unreachable, time exceeded, parameter problem (RFC 792).
         ICMP => [3, 11, 12].contains(&kind),
+        // Types below 128 are errors, of which four exist (RFC 4443 §2.1).
         ICMPV6 => (1..=4).contains(&kind),
         _ => false,
     };

@@ -33,6 +33,11 @@ const MAX_SEGMENTS: usize = 65_536;
 /// sequence numbers is removed.
 const MAX_OUT_OF_ORDER: usize = 4096;
 
+/// Control bits of TCP (RFC 9293 §3.1).
+const FIN: u8 = 0x01;
+const SYN: u8 = 0x02;
+const RST: u8 = 0x04;
+
 /// Port of DNS.
 const DNS: u16 = 53;
 
@@ -73,7 +78,9 @@ struct StreamDirection {
     out_of_order: Vec<(u64, u64)>,
     /// A FIN was sent.
     has_finished: bool,
+    /// The FIN was acknowledged.
     fin_acknowledged: bool,
+    /// The SYN was acknowledged.
     is_established: bool,
 }
 
@@ -188,6 +195,7 @@ impl ProgramsBudget {
         tables
     }
 
+    /// Passes an event to the budget.
     fn record_event(&mut self, now: Time, event: TraceEvent) {
         self.budget.record(now, &event);
     }
@@ -200,7 +208,7 @@ impl ProgramsBudget {
         let direction = packet.direction();
         let end = End::sending(direction);
         let ends = if direction == Direction::Downlink { [from, to] } else { [to, from] };
-        let (syn, fin, rst) = (flags & 2 != 0, flags & 1 != 0, flags & 4 != 0);
+        let (syn, fin, rst) = (flags & SYN != 0, flags & FIN != 0, flags & RST != 0);
         let key = (packet.leg(), ends);
         if syn && ack.is_none() {
             self.begin(now, key, packet.ue, (end, seq));
@@ -247,10 +255,12 @@ impl ProgramsBudget {
         } else {
             [datagram.to, datagram.from]
         };
-        let is_lookup = ends[0].1 == DNS;
-        let flow = match is_lookup {
-            true => self.lookup(now, packet.ue, direction, ends)?,
-            false => self.flow(now, packet, ends),
+        let [(_, server_port), _] = ends;
+        let is_lookup = server_port == DNS;
+        let flow = if is_lookup {
+            self.lookup(now, packet.ue, direction, ends)?
+        } else {
+            self.flow(now, packet, ends)
         };
         let end = End::sending(direction);
         // Questions and answers of a lookup count as one byte each.
@@ -320,7 +330,7 @@ impl ProgramsBudget {
         }
         self.datagrams.retain(|_, segment| segment.connection != lookup.id);
         let columns = &mut self.columns[lookup.id.0 as usize];
-        (columns.server_port, columns.ue_port) = (ends[0].1, ends[1].1);
+        [(_, columns.server_port), (_, columns.ue_port)] = ends;
         self.budget.change_kind(now, lookup.id, kind);
         Some(lookup.id)
     }
@@ -328,7 +338,8 @@ impl ProgramsBudget {
     /// Adds the row of a new connection. Returns its number.
     fn next_id(&mut self, ends: Ends) -> ConnectionId {
         let id = ConnectionId(self.columns.len() as u32);
-        self.columns.push(ConnectionColumns { server_port: ends[0].1, ue_port: ends[1].1, packets: 0 });
+        let [(_, server_port), (_, ue_port)] = ends;
+        self.columns.push(ConnectionColumns { server_port, ue_port, packets: 0 });
         id
     }
 
@@ -347,7 +358,9 @@ impl ProgramsBudget {
         } else {
             &[ProxyLeg::Server, ProxyLeg::Radio]
         };
-        legs.iter().for_each(|&leg| self.remove_connection(now, (leg, ends)));
+        for &leg in legs {
+            self.remove_connection(now, (leg, ends));
+        }
         if self.connections.len() >= MAX_CONNECTIONS
             && let Some(first) = self.connections.keys().next().copied()
         {
@@ -391,8 +404,9 @@ impl ProgramsBudget {
         }
     }
 
-    fn remove_connection(&mut self, now: Time, ends: Key) {
-        if let Some(connection) = self.connections.remove(&ends) {
+    /// Removes a connection, and records its end.
+    fn remove_connection(&mut self, now: Time, key: Key) {
+        if let Some(connection) = self.connections.remove(&key) {
             self.record_event(now, TraceEvent::ConnectionClosed { connection: connection.id });
         }
     }
@@ -408,9 +422,9 @@ impl ProgramsBudget {
             );
             return;
         }
-        let Some((ends, segment)) = self.segments.remove(&packet) else { return };
+        let Some((key, segment)) = self.segments.remove(&packet) else { return };
         let Some(connection) =
-            self.connections.get_mut(&ends).filter(|connection| connection.id == segment.connection)
+            self.connections.get_mut(&key).filter(|connection| connection.id == segment.connection)
         else {
             return;
         };
@@ -437,7 +451,7 @@ impl ProgramsBudget {
             self.record_event(now, event);
         }
         if is_closed {
-            self.close(now, ends);
+            self.close(now, key);
         }
     }
 

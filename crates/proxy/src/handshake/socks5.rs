@@ -68,8 +68,9 @@ enum Expected {
 /// State of the parser for one client.
 #[derive(Debug)]
 pub struct Socks5 {
-    /// The part that comes next, and its number of octets.
+    /// The part that comes next.
     expected: Expected,
+    /// Number of octets of this part.
     needed: usize,
 }
 
@@ -235,6 +236,7 @@ mod tests {
         #[test]
         fn arbitrary_streams_end_within_the_length_of_a_request(stream: Vec<u8>) {
             let (step, replies, consumed) = parse_stream(&stream);
+            // Greeting, methods, request, length of the name, name and port.
             prop_assert!(consumed <= 2 + 255 + 4 + 1 + 255 + 2);
             prop_assert!(replies.is_empty() || replies == [5, 0]);
             if let Step::Need(more) = step {

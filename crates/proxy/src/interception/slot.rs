@@ -56,7 +56,8 @@ impl Slot {
         let held = held_slots()?;
         for number in (0..SLOTS).filter(|number| !held.contains(number)) {
             if let Some(slot) = Slot::take(number)? {
-                slot.clean(false)?;
+                let keep_refusals = false;
+                slot.clean(keep_refusals)?;
                 return Ok(slot);
             }
         }
@@ -206,6 +207,7 @@ pub fn active_slots() -> io::Result<usize> {
 fn interceptions(counts: impl Fn(bool) -> bool) -> io::Result<usize> {
     let mut netlink = Netlink::open()?;
     let rules = netlink.rules(OWNER)?;
+    // The marks of `Purpose::Local` are the first `SLOTS` marks.
     let numbers =
         rules.iter().filter_map(|rule| rule.mark.checked_sub(BASE_NUMBER)).filter(|&number| number < SLOTS);
     let numbers: BTreeSet<u32> = numbers.collect();

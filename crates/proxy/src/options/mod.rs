@@ -144,13 +144,14 @@ mod tests {
         Options::from_pairs(&pairs).map_err(|error| error.to_string())
     }
 
-    const REQUIRED: [(&str, &str); 2] = [("--listen", "127.0.0.1:8080"), ("--to", "127.0.0.1:80")];
+    const LISTEN: (&str, &str) = ("--listen", "127.0.0.1:8080");
+    const TO: (&str, &str) = ("--to", "127.0.0.1:80");
 
     #[test]
     fn port_alone_means_every_address() {
-        let options = parse(&[("--listen", ":8080"), REQUIRED[1]]).unwrap();
+        let options = parse(&[("--listen", ":8080"), TO]).unwrap();
         assert_eq!(options.listen, "[::]:8080".parse().unwrap());
-        assert_eq!(parse(&[("--listen", "8080"), REQUIRED[1]]).unwrap().listen, options.listen);
+        assert_eq!(parse(&[("--listen", "8080"), TO]).unwrap().listen, options.listen);
     }
 
     #[test]
@@ -175,7 +176,7 @@ mod tests {
             ("--client-set", "initial_window=10 segments"),
             ("--client-set", "min_rto=200 ms"),
         ];
-        let options = parse(&[&REQUIRED[..], &more].concat()).unwrap();
+        let options = parse(&[&[LISTEN, TO][..], &more].concat()).unwrap();
         assert_eq!((options.buffer, options.memory, options.connections), (Some(64_000), None, Some(100)));
         assert_eq!((options.idle_timeout, options.drain), (Duration::from_secs(600), Duration::ZERO));
         assert_eq!(options.client.congestion_control.as_deref(), Some("reno"));
@@ -186,7 +187,7 @@ mod tests {
 
     #[test]
     fn socks5_and_proxy_protocol_are_accepted() {
-        let options = parse(&[REQUIRED[0], ("--socks5", ""), ("--proxy-protocol", "")]).unwrap();
+        let options = parse(&[LISTEN, ("--socks5", ""), ("--proxy-protocol", "")]).unwrap();
         assert_eq!(
             (options.destination, options.sends_proxy_header),
             (Destination::Socks5(Policy::default()), true)
@@ -205,13 +206,8 @@ mod tests {
 
     #[test]
     fn destinations_may_be_allowed_and_denied() {
-        let pairs = [
-            REQUIRED[0],
-            ("--socks5", ""),
-            ("--allow", "192.0.2.0/24"),
-            ("--allow", ":80"),
-            ("--deny", ":25"),
-        ];
+        let pairs =
+            [LISTEN, ("--socks5", ""), ("--allow", "192.0.2.0/24"), ("--allow", ":80"), ("--deny", ":25")];
         let Destination::Socks5(policy) = parse(&pairs).unwrap().destination else { panic!("{pairs:?}") };
         assert_eq!((policy.allowed.len(), policy.denied.len()), (2, 1));
         let pairs = [("--transparent", ""), ("--from", "eth1"), ("--deny", "7000")];
@@ -234,81 +230,63 @@ mod tests {
     #[test]
     fn invalid_options_are_refused_with_a_correction() {
         for (pairs, expected) in [
-            (vec![REQUIRED[1]], "--listen is missing: give the address"),
-            (vec![REQUIRED[0]], "--to is missing: give the server"),
-            (vec![("--listen", "here"), REQUIRED[1]], "--listen takes an address of this host and a port"),
-            (vec![REQUIRED[0], REQUIRED[1], ("--socks5", "")], "--to and --socks5 exclude each other"),
+            (vec![TO], "--listen is missing: give the address"),
+            (vec![LISTEN], "--to is missing: give the server"),
+            (vec![("--listen", "here"), TO], "--listen takes an address of this host and a port"),
+            (vec![LISTEN, TO, ("--socks5", "")], "--to and --socks5 exclude each other"),
             (vec![("--transparent", "")], "--from is missing: give the device"),
             (
                 vec![("--transparent", ""), ("--from", "lo"), ("--ports", "90-80")],
                 "--ports takes ports as in",
             ),
             (vec![("--transparent", ""), ("--from", "lo"), ("--if-dead", "wait")], "--if-dead takes pass or"),
-            (vec![REQUIRED[0], REQUIRED[1], ("--from", "lo")], "--from requires --transparent"),
+            (vec![LISTEN, TO, ("--from", "lo")], "--from requires --transparent"),
+            (vec![LISTEN, TO, ("--allow", ":80")], "--allow requires --socks5 or --transparent"),
             (
-                vec![REQUIRED[0], REQUIRED[1], ("--allow", ":80")],
-                "--allow requires --socks5 or --transparent",
-            ),
-            (
-                vec![REQUIRED[0], ("--socks5", ""), ("--deny", "here")],
+                vec![LISTEN, ("--socks5", ""), ("--deny", "here")],
                 "--deny takes addresses, networks and ports",
             ),
             (
-                vec![REQUIRED[0], ("--to", "0.0.0.0:8080")],
+                vec![LISTEN, ("--to", "0.0.0.0:8080")],
                 "--to 0.0.0.0:8080 is an address on which this proxy listens",
             ),
             (
-                vec![REQUIRED[0], ("--to", "[::ffff:127.0.0.1]:8080")],
+                vec![LISTEN, ("--to", "[::ffff:127.0.0.1]:8080")],
                 "--to [::ffff:127.0.0.1]:8080 is an address on which",
             ),
-            (vec![REQUIRED[0], ("--to", "127.0.0.1")], "--to takes a host and a port"),
-            (vec![REQUIRED[0], ("--to", "127.0.0.1:0")], "--to takes a host and a port"),
+            (vec![LISTEN, ("--to", "127.0.0.1")], "--to takes a host and a port"),
+            (vec![LISTEN, ("--to", "127.0.0.1:0")], "--to takes a host and a port"),
             (
-                vec![REQUIRED[0], ("--to", "127.0.0.1:8080")],
+                vec![LISTEN, ("--to", "127.0.0.1:8080")],
                 "--to 127.0.0.1:8080 is an address on which this proxy listens",
             ),
+            (vec![("--listen", "80"), TO], "--to 127.0.0.1:80 is an address on which this proxy listens"),
             (
-                vec![("--listen", "80"), REQUIRED[1]],
-                "--to 127.0.0.1:80 is an address on which this proxy listens",
-            ),
-            (
-                vec![REQUIRED[0], REQUIRED[1], ("--buffer", "100 B")],
+                vec![LISTEN, TO, ("--buffer", "100 B")],
                 "--buffer 100 B: a buffer of less than 16 kB is too small",
             ),
-            (vec![REQUIRED[0], REQUIRED[1], ("--buffer", "64")], "--buffer: "),
-            (vec![REQUIRED[0], REQUIRED[1], ("--connections", "0")], "--connections takes a whole number"),
+            (vec![LISTEN, TO, ("--buffer", "64")], "--buffer: "),
+            (vec![LISTEN, TO, ("--connections", "0")], "--connections takes a whole number"),
+            (vec![LISTEN, TO, ("--idle-timeout", "0 s")], "--idle-timeout takes a time above zero"),
+            (vec![LISTEN, TO, ("--client-set", "reno")], "--client-set takes KEY=VALUE"),
             (
-                vec![REQUIRED[0], REQUIRED[1], ("--idle-timeout", "0 s")],
-                "--idle-timeout takes a time above zero",
-            ),
-            (vec![REQUIRED[0], REQUIRED[1], ("--client-set", "reno")], "--client-set takes KEY=VALUE"),
-            (
-                vec![REQUIRED[0], REQUIRED[1], ("--client-set", "window=3")],
+                vec![LISTEN, TO, ("--client-set", "window=3")],
                 "--client-set window=3: there is no setting window",
             ),
             (
-                vec![REQUIRED[0], REQUIRED[1], ("--server-set", "send_buffer=1 B")],
+                vec![LISTEN, TO, ("--server-set", "send_buffer=1 B")],
                 "--server-set send_buffer 1 B: a buffer of less",
             ),
             (
-                vec![REQUIRED[0], REQUIRED[1], ("--server-set", "send_buffer=3 GB")],
+                vec![LISTEN, TO, ("--server-set", "send_buffer=3 GB")],
                 "--server-set send_buffer 3 GB: at most 1 GB",
             ),
-            (vec![REQUIRED[0], REQUIRED[1], ("--buffer", "16 GB")], "--buffer 16 GB: at most 1 GB"),
-            (
-                vec![REQUIRED[0], REQUIRED[1], ("--user-timeout", "600 h")],
-                "--user-timeout takes 1 ms to 596 h",
-            ),
-            (
-                vec![REQUIRED[0], REQUIRED[1], ("--user-timeout", "1 us")],
-                "--user-timeout takes 1 ms to 596 h",
-            ),
-            (vec![REQUIRED[0], ("--to", "224.0.0.1:80")], "--to 224.0.0.1:80: 224.0.0.1 is not the address"),
-            (vec![("--listen", "255.255.255.255:80"), REQUIRED[1]], "--listen takes an address of this host"),
-            (
-                vec![("--listen", "[fe80::1%nowhere]:80"), REQUIRED[1]],
-                "--listen takes an address of this host",
-            ),
+            (vec![LISTEN, TO, ("--buffer", "16 GB")], "--buffer 16 GB: at most 1 GB"),
+            (vec![LISTEN, TO, ("--user-timeout", "600 h")], "--user-timeout takes 1 ms to 596 h"),
+            (vec![LISTEN, TO, ("--user-timeout", "1 us")], "--user-timeout takes 1 ms to 596 h"),
+            (vec![LISTEN, ("--to", "224.0.0.1:80")], "--to 224.0.0.1:80: 224.0.0.1 is not the address"),
+            (vec![("--listen", "255.255.255.255:80"), TO], "--listen takes an address of this host"),
+            (vec![("--listen", "[fe80::1%nowhere]:80"), TO], "--listen takes an address of this host"),
         ] {
             let error = parse(&pairs).unwrap_err();
             assert!(error.starts_with(expected), "{error}");

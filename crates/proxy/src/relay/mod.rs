@@ -24,7 +24,7 @@ use tokio::time::{Sleep, sleep};
 
 use crate::relay::ended::{Ended, Side};
 use crate::relay::pipes::Pipes;
-use crate::relay::pump::{Pump, RelayError};
+use crate::relay::pump::{Direction, Pump, RelayError};
 use crate::relay::tcp_info::Delivery;
 
 pub use crate::relay::pump::Progress;
@@ -92,7 +92,7 @@ pub async fn delivered(joined: &ConnectionPair, idle: Duration) -> Ended {
         // Fails if the peer has reset the connection.
         let _ = SockRef::from(stream).shutdown(std::net::Shutdown::Write);
     }
-    let (mut since, mut last) = (Instant::now(), [0; 2]);
+    let (mut last_progress, mut last_acknowledged) = (Instant::now(), [0; 2]);
     let mut poll_interval = Duration::from_millis(1);
     loop {
         let deliveries = sides.map(|(_, stream)| Delivery::of(stream));
@@ -105,10 +105,10 @@ pub async fn delivered(joined: &ConnectionPair, idle: Duration) -> Ended {
             return Ended::InOrder;
         }
         let acknowledged = deliveries.map(|delivery| delivery.map_or(0, |delivery| delivery.acknowledged));
-        if acknowledged != last {
-            (since, last) = (Instant::now(), acknowledged);
+        if acknowledged != last_acknowledged {
+            (last_progress, last_acknowledged) = (Instant::now(), acknowledged);
         }
-        if since.elapsed() >= idle {
+        if last_progress.elapsed() >= idle {
             for (_, stream) in sides {
                 let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
             }
@@ -127,7 +127,7 @@ fn close_in_order(joined: &ConnectionPair) -> io::Result<()> {
 
 /// Detects a reset even while the relay does not read because the other side is slow.
 struct Watch {
-    /// Whether the error event of the connection to the client and to the server has come.
+    /// Whether the error event has come: of the connection to the client, and to the server.
     has_ended: [bool; 2],
 }
 
@@ -140,11 +140,11 @@ impl Watch {
         sides: [(Side, &TcpStream); 2],
         breaks: [Pin<&mut dyn Future<Output = io::Result<Ready>>>; 2],
     ) -> Option<Ended> {
-        for (at, ((side, stream), broken)) in sides.into_iter().zip(breaks).enumerate() {
-            if self.has_ended[at] || broken.poll(cx).is_pending() {
+        for (index, ((side, stream), broken)) in sides.into_iter().zip(breaks).enumerate() {
+            if self.has_ended[index] || broken.poll(cx).is_pending() {
                 continue;
             }
-            self.has_ended[at] = true;
+            self.has_ended[index] = true;
             // Without a pending error, reading or writing reports the cause of the event.
             if let Ok(Some(error)) | Err(error) = stream.take_error() {
                 return Some(Ended::of_error(side, &error));
@@ -172,14 +172,15 @@ impl Pumps<'_> {
         let (client, server) = (&joined.client, &joined.server);
         let ends = [(client, server), (server, client)];
         let sides = [[Side::Client, Side::Server], [Side::Server, Side::Client]];
-        for direction in 0..2 {
-            // The other direction has ended, so the end of this one ends the connection.
-            let is_last = self.pumps[1 - direction].has_ended;
-            let (pipes, progress) = ((self.pipes, chunk), &joined.progress[direction]);
-            let result =
-                self.pumps[direction].poll(cx, ends[direction], pipes, progress, (is_last, &mut *has_moved));
+        for index in 0..2 {
+            // If the other direction has ended, the end of this one ends the connection.
+            let is_last = self.pumps[1 - index].has_ended;
+            let (source, sink) = ends[index];
+            let direction =
+                Direction { source, sink, pipes: self.pipes, chunk, progress: &joined.progress[index] };
+            let result = self.pumps[index].poll(cx, direction, is_last, has_moved);
             if let Poll::Ready(Err(broken)) = result {
-                let [source, sink] = sides[direction];
+                let [source, sink] = sides[index];
                 return Poll::Ready(match broken {
                     RelayError::Source(error) => Ended::of_error(source, &error),
                     RelayError::Sink(error) => Ended::of_error(sink, &error),
@@ -187,10 +188,7 @@ impl Pumps<'_> {
                 });
             }
         }
-        match self.pumps.iter().all(|pump| pump.has_ended) {
-            true => Poll::Ready(Ended::InOrder),
-            false => Poll::Pending,
-        }
+        if self.pumps.iter().all(|pump| pump.has_ended) { Poll::Ready(Ended::InOrder) } else { Poll::Pending }
     }
 }
 

@@ -31,6 +31,18 @@ pub struct Progress {
     pub stalled_ns: AtomicU64,
 }
 
+/// The sockets of one direction, and the means by which its data move.
+#[derive(Debug, Clone, Copy)]
+pub struct Direction<'a> {
+    pub source: &'a TcpStream,
+    pub sink: &'a TcpStream,
+    /// Pipes of the worker.
+    pub pipes: &'a Pipes,
+    /// Bytes that one call moves at most.
+    pub chunk: usize,
+    pub progress: &'a Progress,
+}
+
 /// An error of a relay, by the socket that it concerns.
 #[derive(Debug)]
 pub enum RelayError {
@@ -72,34 +84,34 @@ pub struct Pump {
 }
 
 impl Pump {
-    /// Moves data, at most `chunk` bytes at once. Returns ready when the stream has ended; sets
-    /// `has_moved` on progress. With `is_last`, the other direction has already ended: the caller
-    /// then closes both sockets, which signals the end to the sink.
+    /// Moves data. Returns ready when the stream has ended; sets `has_moved` on progress. With
+    /// `is_last`, the other direction has already ended: the caller then closes both sockets, which
+    /// signals the end to the sink.
     pub fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        (source, sink): (&TcpStream, &TcpStream),
-        (pipes, chunk): (&Pipes, usize),
-        progress: &Progress,
-        (is_last, has_moved): (bool, &mut bool),
+        direction: Direction<'_>,
+        is_last: bool,
+        has_moved: &mut bool,
     ) -> Poll<Result<(), RelayError>> {
         if self.has_ended {
             return Poll::Ready(Ok(()));
         }
         for _ in 0..MAX_MOVES_PER_POLL {
             if !matches!(self.held, Buffered::Nothing) {
-                ready!(self.poll_write(cx, sink, pipes, progress))?;
+                ready!(self.poll_write(cx, direction))?;
             } else if self.has_source_ended {
                 if !is_last {
-                    SockRef::from(sink).shutdown(std::net::Shutdown::Write).map_err(RelayError::Sink)?;
+                    let sink = SockRef::from(direction.sink);
+                    sink.shutdown(std::net::Shutdown::Write).map_err(RelayError::Sink)?;
                 }
                 self.has_ended = true;
                 *has_moved = true;
                 return Poll::Ready(Ok(()));
             } else if self.splices_next {
-                ready!(self.poll_splice(cx, (source, sink), (pipes, chunk), progress))?;
+                ready!(self.poll_splice(cx, direction))?;
             } else {
-                ready!(self.poll_copy(cx, (source, sink), (pipes, chunk), progress))?;
+                ready!(self.poll_copy(cx, direction))?;
             }
             *has_moved = true;
         }
@@ -109,13 +121,8 @@ impl Pump {
 
     /// Copies a small amount of data. Data that the sink does not accept at once are held in
     /// memory.
-    fn poll_copy(
-        &mut self,
-        cx: &mut Context<'_>,
-        (source, sink): (&TcpStream, &TcpStream),
-        (pipes, chunk): (&Pipes, usize),
-        progress: &Progress,
-    ) -> Poll<Result<(), RelayError>> {
+    fn poll_copy(&mut self, cx: &mut Context<'_>, direction: Direction<'_>) -> Poll<Result<(), RelayError>> {
+        let Direction { source, pipes, chunk, .. } = direction;
         let mut copy_buffer = pipes.copy_buffer();
         let copy_buffer = &mut copy_buffer[..chunk.min(COPY_LIMIT)];
         loop {
@@ -127,7 +134,7 @@ impl Pump {
                 }
                 Ok(octets) => {
                     self.splices_next = octets == copy_buffer.len();
-                    return Poll::Ready(self.write_copied(&copy_buffer[..octets], sink, progress));
+                    return Poll::Ready(self.write_copied(&copy_buffer[..octets], direction));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(RelayError::Source(error))),
@@ -136,12 +143,8 @@ impl Pump {
     }
 
     /// Writes copied data to the sink, and holds the rest in memory.
-    fn write_copied(
-        &mut self,
-        octets: &[u8],
-        sink: &TcpStream,
-        progress: &Progress,
-    ) -> Result<(), RelayError> {
+    fn write_copied(&mut self, octets: &[u8], direction: Direction<'_>) -> Result<(), RelayError> {
+        let Direction { sink, progress, .. } = direction;
         let written = match sink.try_write(octets) {
             Ok(written) => written,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
@@ -155,15 +158,14 @@ impl Pump {
         Ok(())
     }
 
-    /// Moves octets from the source into a pipe, without copying, or copies them if there are few.
-    /// Returns when some have moved or the source has ended.
+    /// Moves octets from the source into a pipe, without copying, or copies them if the kernel
+    /// splices none. Returns when some octets have moved or the source has ended.
     fn poll_splice(
         &mut self,
         cx: &mut Context<'_>,
-        (source, sink): (&TcpStream, &TcpStream),
-        (pipes, chunk): (&Pipes, usize),
-        progress: &Progress,
+        direction: Direction<'_>,
     ) -> Poll<Result<(), RelayError>> {
+        let Direction { source, pipes, chunk, progress, .. } = direction;
         loop {
             ready!(source.poll_read_ready(cx)).map_err(RelayError::Source)?;
             let pipe = pipes.take().map_err(|_| RelayError::NoPipe)?;
@@ -184,7 +186,7 @@ impl Pump {
                     return Poll::Ready(Ok(()));
                 }
                 Ok(ReadOutcome::Copied(octets)) => {
-                    return Poll::Ready(self.write_copied(&copy_buffer[..octets], sink, progress));
+                    return Poll::Ready(self.write_copied(&copy_buffer[..octets], direction));
                 }
                 Ok(ReadOutcome::Spliced(_)) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -194,13 +196,8 @@ impl Pump {
     }
 
     /// Writes the held data until none is left or the sink's send buffer is full.
-    fn poll_write(
-        &mut self,
-        cx: &mut Context<'_>,
-        sink: &TcpStream,
-        pipes: &Pipes,
-        progress: &Progress,
-    ) -> Poll<Result<(), RelayError>> {
+    fn poll_write(&mut self, cx: &mut Context<'_>, direction: Direction<'_>) -> Poll<Result<(), RelayError>> {
+        let Direction { sink, pipes, progress, .. } = direction;
         loop {
             if sink.poll_write_ready(cx).map_err(RelayError::Sink)?.is_pending() {
                 self.stall(pipes, progress).map_err(|_| RelayError::NoPipe)?;
@@ -234,8 +231,8 @@ impl Pump {
         }
     }
 
-    /// Records a stall. If too many stalled directions hold a pipe already, moves the data to memory and
-    /// returns the pipe, so that others find one.
+    /// Records a stall. If the maximum number of stalled directions hold a pipe already, moves the
+    /// data to memory and returns the pipe to the pool.
     fn stall(&mut self, pipes: &Pipes, progress: &Progress) -> io::Result<()> {
         if self.stalled_since.is_none() {
             self.stalled_since = Some(Instant::now());
@@ -321,13 +318,13 @@ fn splice_bytes(
 
 /// Reads all `octets` bytes of a pipe.
 fn read_pipe(pipe: &OwnedFd, octets: usize) -> io::Result<Box<[u8]>> {
-    let mut found = vec![0; octets];
-    let mut from = 0;
-    while from < octets {
-        match read(pipe, &mut found[from..])? {
+    let mut content = vec![0; octets];
+    let mut filled = 0;
+    while filled < octets {
+        match read(pipe, &mut content[filled..])? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            more => from += more,
+            count => filled += count,
         }
     }
-    Ok(found.into_boxed_slice())
+    Ok(content.into_boxed_slice())
 }

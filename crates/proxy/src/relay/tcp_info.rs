@@ -107,9 +107,9 @@ mod tests {
             }
             socket2::SockRef::from(&stream).shutdown(std::net::Shutdown::Write).unwrap();
             assert!(!Delivery::of(&stream).unwrap().is_complete);
-            let mut found = Vec::new();
-            std::io::Read::read_to_end(&mut peer, &mut found).unwrap();
-            assert_eq!(found.len(), sent);
+            let mut received = Vec::new();
+            std::io::Read::read_to_end(&mut peer, &mut received).unwrap();
+            assert_eq!(received.len(), sent);
             // The acknowledgment of the FIN may take a moment.
             while !Delivery::of(&stream).unwrap().is_complete {
                 std::thread::sleep(std::time::Duration::from_millis(1));

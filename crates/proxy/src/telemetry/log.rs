@@ -241,9 +241,9 @@ mod tests {
         log.add(&json!("line"));
         drop(log);
         assert_eq!(writer.finish().expect("all lines are written"), 0);
-        let mut found = String::new();
-        io::Read::read_to_string(&mut reader, &mut found).expect("the written line");
-        assert_eq!(found, "\"line\"\n");
+        let mut received = String::new();
+        io::Read::read_to_string(&mut reader, &mut received).expect("the written line");
+        assert_eq!(received, "\"line\"\n");
         fs::remove_dir_all(folder).expect("a folder");
     }
 }

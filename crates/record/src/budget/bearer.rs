@@ -10,50 +10,76 @@ use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::{BlockSet, DataRun, Pdu, RlcConfig, RlcMode, Sn, Status};
 use umts_units::{Duration, Time};
 
+use super::harq::Harq;
 use super::loss::Loss;
 use super::missing::{Hole, LossPlace, MissingPdus};
 
-/// A packet that cannot arrive any more, its connection, and the loss.
-pub(super) type Undeliverable = (PacketId, Option<ConnectionId>, Loss);
+/// A packet that cannot arrive any more.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Undeliverable {
+    pub packet: PacketId,
+    pub connection: Option<ConnectionId>,
+    pub loss: Loss,
+}
 
 /// Why a packet has not left the bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WaitReason {
     /// The whole packet is on the air, or new data of its connection is.
     OnAir,
-    /// The rest of a TTI of a common channel, which the same data would not need on a DCH.
+    /// New data of the packet's connection is on a common channel, at a time at which the refused
+    /// DCH would have carried all of it already.
     OnSlowChannel,
     /// The packet is being transmitted, or no other packet is ahead of it.
     Served,
     /// The channel carries data of other users or connections.
     Queued,
-    /// RLC repairs lost PDUs. This is the number of the first one and the place where it was lost.
-    Recovering(u16, LossPlace),
-    /// Timer_Status_Prohibit delays the status report that would name the first lost PDU.
-    Prohibited(u16),
+    /// The packet is in RLC, and the Node B has allocated no credits for the HS-DSCH.
+    NoCredit,
+    /// HARQ repeats a block of the bearer.
+    Repeated,
+    /// The reordering queue waits for a block that is lost for good, so RLC does not know of the loss
+    /// of PDU `sn`.
+    Reordered { sn: u16 },
+    /// RLC repairs lost PDUs. `sn` is the first of them, which was lost at `place`.
+    Recovering { sn: u16, place: LossPlace },
+    /// Timer_Status_Prohibit delays the status report that would name `sn`, the first lost PDU.
+    Prohibited { sn: u16 },
     /// RLC's transmission window is full.
     WindowFull,
 }
 
-/// Format of the DCH that a UE on common channels requested: blocks per TTI, and the TTI.
-pub(super) type DchFormat = (u32, Duration);
+/// Format of the DCH that a UE on common channels requested.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DchFormat {
+    pub blocks_per_tti: u32,
+    pub tti: Duration,
+}
+
+/// The PDUs of an SDU, by their counts (see [`Bearer::next`]).
+#[derive(Debug, Clone, Copy)]
+struct PduRange {
+    first: u64,
+    /// The last PDU, inclusive.
+    last: u64,
+}
 
 /// An SDU in the bearer.
 #[derive(Debug)]
 struct QueuedSdu {
     packet: PacketId,
     connection: Option<ConnectionId>,
-    /// Counts of its first and last PDU. `None` until the last PDU has left RLC.
-    pdus: Option<(u64, u64)>,
-    /// Whether a PDU of the SDU was lost for good. The rest is still to be sent.
+    /// PDUs of the SDU. `None` until the last of them has left RLC.
+    pdus: Option<PduRange>,
+    /// Whether a PDU of the SDU was lost for good while further PDUs have not left RLC.
     is_undeliverable: bool,
 }
 
 /// RLC mode of a bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// RLC repairs lost PDUs and has at most `window` unacknowledged ones. After a status report
-    /// the receiver sends none for `prohibit`.
+    /// RLC repairs lost PDUs and has at most `window` unacknowledged PDUs. After a status report
+    /// the receiver sends no other report for `prohibit` (Timer_Status_Prohibit).
     Acknowledged { in_sequence: bool, window: u64, prohibit: Duration },
     /// Unacknowledged or transparent mode: lost PDUs are not repaired.
     Unacknowledged,
@@ -72,8 +98,12 @@ pub(super) struct Bearer {
     next_on_air: u64,
     /// The last PDU in which an SDU ended. The following SDU begins in this PDU or in the next one.
     last_ended: Option<u64>,
-    /// Number of blocks that wait at the Node B.
+    /// Number of blocks on the Iub and at the Node B.
     at_nodeb: u32,
+    /// Whether RLC sends PDUs only for credits of the Node B (HS-DSCH).
+    pub needs_credits: bool,
+    /// HARQ and reordering, on the HS-DSCH and the E-DCH.
+    pub harq: Harq,
     /// PDUs that were lost and have not arrived since.
     missing: MissingPdus,
     /// All PDUs below this count are acknowledged.
@@ -83,11 +113,12 @@ pub(super) struct Bearer {
     last_serial: u64,
     /// Block sets up to this serial number left before a re-establishment and are ignored on arrival.
     void_serial: u64,
-    /// The connection that sends new data on the channel, and the time until which the channel
-    /// carries these data. Retransmitted PDUs do not count.
-    new_data: (Option<ConnectionId>, Time),
-    /// Time until which a DCH would have carried the same data.
-    new_data_on_dch: Time,
+    /// The connection of the new data on the channel. Retransmitted PDUs are not new data.
+    new_data_connection: Option<ConnectionId>,
+    /// Time until which the channel carries these new data.
+    new_data_until: Time,
+    /// Time until which the refused DCH would have carried the same data.
+    new_data_on_dch_until: Time,
     /// Time until which the channel carries blocks of this bearer.
     served_until: Time,
     /// Time until which the channel carries blocks of other bearers.
@@ -111,13 +142,16 @@ impl Bearer {
             next_on_air: 0,
             last_ended: None,
             at_nodeb: 0,
+            needs_credits: false,
+            harq: Harq::default(),
             missing: MissingPdus::default(),
             acknowledged: 0,
             is_resetting: false,
             last_serial: 0,
             void_serial: 0,
-            new_data: (None, Time::ZERO),
-            new_data_on_dch: Time::ZERO,
+            new_data_connection: None,
+            new_data_until: Time::ZERO,
+            new_data_on_dch_until: Time::ZERO,
             served_until: Time::ZERO,
             others_until: Time::ZERO,
         }
@@ -148,8 +182,9 @@ impl Bearer {
     /// Forgets lost PDUs that no SDU in the bearer needs, in the modes without repair.
     fn forget_losses(&mut self) {
         if self.mode == Mode::Unacknowledged {
-            let first = self.sdus.front().and_then(|first| first.pdus).map(|(first, _)| first);
-            self.missing.forget_below(first.or(self.last_ended).unwrap_or(0));
+            let oldest_sdu = self.sdus.front().and_then(|queued| queued.pdus);
+            let first_needed = oldest_sdu.map(|pdus| pdus.first).or(self.last_ended).unwrap_or(0);
+            self.missing.forget_below(first_needed);
         }
     }
 
@@ -159,18 +194,18 @@ impl Bearer {
             return (WaitReason::Served, Time::NEVER);
         };
         let queued = &self.sdus[index];
-        let is_on_air = queued.pdus.is_some_and(|(_, last)| last < self.next_on_air);
-        let (new_data, new_data_until) = self.new_data;
-        // The channel carries new data: of the packet's connection, or of another connection of the
-        // UE.
-        if now < new_data_until && new_data == queued.connection {
-            return match now < self.new_data_on_dch {
-                true => (WaitReason::OnAir, new_data_until.min(self.new_data_on_dch)),
-                false => (WaitReason::OnSlowChannel, new_data_until),
+        let is_on_air = queued.pdus.is_some_and(|pdus| pdus.last < self.next_on_air);
+        // The channel carries new data of the packet's connection.
+        if now < self.new_data_until && self.new_data_connection == queued.connection {
+            return if now < self.new_data_on_dch_until {
+                (WaitReason::OnAir, self.new_data_until.min(self.new_data_on_dch_until))
+            } else {
+                (WaitReason::OnSlowChannel, self.new_data_until)
             };
         }
-        if !is_on_air && now < new_data_until {
-            return (WaitReason::Queued, new_data_until);
+        // The channel carries new data of another connection of the UE.
+        if !is_on_air && now < self.new_data_until {
+            return (WaitReason::Queued, self.new_data_until);
         }
         // The channel carries blocks of another UE.
         let waits = !is_on_air || self.at_nodeb > 0;
@@ -178,54 +213,67 @@ impl Bearer {
             return (WaitReason::Queued, self.others_until);
         }
         let until = self.next_change(now);
-        if let Some((repair, to)) = self.repair(queued, now) {
-            return (repair, until.min(to));
+        if let Some((reason, repair_until)) = self.repair(queued, now) {
+            return (reason, until.min(repair_until));
         }
-        // RLC repairs no loss. Packets of other connections may be ahead.
-        let is_ahead = |ahead: &QueuedSdu| {
+        // RLC repairs no loss.
+        if self.needs_credits && queued.pdus.is_none() && self.at_nodeb == 0 {
+            return (WaitReason::NoCredit, until);
+        }
+        if self.harq.is_repeating(now) {
+            return (WaitReason::Repeated, until);
+        }
+        // Packets of other connections may be ahead.
+        let is_of_other_and_unsent = |ahead: &QueuedSdu| {
             ahead.connection != queued.connection
-                && ahead.pdus.is_none_or(|(_, last)| last >= self.next_on_air)
+                && ahead.pdus.is_none_or(|pdus| pdus.last >= self.next_on_air)
         };
-        if !is_on_air && self.sdus.iter().take(index).any(is_ahead) {
+        if !is_on_air && self.sdus.iter().take(index).any(is_of_other_and_unsent) {
             return (WaitReason::Queued, until);
         }
         (if is_on_air { WaitReason::OnAir } else { WaitReason::Served }, until)
     }
 
-    /// The next known time at which the channel carries other data.
+    /// The next known time at which the channel ends a TTI of this bearer or of another one, or
+    /// a repetition by HARQ ends.
     fn next_change(&self, now: Time) -> Time {
-        let known = [self.served_until, self.others_until];
+        let known = [self.served_until, self.others_until, self.harq.repeated_until()];
         known.into_iter().filter(|at| *at > now).min().unwrap_or(Time::NEVER)
     }
 
-    /// The repair for which `queued` waits, or the full window that stops new PDUs, and until when.
+    /// The reason if `queued` waits for the repair of a lost PDU, or for the transmission window.
+    /// Also returns the time until which the reason holds without an event.
     fn repair(&self, queued: &QueuedSdu, now: Time) -> Option<(WaitReason, Time)> {
         let Mode::Acknowledged { in_sequence, window, .. } = self.mode else { return None };
-        if let Some(Hole { sn, place, prohibited_until }) = self.hole_before(queued, in_sequence, now) {
-            let sn = Sn::of(sn).value();
+        if let Some(hole) = self.hole_before(queued, in_sequence, now) {
+            let Hole { place, is_known, prohibited_until, .. } = hole;
+            let sn = Sn::of(hole.sn).value();
+            if !is_known && place == LossPlace::Air && self.harq.holds_blocks() {
+                return Some((WaitReason::Reordered { sn }, Time::NEVER));
+            }
             return Some(match prohibited_until.filter(|_| now >= self.served_until) {
-                Some(until) => (WaitReason::Prohibited(sn), until),
-                None => (WaitReason::Recovering(sn, place), prohibited_until.unwrap_or(Time::NEVER)),
+                Some(until) => (WaitReason::Prohibited { sn }, until),
+                None => (WaitReason::Recovering { sn, place }, prohibited_until.unwrap_or(Time::NEVER)),
             });
         }
         let is_full = queued.pdus.is_none() && self.next - self.acknowledged >= window;
         (is_full && now >= self.served_until).then_some((WaitReason::WindowFull, Time::NEVER))
     }
 
-    /// The first lost PDU for which `queued` waits. With in-sequence delivery it is any PDU up to
-    /// its last; otherwise only its own PDUs count.
+    /// The first lost PDU for which `queued` waits. With in-sequence delivery the SDU waits for all
+    /// PDUs up to its last one; otherwise only for its own PDUs.
     fn hole_before(&self, queued: &QueuedSdu, in_sequence: bool, now: Time) -> Option<Hole> {
         match queued.pdus {
             None => self.missing.hole(0, u64::MAX, now),
-            Some((_, last)) if in_sequence => self.missing.hole(0, last, now),
-            Some((first, last)) => self.missing.hole(first, last, now),
+            Some(PduRange { last, .. }) if in_sequence => self.missing.hole(0, last, now),
+            Some(PduRange { first, last }) => self.missing.hole(first, last, now),
         }
     }
 
     /// A block set leaves RLC. If `waits`, the blocks go into a queue at the Node B.
     pub fn leave(&mut self, set: &BlockSet, waits: bool) {
         self.last_serial = set.serial;
-        self.new_data.0 = self.first_unsent();
+        self.new_data_connection = self.first_unsent();
         for pdu in &set.pdus {
             let Some(run) = data(pdu) else { continue };
             if run.retransmission {
@@ -234,19 +282,20 @@ impl Bearer {
             let first = run.first.count_from(self.next);
             for end in set.ends_of(run) {
                 let last = end.sn.count_from(first);
-                // The SDU has as many PDUs before `last` as sequence numbers since its first one.
+                // Count and sequence number advance together, so the first PDU precedes `last` by
+                // the difference of their sequence numbers.
                 let begins = last - Sn::of(last).steps_from(end.first).min(last);
                 let id = end.sdu.packet.id;
                 self.last_ended = Some(last);
                 if let Some(queued) =
                     self.sdus.iter_mut().find(|queued| queued.packet == id && queued.pdus.is_none())
                 {
-                    queued.pdus = Some((begins, last));
+                    queued.pdus = Some(PduRange { first: begins, last });
                 }
             }
             self.next = first + u64::from(run.count);
         }
-        // The rest of the packets that cannot arrive any more has left.
+        // Undeliverable SDUs leave the bearer with their last PDU.
         self.sdus.retain(|queued| !queued.is_undeliverable || queued.pdus.is_none());
         if waits {
             self.at_nodeb += set.blocks;
@@ -260,9 +309,9 @@ impl Bearer {
     pub fn leave_nodeb(&mut self, set: &BlockSet) {
         self.at_nodeb = self.at_nodeb.saturating_sub(set.blocks);
         for run in set.pdus.iter().filter_map(data).filter(|run| !run.retransmission) {
-            let first = self.unwrap(run.first);
-            let is_unsent = |queued: &&QueuedSdu| queued.pdus.is_none_or(|(_, last)| last >= first);
-            self.new_data.0 = self.sdus.iter().find(is_unsent).and_then(|queued| queued.connection);
+            let first = self.count_of(run.first);
+            let is_unsent = |queued: &&QueuedSdu| queued.pdus.is_none_or(|pdus| pdus.last >= first);
+            self.new_data_connection = self.sdus.iter().find(is_unsent).and_then(|queued| queued.connection);
             self.next_on_air = self.next_on_air.max((first + u64::from(run.count)).min(self.next));
         }
     }
@@ -272,22 +321,24 @@ impl Bearer {
         self.sdus.iter().find(|queued| queued.pdus.is_none())?.connection
     }
 
-    /// The channel carries a block set of this bearer for one TTI. New PDUs take their share of the
-    /// TTI. `dch` is the format of the DCH that the UE requested and was refused.
-    pub fn served(&mut self, now: Time, tti: Duration, set: &BlockSet, dch: Option<DchFormat>) {
-        let new_data: u32 = set
+    /// The channel carries a block set of this bearer for one TTI. New PDUs count as if they were
+    /// sent first: they take the part of the TTI that is their share of the blocks.
+    /// `refused_dch` is the format of the DCH that the UE requested and was refused.
+    pub fn served(&mut self, now: Time, tti: Duration, set: &BlockSet, refused_dch: Option<DchFormat>) {
+        let new_pdus: u32 = set
             .pdus
             .iter()
             .filter_map(data)
             .filter(|run| !run.retransmission)
             .map(|run| u32::from(run.count))
             .sum();
-        let of_blocks =
-            |tti: Duration, blocks: u32| tti.as_nanos() * u64::from(new_data) / u64::from(blocks.max(1));
-        self.new_data.1 = now + Duration::from_nanos(of_blocks(tti, set.blocks));
-        self.new_data_on_dch = match dch {
-            Some((blocks, tti)) => self.new_data.1.min(now + Duration::from_nanos(of_blocks(tti, blocks))),
-            None => self.new_data.1,
+        let time_of_new_pdus = |tti: Duration, blocks_per_tti: u32| {
+            Duration::from_nanos(tti.as_nanos() * u64::from(new_pdus) / u64::from(blocks_per_tti.max(1)))
+        };
+        self.new_data_until = now + time_of_new_pdus(tti, set.blocks);
+        self.new_data_on_dch_until = match refused_dch {
+            Some(dch) => self.new_data_until.min(now + time_of_new_pdus(dch.tti, dch.blocks_per_tti)),
+            None => self.new_data_until,
         };
         self.served_until = now + tti;
     }
@@ -314,7 +365,7 @@ impl Bearer {
         let is_whole = lost.0 == 0 && self.missing.is_empty();
         for pdu in &set.pdus {
             if let Some(run) = data(pdu) {
-                let first = self.unwrap(run.first);
+                let first = self.count_of(run.first);
                 if is_whole {
                     self.missing.arrived_below(first + u64::from(run.count));
                     continue;
@@ -326,26 +377,30 @@ impl Bearer {
             }
             block += pdu.blocks();
         }
+        if self.missing.are_all_known() {
+            self.harq.released();
+        }
         if self.mode == Mode::Unacknowledged && !self.missing.is_empty() {
             self.collect_undeliverable(undeliverable);
         }
     }
 
-    /// Adds the SDUs that miss a PDU to `undeliverable`. Call only in modes without repair.
+    /// Adds the SDUs with a missing PDU to `undeliverable`. Call only in modes without repair.
     fn collect_undeliverable(&mut self, undeliverable: &mut Vec<Undeliverable>) {
         let Bearer { missing, sdus, last_ended, next, .. } = self;
-        // PDUs of the SDU that has left only in part: those after the end of the last complete one.
-        let begun = (last_ended.map_or(0, |last| last + 1), next.saturating_sub(1));
+        // PDUs of the first SDU that has left only in part: they follow the last complete SDU.
+        let begun = PduRange { first: last_ended.map_or(0, |last| last + 1), last: next.saturating_sub(1) };
         let mut is_first_unsent = true;
         sdus.retain_mut(|queued| {
-            let (first, last) = match queued.pdus {
+            let PduRange { first, last } = match queued.pdus {
                 Some(pdus) => pdus,
                 None if std::mem::take(&mut is_first_unsent) => begun,
                 None => return true,
             };
             let Some(place) = missing.place_in(first, last) else { return true };
             if !std::mem::replace(&mut queued.is_undeliverable, true) {
-                undeliverable.push((queued.packet, queued.connection, place.loss()));
+                let QueuedSdu { packet, connection, .. } = *queued;
+                undeliverable.push(Undeliverable { packet, connection, loss: place.loss() });
             }
             queued.pdus.is_none()
         });
@@ -372,7 +427,7 @@ impl Bearer {
 
     /// The receiver no longer waits for `count` PDUs from `first` on.
     pub fn skip(&mut self, first: Sn, count: u64) {
-        let below = self.unwrap(first) + count;
+        let below = self.count_of(first) + count;
         self.missing.forget_below(below);
     }
 
@@ -382,8 +437,8 @@ impl Bearer {
     }
 
     /// RLC returns to its initial state: numbers begin at zero, and PDUs on their way are void.
-    /// Adds the packets that had left completely to `undeliverable`. For packets that had left in
-    /// part the sender records a discard.
+    /// Adds the packets that had left completely to `undeliverable`. The others stay: the sender
+    /// discards a packet that had left in part, with an event of its own.
     pub fn reinitialise(&mut self, undeliverable: &mut Vec<Undeliverable>) {
         self.is_resetting = false;
         self.void_serial = self.last_serial;
@@ -392,16 +447,17 @@ impl Bearer {
         self.sdus.retain(|queued| {
             let has_left = queued.pdus.is_some();
             if has_left && !queued.is_undeliverable {
-                undeliverable.push((queued.packet, queued.connection, Loss::RlcReset));
+                let QueuedSdu { packet, connection, .. } = *queued;
+                undeliverable.push(Undeliverable { packet, connection, loss: Loss::RlcReset });
             }
             !has_left
         });
     }
 
     /// The count of a PDU that has left: the latest one below `next` with this sequence number.
-    fn unwrap(&self, sn: Sn) -> u64 {
-        let before = Sn::of(self.next.wrapping_sub(1)).steps_from(sn) + 1;
-        self.next.saturating_sub(before)
+    fn count_of(&self, sn: Sn) -> u64 {
+        let steps_before_next = Sn::of(self.next.wrapping_sub(1)).steps_from(sn) + 1;
+        self.next.saturating_sub(steps_before_next)
     }
 }
 
@@ -416,13 +472,14 @@ fn data(pdu: &Pdu) -> Option<&DataRun> {
 
 /// The status reports in the blocks of a set that are not lost.
 pub(crate) fn statuses(set: &BlockSet, lost: Lost) -> impl Iterator<Item = &Status> {
-    let mut block = 0;
+    let mut next_block = 0;
     set.pdus.iter().filter_map(move |pdu| {
-        let here = block;
-        block += pdu.blocks();
+        // A piggybacked STATUS is in the first block of its run.
+        let block = next_block;
+        next_block += pdu.blocks();
         match pdu {
-            Pdu::Status(status) => (!lost.contains(here)).then_some(status),
-            Pdu::Data(run) => run.piggyback.as_ref().filter(|_| !lost.contains(here)),
+            Pdu::Status(status) => (!lost.contains(block)).then_some(status),
+            Pdu::Data(run) => run.piggyback.as_ref().filter(|_| !lost.contains(block)),
             _ => None,
         }
     })

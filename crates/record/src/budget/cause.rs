@@ -52,11 +52,14 @@ macro_rules! causes {
                 }
             }
 
-            /// Names of the metrics: seconds, and share in per cent.
-            pub(crate) fn metrics(self) -> (&'static str, &'static str) {
-                match self {
-                    $(Cause::$cause => (concat!("budget_", $name, "_s"), concat!("budget_", $name, "_pct"))),*
-                }
+            /// Name of the metric of the time with this cause, in seconds.
+            pub(crate) fn time_metric(self) -> &'static str {
+                match self { $(Cause::$cause => concat!("budget_", $name, "_s")),* }
+            }
+
+            /// Name of the metric of the share of this cause in the total time, in per cent.
+            pub(crate) fn share_metric(self) -> &'static str {
+                match self { $(Cause::$cause => concat!("budget_", $name, "_pct")),* }
             }
         }
 
@@ -79,8 +82,11 @@ causes! {
     AckChannel = "ack_channel", "acknowledgment channel": "The packet waits for a repair in a TDD cell because the STATUS collided on the common channel, or had to wait for that channel.";
     StatusProhibited = "status_prohibited", "prohibited STATUS": "The packet waits for a repair, and Timer_Status_Prohibit delays the STATUS that would request the lost PDU.";
     NodebDrop = "nodeb_drop", "Node B queue drop": "The packet waits for the repair of a PDU that the full queue of the Node B dropped; or was lost by that drop, and TCP has not sent it again.";
+    Reordering = "reordering", "reordering": "The packet waits for the repair of a PDU of the HS-DSCH or E-DCH that HARQ gave up, and the reordering queue still waits for its block, so RLC does not know of the loss.";
     RlcRecovery = "rlc_recovery", "RLC recovery": "The packet waits for the repair of a PDU that was lost on the air.";
     RlcWindow = "rlc_window", "RLC window": "The packet waits in RLC's buffer because the transmission window of RLC is full.";
+    IubCredit = "iub_credit", "Iub credit": "The packet waits in RLC's buffer at the RNC because the Node B has allocated no credits for the HS-DSCH.";
+    Harq = "harq", "HARQ": "The packet is on the HS-DSCH or E-DCH, and HARQ repeats a block of its user, or waits to repeat it.";
     RadioQueue = "radio_queue", "radio queue": "The packet waits in RLC's buffer or at the Node B while other users, or other connections of the user, are served.";
     CoreQueue = "core_queue", "core network queue": "The packet is in the fixed network for longer than an empty one takes.";
     NeedlessRepeats = "needless_repeats", "unneeded retransmissions": "The radio or a link carries a copy of data that had already arrived, ahead of the packet.";

@@ -44,10 +44,10 @@ enum WaitObject {
     /// A packet of this direction in the radio access network. `served` is the cause while the
     /// packet is served.
     Radio { direction: Direction, packet: PacketId, served: Cause },
-    /// A packet in the fixed network, which would leave an empty network at `until`. From then on
-    /// the cause is `later`.
+    /// A packet in the fixed network, which would leave an empty network at `until`. The cause is
+    /// `moving` until then and `later` afterwards.
     Core { until: Time, moving: Cause, later: Cause },
-    /// The data with this sequence number, of which every copy is lost and which `end` holds.
+    /// The data with this sequence number, which `end` has to retransmit: every copy is lost.
     Lost { end: End, number: u64, loss: Loss },
     /// An acknowledgment that was lost.
     LostAck(Loss),
@@ -55,7 +55,7 @@ enum WaitObject {
     Nothing(Cause),
 }
 
-/// Progress of the data of one end, as needed by the transfer to which the connection belongs.
+/// Progress of the data of one end, from which the transfer of the connection finds its octet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Progress {
     /// Number of the next octet that the receiver expects (RCV.NXT, RFC 9293 §3.3.1).
@@ -87,11 +87,11 @@ pub(super) struct Connection {
     /// Expiries of the retransmission timers of both ends.
     pub timeouts: Timeouts,
     /// End of the log: the causes up to this time are known.
-    since: Time,
+    logged_until: Time,
     /// The current wait. `None` if an event may have changed it.
     wait: Option<WaitObject>,
     /// The current wait for a lost packet, and its start.
-    lost: Option<(WaitObject, Time)>,
+    lost_wait: Option<(WaitObject, Time)>,
     /// Whether written data and windows of the senders are known.
     knows_senders: bool,
 }
@@ -113,9 +113,9 @@ impl Connection {
             directions: [DirectionState::new(mss, now), DirectionState::new(mss, now)],
             log,
             timeouts: Timeouts::default(),
-            since: now,
+            logged_until: now,
             wait: None,
-            lost: None,
+            lost_wait: None,
             knows_senders,
         }
     }
@@ -149,37 +149,38 @@ impl Connection {
         }
     }
 
-    /// A packet left the sender at `end`, or reached it. This ends the silence of that sender, so
-    /// earlier intervals can be settled.
+    /// A packet left the sender at `end`, or reached it, which ends the silence of that sender.
+    /// Settles the intervals whose causes no timeout can change any more: a timeout changes causes
+    /// only since the start of a sender's silence or of the wait for a lost packet.
     pub fn active(&mut self, end: End, now: Time) {
-        self.directions[end as usize].active = now;
-        let waiting = self
+        self.directions[end as usize].last_active = now;
+        let silences = self
             .directions
             .iter()
             .filter(|direction| direction.una < direction.max_sent)
-            .map(|direction| direction.active);
-        let lost = self.lost.map(|(_, since)| since);
-        let settled = waiting.chain(lost).min().unwrap_or(now);
-        self.log.settle(settled.min(self.since));
+            .map(|direction| direction.last_active);
+        let lost_since = self.lost_wait.map(|(_, since)| since);
+        let settled = silences.chain(lost_since).min().unwrap_or(now);
+        self.log.settle(settled.min(self.logged_until));
     }
 
     /// Logs the wait up to `now`.
     #[inline]
     pub fn advance(&mut self, ue: &Ue, now: Time) {
-        while self.since < now {
+        while self.logged_until < now {
             let wait = match self.wait {
                 Some(wait) => wait,
                 None => *self.wait.insert(self.find_object()),
             };
-            self.lost = match (wait, self.lost) {
-                (WaitObject::Lost { .. }, Some((same, since))) if same == wait => Some((wait, since)),
-                (WaitObject::Lost { .. }, _) => Some((wait, self.since)),
+            self.lost_wait = match (wait, self.lost_wait) {
+                (WaitObject::Lost { .. }, Some((before, since))) if before == wait => Some((wait, since)),
+                (WaitObject::Lost { .. }, _) => Some((wait, self.logged_until)),
                 _ => None,
             };
-            let (wait_cause, until) = cause_at(wait, ue, self.since);
+            let (wait_cause, until) = cause_at(wait, ue, self.logged_until);
             let end = until.min(now);
-            self.log.push(self.since, end, wait_cause);
-            self.since = end;
+            self.log.push(self.logged_until, end, wait_cause);
+            self.logged_until = end;
         }
     }
 
@@ -236,10 +237,12 @@ impl Connection {
         let direction = &self.directions[end as usize];
         let number = direction.rcv_next;
         if let Some(copy) = direction.copies(number).find(|copy| copy.is_alive()) {
-            let (served, moving) = match direction.in_setup() || number == 0 {
-                true => (Cause::Setup, Cause::Setup),
-                // Without the window, more data would be on the radio at this time.
-                false => (Cause::Serialisation, direction.limiting_window().unwrap_or(Cause::Propagation)),
+            let (served, moving) = if direction.in_setup() || number == 0 {
+                (Cause::Setup, Cause::Setup)
+            } else {
+                // While the packet crosses the fixed network, a window that holds back data is the
+                // cause: without it, the radio would have data to send at this time.
+                (Cause::Serialisation, direction.limiting_window().unwrap_or(Cause::Propagation))
             };
             return if direction.has_needless_ahead(copy.packet) {
                 wait_for_packet(end, copy, Cause::NeedlessRepeats, moving, Cause::NeedlessRepeats)
@@ -291,10 +294,10 @@ impl Connection {
     pub fn timeout(&mut self, end: End, now: Time) {
         let direction = &self.directions[end as usize];
         let reverse = &self.directions[end.other() as usize];
-        let silent_since = direction.active.max(self.opened);
+        let silent_since = direction.last_active.max(self.opened);
         let causes: Vec<Interval> = self.log.between(silent_since, now).collect();
         let is_needed = self.timeouts.expired(direction, reverse, (end, silent_since, now), &causes);
-        if let Some((WaitObject::Lost { end: holder, .. }, since)) = &mut self.lost
+        if let Some((WaitObject::Lost { end: holder, .. }, since)) = &mut self.lost_wait
             && *holder == end
         {
             self.log.relabel_timer_wait(*since);
@@ -319,9 +322,9 @@ impl Connection {
     /// Returns the end.
     pub fn end_with_last_packet(&mut self) -> Time {
         if self.kind != Kind::Tcp {
-            self.since = self.log.trim(Cause::NotVisible).unwrap_or(self.since);
+            self.logged_until = self.log.trim(Cause::NotVisible).unwrap_or(self.logged_until);
         }
-        self.since
+        self.logged_until
     }
 
     /// Ends the connection. Returns the sums, the sums inside the window, and the intervals.
@@ -373,7 +376,9 @@ fn cause_on_radio(
 ) -> (WaitCause, Time) {
     let (reason, until) = ue.bearers[direction.index()].wait_reason(packet, at);
     let sn = match reason {
-        WaitReason::Recovering(sn, _) | WaitReason::Prohibited(sn) => Some(sn),
+        WaitReason::Recovering { sn, .. } | WaitReason::Prohibited { sn } | WaitReason::Reordered { sn } => {
+            Some(sn)
+        }
         _ => None,
     };
     let cause = match reason {
@@ -383,15 +388,23 @@ fn cause_on_radio(
         WaitReason::Queued if ue.is_refused_dch() => Cause::DchRefused,
         WaitReason::Queued => Cause::RadioQueue,
         WaitReason::WindowFull => Cause::RlcWindow,
-        WaitReason::Recovering(..) | WaitReason::Prohibited(_) if ue.capacity.is_report_late(direction) => {
+        WaitReason::NoCredit => Cause::IubCredit,
+        WaitReason::Repeated => Cause::Harq,
+        WaitReason::Reordered { .. } => Cause::Reordering,
+        WaitReason::Recovering { .. } | WaitReason::Prohibited { .. }
+            if ue.capacity.is_report_late(direction) =>
+        {
             Cause::AckChannel
         }
-        WaitReason::Prohibited(_) => Cause::StatusProhibited,
-        WaitReason::Recovering(_, LossPlace::NodebQueue) => Cause::NodebDrop,
-        WaitReason::Recovering(_, LossPlace::Air) => Cause::RlcRecovery,
+        WaitReason::Prohibited { .. } => Cause::StatusProhibited,
+        WaitReason::Recovering { place: LossPlace::NodebQueue, .. } => Cause::NodebDrop,
+        WaitReason::Recovering { place: LossPlace::Air, .. } => Cause::RlcRecovery,
     };
+    // A missing radio resource takes precedence over the state of RLC.
     match ue.missing_resource(direction, at) {
-        Some((resource, to)) => (WaitCause { sn, ..WaitCause::from(resource) }, until.min(to)),
+        Some((resource, missing_until)) => {
+            (WaitCause { sn, ..WaitCause::from(resource) }, until.min(missing_until))
+        }
         None => (WaitCause { sn, ..WaitCause::from(cause) }, until),
     }
 }

@@ -80,7 +80,7 @@ pub(super) struct DirectionState {
     /// The loss of an acknowledgment after which none has arrived.
     pub lost_ack: Option<Loss>,
     /// Time at which a packet last left this sender or reached it.
-    pub active: Time,
+    pub last_active: Time,
     /// A SYN that has reached a proxy, which may hold it.
     pub syn_at_proxy: Option<PacketId>,
 }
@@ -101,7 +101,7 @@ impl DirectionState {
             cwnd_before_spurious: None,
             in_transit: Vec::new(),
             lost_ack: None,
-            active: now,
+            last_active: now,
             syn_at_proxy: None,
         }
     }
@@ -136,7 +136,7 @@ impl DirectionState {
     /// A segment left the sender. It is at `place`.
     pub fn sent(&mut self, packet: PacketId, segment: &Segment, place: Position) {
         if self.max_sent == 0 && segment.seq == FIRST_BYTE && segment.sequence_length() > 0 {
-            // A connection without a SYN.
+            // A flow without a SYN begins with the first payload byte.
             (self.una, self.rcv_next) = (FIRST_BYTE, FIRST_BYTE);
         }
         if segment.sequence_length() > 0 {

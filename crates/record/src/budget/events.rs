@@ -12,7 +12,7 @@ use umts_stack::trace::{CapturePoint, Channel, DropPlace, Real, TraceEvent};
 use umts_units::{Bytes, Duration, Time};
 
 use super::Budget;
-use super::bearer::statuses;
+use super::bearer::{Undeliverable, statuses};
 use super::capacity::Capacity;
 use super::connection::{Connection, Kind};
 use super::direction_state::Position;
@@ -25,7 +25,7 @@ use crate::metrics::Window;
 
 impl Budget {
     /// Opens a flow of datagrams or a DNS lookup of a program. Its packets are traced as segments
-    /// of `connection`. The sequence numbers count octets, or queries and answers.
+    /// of `connection`, whose sequence numbers count octets of datagrams, or queries and answers.
     pub fn open_datagrams(&mut self, now: Time, connection: ConnectionId, ue: UeId, kind: Kind) {
         let (flow, sender, leg) = (FlowId(u32::MAX), End::Server, ProxyLeg::Whole);
         let transfer = connection;
@@ -36,8 +36,8 @@ impl Budget {
         self.change_kind(now, connection, kind);
     }
 
-    /// The connection for which the lookup `connection` was made begins. The time of the lookup is
-    /// part of its time.
+    /// Changes the kind of `connection`, when a program begins the connection for which it looked
+    /// up a name. The time of the lookup then belongs to that connection.
     pub fn change_kind(&mut self, now: Time, connection: ConnectionId, kind: Kind) {
         if let Some(connection) = self.connection_at(now, connection) {
             connection.change_kind(kind, now);
@@ -191,7 +191,7 @@ impl Budget {
         if ue_state.bearers[direction.index()].is_empty() {
             self.waiting.remove(ue_state.cell, direction.index(), ue);
         }
-        while let Some((packet, connection, loss)) = self.undeliverable.pop() {
+        while let Some(Undeliverable { packet, connection, loss }) = self.undeliverable.pop() {
             if let Some(waterfall) = &mut self.waterfall {
                 waterfall.lost(now, packet, loss);
             }
@@ -214,7 +214,7 @@ impl Budget {
     ) {
         let (forward, reverse) = (direction.index(), direction.reversed().index());
         let cell = self.ues[ue.index()].cell;
-        let waits = match channel {
+        let is_queued_at_nodeb = match channel {
             Channel::HsDsch => true,
             Channel::Fach => self.has_queue[cell],
             Channel::Rach | Channel::Dch | Channel::EDch | Channel::Dsch | Channel::Ack => false,
@@ -224,7 +224,7 @@ impl Budget {
         let bearer = &mut ue_state.bearers[forward];
         match stage {
             Stage::Leaves => {
-                bearer.leave(set, waits);
+                bearer.leave(set, is_queued_at_nodeb);
                 ue_state.capacity.leaves(direction, set);
                 if statuses(set, Lost::default()).any(|status| status.lsn.is_some()) {
                     ue_state.bearers[reverse].reported(now);
@@ -245,7 +245,7 @@ impl Budget {
         self.undeliverable = undeliverable;
         self.record_undeliverable(now, ue, direction);
         let goes_on_air = match stage {
-            Stage::Leaves => !waits,
+            Stage::Leaves => !is_queued_at_nodeb,
             Stage::OnAir => true,
             Stage::Dropped | Stage::Arrives(_) => false,
         };
@@ -254,8 +254,8 @@ impl Budget {
         }
     }
 
-    /// The channel carries blocks of `ue` for one TTI. On a shared channel without codes, all other
-    /// users wait.
+    /// The channel carries blocks of `ue` for one TTI. Outside a layout a shared channel serves one
+    /// UE at a time, so its other UEs wait for this TTI.
     fn serve(&mut self, now: Time, (ue, direction, channel): (UeId, Direction, Channel), set: &BlockSet) {
         let forward = direction.index();
         let served_ue = &mut self.ues[ue.index()];
@@ -266,12 +266,55 @@ impl Budget {
         if channel.is_dedicated() || served_ue.is_in_layout {
             return;
         }
+        self.others_wait(now, (ue, direction), (cell, shared_channel), tti);
+    }
+
+    /// A shared channel of a cell carries blocks of `ue` for one TTI. All other users of it wait.
+    fn others_wait(
+        &mut self,
+        now: Time,
+        (ue, direction): (UeId, Direction),
+        (cell, channel): (usize, (Channel, u16)),
+        tti: Duration,
+    ) {
+        let forward = direction.index();
         for index in 0..self.waiting.in_cell(cell, forward).len() {
             let other = self.waiting.in_cell(cell, forward)[index];
-            if other != ue && self.ues[other.index()].uses_shared(forward, shared_channel) {
+            if other != ue && self.ues[other.index()].uses_shared(forward, channel) {
                 self.ue_at(now, other).bearers[forward].others_served(now, tti);
             }
         }
+    }
+
+    /// Records events of HARQ and reordering on the HS-DSCH and the E-DCH. Returns whether `event` is one.
+    fn record_harq(&mut self, now: Time, event: &TraceEvent) -> bool {
+        let (ue, channel, attempt, is_decoded, is_last) = match event {
+            TraceEvent::HsBlockSent { ue, attempt, is_decoded, is_last, .. } => {
+                (*ue, Channel::HsDsch, *attempt, *is_decoded, *is_last)
+            }
+            TraceEvent::EBlockSent { ue, attempt, is_decoded, is_last, .. } => {
+                (*ue, Channel::EDch, *attempt, *is_decoded, *is_last)
+            }
+            TraceEvent::T1Expired { ue } => {
+                self.ue_at(now, *ue).bearers[Direction::Downlink.index()].harq.released();
+                return true;
+            }
+            TraceEvent::ET1Expired { ue } => {
+                self.ue_at(now, *ue).bearers[Direction::Uplink.index()].harq.released();
+                return true;
+            }
+            _ => return false,
+        };
+        let direction = if channel == Channel::HsDsch { Direction::Downlink } else { Direction::Uplink };
+        let sender = self.ue_at(now, ue);
+        let tti = sender.tti(direction.index(), channel);
+        sender.bearers[direction.index()].harq.transmitted(now, tti, attempt, is_decoded, is_last);
+        // New blocks are counted when they leave the Node B.
+        if channel == Channel::HsDsch && attempt > 1 {
+            let (cell, channel) = (sender.cell, sender.channel(direction.index(), channel));
+            self.others_wait(now, (ue, direction), (cell, channel), tti);
+        }
+        true
     }
 
     /// Records that a user lacks a radio resource, or no longer lacks it.
@@ -380,6 +423,7 @@ impl TraceSink<TraceEvent> for Budget {
             TraceEvent::CellUpdateEnded { ue, .. } => self.ue_at(now, *ue).end_cell_update(),
             TraceEvent::RrcSwitch { ue, from, to, .. } => self.ue_at(now, *ue).begin_switch(*from, *to),
             TraceEvent::RrcState { ue, state } => self.ue_at(now, *ue).enter_state(*state),
+            _ if self.record_harq(now, event) => {}
             _ => self.record_radio_shortage(now, event),
         }
     }

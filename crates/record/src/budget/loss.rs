@@ -17,7 +17,7 @@ macro_rules! losses {
             /// All losses, ordered from the radio to the server.
             pub const ALL: [Loss; [$(Loss::$loss),*].len()] = [$(Loss::$loss),*];
 
-            /// Name in tables. It is also the name of the cause of waits that no timer ends.
+            /// Name in tables. The cause of a wait that ends without a timeout has the same name.
             pub fn name(self) -> &'static str {
                 match self { $(Loss::$loss => $name),* }
             }

@@ -14,7 +14,7 @@ const SPURIOUS_SILENCE: &str = "budget_spurious_silence_s";
 
 /// All metrics of the budget, in the order of the results.
 pub fn definitions() -> impl Iterator<Item = Definition> {
-    let of = |(name, label), unit, meaning, numerator, denominator| Definition {
+    let definition = |(name, label), unit, meaning, numerator, denominator| Definition {
         name,
         label,
         unit,
@@ -23,7 +23,7 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         numerator,
         denominator,
     };
-    let total = of(
+    let total = definition(
         (TOTAL, "Time with a connection open"),
         "s",
         "Time in which connections were open: the sum of the causes.",
@@ -31,8 +31,8 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         "",
     );
     let parts = Cause::ALL.iter().map(move |cause| {
-        of(
-            (cause.metrics().0, cause.label()),
+        definition(
+            (cause.time_metric(), cause.label()),
             "s",
             cause.meaning(),
             "time with this cause, summed over connections",
@@ -40,13 +40,13 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         )
     });
     let shares = Cause::ALL.iter().map(move |cause| {
-        of((cause.metrics().1, cause.label()), "%", cause.meaning(), cause.metrics().0, TOTAL)
+        definition((cause.share_metric(), cause.label()), "%", cause.meaning(), cause.time_metric(), TOTAL)
     });
     let needed = Loss::ALL.iter().map(move |loss| {
         let (name, label, meaning) = loss.needed_metric();
-        of((name, label), "s", meaning, "time with this cause, summed over connections", "")
+        definition((name, label), "s", meaning, "time with this cause, summed over connections", "")
     });
-    let silence = of(
+    let silence = definition(
         (SPURIOUS_SILENCE, "Silence before spurious RTOs"),
         "s",
         "Silence of a sender before spurious retransmission timeouts. This time is also part of the causes of the delay.",
@@ -57,8 +57,9 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         let [spurious, needed] = reason.metrics();
         let [as_spurious, as_needed] = reason.labels();
         [
-            spurious.map(|name| of((name, as_spurious), "1", reason.meaning(), "spurious timeouts", "")),
-            needed.map(|name| of((name, as_needed), "1", reason.meaning(), "needed timeouts", "")),
+            spurious
+                .map(|name| definition((name, as_spurious), "1", reason.meaning(), "spurious timeouts", "")),
+            needed.map(|name| definition((name, as_needed), "1", reason.meaning(), "needed timeouts", "")),
         ]
     });
     let whole = std::iter::once(total).chain(parts).chain(shares).chain(needed).chain([silence]);
@@ -86,7 +87,7 @@ const TRANSFER: [(&str, &str, &str); 3] = [
 
 /// Metrics of transfers that a proxy splits.
 fn transfer_definitions() -> impl Iterator<Item = Definition> {
-    let of = |name, label, meaning| Definition {
+    let definition = |name, label, meaning| Definition {
         name,
         label,
         unit: "s",
@@ -95,11 +96,11 @@ fn transfer_definitions() -> impl Iterator<Item = Definition> {
         numerator: "time, summed over transfers",
         denominator: "",
     };
-    let whole = TRANSFER.into_iter().map(move |(name, label, meaning)| of(name, label, meaning));
+    let whole = TRANSFER.into_iter().map(move |(name, label, meaning)| definition(name, label, meaning));
     let legs = [0, 1].into_iter().flat_map(move |leg| {
         let each = Cause::ALL.iter();
         each.map(move |cause| {
-            of(cause.transfer_metrics()[leg], cause.transfer_labels()[leg], cause.meaning())
+            definition(cause.transfer_metrics()[leg], cause.transfer_labels()[leg], cause.meaning())
         })
     });
     whole.chain(legs)
@@ -137,8 +138,8 @@ impl TimeoutCounts {
 pub(super) fn metrics(parts: &Parts, timeouts: &TimeoutCounts) -> MetricSet {
     let total = parts.total();
     let share = |part: Duration| (!total.is_zero()).then(|| 100.0 * part.as_secs() / total.as_secs());
-    let seconds = Cause::ALL.iter().map(|cause| (cause.metrics().0, Some(parts.of(*cause).as_secs())));
-    let shares = Cause::ALL.iter().map(|cause| (cause.metrics().1, share(parts.of(*cause))));
+    let seconds = Cause::ALL.iter().map(|cause| (cause.time_metric(), Some(parts.of(*cause).as_secs())));
+    let shares = Cause::ALL.iter().map(|cause| (cause.share_metric(), share(parts.of(*cause))));
     let counts = TimeoutReason::ALL.iter().flat_map(|reason| {
         let counted = |needed: usize| Some(timeouts.by_reason[needed][*reason as usize] as f64);
         let [spurious, needed] = reason.metrics();

@@ -37,6 +37,8 @@ impl LossPlace {
 pub(super) struct Hole {
     pub sn: u64,
     pub place: LossPlace,
+    /// Whether a later PDU has arrived, so that the receiver knows of the loss.
+    pub is_known: bool,
     /// End of the prohibition of the status report about the PDU, if it is prohibited.
     pub prohibited_until: Option<Time>,
 }
@@ -70,8 +72,8 @@ impl MissingPdus {
 
     /// PDU `sn` arrived, or was lost at `lost_at`.
     pub fn record_fate(&mut self, sn: u64, lost_at: Option<LossPlace>, is_retransmission: bool) {
-        let found = self.lost.binary_search_by_key(&sn, |missing| missing.sn);
-        match (found, lost_at) {
+        let position = self.lost.binary_search_by_key(&sn, |missing| missing.sn);
+        match (position, lost_at) {
             (Err(at), Some(place)) if !is_retransmission => {
                 self.lost.insert(at, MissingPdu { sn, place, is_reported: false });
             }
@@ -79,6 +81,7 @@ impl MissingPdus {
             (Ok(at), None) => {
                 self.lost.remove(at);
             }
+            // A PDU that was not missing arrived again, or its retransmission was lost.
             _ => {}
         }
         if lost_at.is_none() {
@@ -99,6 +102,11 @@ impl MissingPdus {
         self.prohibited_until = until;
     }
 
+    /// Whether the receiver knows of all losses: after each lost PDU a later one has arrived.
+    pub fn are_all_known(&self) -> bool {
+        self.lost.last().is_none_or(|missing| missing.sn < self.arrived_below)
+    }
+
     /// Place of the loss of the first missing PDU from `first` to `last`.
     pub fn place_in(&self, first: u64, last: u64) -> Option<LossPlace> {
         let at = self.lost.partition_point(|missing| missing.sn < first);
@@ -110,8 +118,9 @@ impl MissingPdus {
         let at = self.lost.partition_point(|missing| missing.sn < first);
         let MissingPdu { sn, place, is_reported } =
             *self.lost.get(at).filter(|missing| missing.sn <= last)?;
-        let is_prohibited = !is_reported && sn < self.arrived_below && now < self.prohibited_until;
-        Some(Hole { sn, place, prohibited_until: is_prohibited.then_some(self.prohibited_until) })
+        let is_known = sn < self.arrived_below;
+        let is_prohibited = !is_reported && is_known && now < self.prohibited_until;
+        Some(Hole { sn, place, is_known, prohibited_until: is_prohibited.then_some(self.prohibited_until) })
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //!   events.rs ─► ue.rs, bearer.rs, missing.rs   positions of packets in the radio access network
+//!                harq.rs                       repetitions and reordering below RLC
 //!                capacity.rs, dsch_postponement.rs   radio resources that the UE lacks
 //!          ─► direction_state.rs, loss.rs   other positions, losses, windows, data written and sent
 //!               │
@@ -25,6 +26,7 @@ mod connection;
 mod direction_state;
 mod dsch_postponement;
 mod events;
+mod harq;
 mod log;
 mod loss;
 mod metrics;
@@ -131,14 +133,15 @@ pub struct Budget {
     config: BudgetConfig,
     ues: Vec<Ue>,
     waiting: WaitingUes,
-    /// Whether the blocks of the cell wait at the Node B, by cell.
+    /// Whether FACH blocks wait in queues of the Node B, by cell.
     has_queue: Vec<bool>,
+    /// Links of the fixed network, from the servers to the RNC.
     core: Vec<LinkConfig>,
     /// Number of links between servers and proxy.
     hops_to_proxy: usize,
     open: Open<Connection>,
     finished: Vec<ConnectionBudget>,
-    /// Transfers that a proxy splits, and the budgets of finished transfers.
+    /// Open transfers that a proxy splits.
     transfers: Transfers,
     finished_transfers: Vec<TransferBudget>,
     report: Report,
@@ -219,7 +222,8 @@ impl Budget {
         self.finished
     }
 
-    /// The budgets of the transfers that a proxy split, in the same order.
+    /// The budgets of the transfers that a proxy split: finished ones in the order of their end,
+    /// then those open at `end`.
     pub fn into_transfers(mut self, end: Time) -> Vec<TransferBudget> {
         self.close_all(end);
         self.finished_transfers

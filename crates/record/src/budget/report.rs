@@ -88,7 +88,7 @@ impl Report {
         }
     }
 
-    /// Adds finished connections. Connections with a row get their budget into it.
+    /// Adds finished connections. Appends the metrics of a connection to its row, if it has one.
     pub fn add(&mut self, config: &BudgetConfig, budgets: Vec<ConnectionBudget>, rows: &mut [ConnectionRow]) {
         let mut rows: Vec<&mut ConnectionRow> = rows.iter_mut().collect();
         rows.sort_by_key(|row| row.connection);
@@ -252,7 +252,7 @@ fn connections_table(connections: &[ConnectionBudget]) -> Table {
         Column::new("until_s", "s", times(&|budget| budget.until.as_secs())),
     ];
     columns.extend(Cause::ALL.iter().map(|cause| {
-        Column::new(cause.metrics().0, "s", times(&|budget| budget.parts.of(*cause).as_secs()))
+        Column::new(cause.time_metric(), "s", times(&|budget| budget.parts.of(*cause).as_secs()))
     }));
     Table { name: "budget_connections", columns }
 }

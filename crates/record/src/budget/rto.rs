@@ -97,6 +97,7 @@ impl TimeoutReason {
             Cause::AckChannel
             | Cause::StatusProhibited
             | Cause::NodebDrop
+            | Cause::Reordering
             | Cause::RlcRecovery
             | Cause::RlcWindow => TimeoutReason::RlcRecovery,
             Cause::AckLoss => TimeoutReason::AckLoss,
@@ -117,7 +118,7 @@ pub struct Timeout {
     pub silent_since: Time,
     /// Time of the expiry.
     pub at: Time,
-    /// Whether no copy of the segment arrived, or would have arrived.
+    /// Whether every copy of the segment that had left before the expiry was lost.
     pub is_needed: bool,
     /// Reason of the timeout.
     pub reason: TimeoutReason,
@@ -172,12 +173,13 @@ impl Timeouts {
     pub fn settle(&mut self, packet: PacketId, loss: Option<Loss>) -> Vec<End> {
         let mut needed = Vec::new();
         let all = &mut self.all;
-        self.undecided.retain_mut(|(place, copies)| {
+        self.undecided.retain_mut(|(index, copies)| {
             let Some(at) = copies.iter().position(|copy| *copy == packet) else { return true };
+            // A copy arrived: the timeout stays spurious.
             let Some(loss) = loss else { return false };
             copies.remove(at);
             if copies.is_empty() {
-                let timeout = &mut all[*place];
+                let timeout = &mut all[*index];
                 (timeout.is_needed, timeout.reason, timeout.sn) = (true, loss.reason(), None);
                 needed.push(timeout.end);
             }
@@ -194,16 +196,16 @@ impl Timeouts {
 
 /// Returns the reason that explains most of a silence, and the first PDU that RLC repaired in it.
 fn longest_reason(causes: &[Interval]) -> (TimeoutReason, Option<u16>) {
-    let of = |interval: &Interval| TimeoutReason::of_wait(interval.cause, interval.loss);
-    let mut longest = (TimeoutReason::RadioDelay, 0);
+    let reason_of = |interval: &Interval| TimeoutReason::of_wait(interval.cause, interval.loss);
+    let (mut longest, mut longest_ns) = (TimeoutReason::RadioDelay, 0);
     for reason in TimeoutReason::ALL {
-        let those = causes.iter().filter(|interval| of(interval) == reason);
-        let time = those.map(|interval| (interval.end - interval.start).as_nanos()).sum();
-        if time > longest.1 {
-            longest = (reason, time);
+        let waits = causes.iter().filter(|interval| reason_of(interval) == reason);
+        let time_ns = waits.map(|interval| (interval.end - interval.start).as_nanos()).sum();
+        if time_ns > longest_ns {
+            (longest, longest_ns) = (reason, time_ns);
         }
     }
-    let mut repairs = causes.iter().filter(|interval| of(interval) == TimeoutReason::RlcRecovery);
+    let mut repairs = causes.iter().filter(|interval| reason_of(interval) == TimeoutReason::RlcRecovery);
     let sn = repairs.find_map(|interval| interval.sn);
-    (longest.0, sn.filter(|_| longest.0 == TimeoutReason::RlcRecovery))
+    (longest, sn.filter(|_| longest == TimeoutReason::RlcRecovery))
 }

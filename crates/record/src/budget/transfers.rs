@@ -1,10 +1,11 @@
 //! The time budget of transfers that a proxy splits. It follows the octet for which the receiver
 //! waits, from leg to leg.
 //!
-//! While the octet is before the proxy, the transfer has the cause of the first leg; behind the
-//! proxy, the cause of the second leg. While the octet is in the proxy, the transfer waits for
-//! capacity towards the second leg, or for its set-up. The causes of a leg are final only when the
-//! leg has ended, because timeouts change them. Until then only the places are recorded.
+//! Until the octet reaches the proxy, the transfer has the cause of the first leg; after the octet
+//! has left the proxy, the cause of the second leg. While the octet is in the proxy, the transfer
+//! waits for capacity towards the second leg, or for the set-up of the second leg. The causes of a
+//! leg are final only when the leg has ended, because timeouts change them. Until then only the
+//! places are recorded.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ use super::connection::Progress;
 use super::log::Interval;
 use crate::metrics::Window;
 
-/// Position of the octet.
+/// Position of the octet for which the receiver waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OctetPlace {
     /// On a leg, or waiting for it. Index 0 is the leg of the sender.
@@ -65,14 +66,22 @@ struct Transfer {
     legs: [(ConnectionId, ProxyLeg); 2],
     sender: End,
     opened: Time,
-    /// End of `places`.
-    since: Time,
-    /// Start and end of each stay of the octet at a place.
-    places: Vec<(Time, Time, OctetPlace)>,
-    /// Intervals of the legs with their final causes.
+    /// Time up to which `stays` is known.
+    known_until: Time,
+    /// Places of the octet, without gaps in time.
+    stays: Vec<Stay>,
+    /// Intervals with their final causes, by leg in the order of `legs`.
     waited: [Vec<Interval>; 2],
-    /// Which of the legs have ended.
+    /// Whether each of `legs` has ended.
     has_ended: [bool; 2],
+}
+
+/// A stay of the octet at a place.
+#[derive(Debug, Clone, Copy)]
+struct Stay {
+    start: Time,
+    end: Time,
+    place: OctetPlace,
 }
 
 /// A finished transfer.
@@ -151,8 +160,8 @@ impl Transfers {
             legs,
             sender,
             opened: now,
-            since: now,
-            places: Vec::new(),
+            known_until: now,
+            stays: Vec::new(),
             waited: [Vec::new(), Vec::new()],
             has_ended: [false; 2],
         };
@@ -179,16 +188,17 @@ impl Transfers {
         first: Option<Progress>,
         second: Option<Progress>,
     ) {
-        let Some(open) = self.open.get_mut(&transfer).filter(|open| open.since < now && !open.has_ended[1])
-        else {
+        let Some(open) = self.open.get_mut(&transfer) else { return };
+        let [_, receiver_leg_ended] = open.has_ended;
+        if open.known_until >= now || receiver_leg_ended {
             return;
-        };
-        let place = place(first, second);
-        match open.places.last_mut() {
-            Some(last) if last.2 == place => last.1 = now,
-            _ => open.places.push((open.since, now, place)),
         }
-        open.since = now;
+        let place = place(first, second);
+        match open.stays.last_mut() {
+            Some(last) if last.place == place => last.end = now,
+            _ => open.stays.push(Stay { start: open.known_until, end: now, place }),
+        }
+        open.known_until = now;
     }
 
     /// Adds settled intervals of a connection.
@@ -211,7 +221,7 @@ impl Transfers {
 
     pub fn finish(&mut self, transfer: ConnectionId) -> Option<TransferBudget> {
         let open = self.open.remove(&transfer)?;
-        let (opened, until) = (open.opened, open.since);
+        let (opened, until) = (open.opened, open.known_until);
         Some(TransferBudget { transfer, opened, until, intervals: open.intervals() })
     }
 }
@@ -219,14 +229,14 @@ impl Transfers {
 impl Transfer {
     fn intervals(self) -> Vec<TransferInterval> {
         let mut intervals = Vec::new();
-        for (start, end, place) in &self.places {
-            match *place {
-                OctetPlace::Leg(leg) => self.on_leg(leg, *start, *end, &mut intervals),
+        for Stay { start, end, place } in self.stays.iter().copied() {
+            match place {
+                OctetPlace::Leg(leg) => self.on_leg(leg, start, end, &mut intervals),
                 OctetPlace::Queue => {
-                    intervals.push(TransferInterval { start: *start, end: *end, part: TransferPart::Queue })
+                    intervals.push(TransferInterval { start, end, part: TransferPart::Queue });
                 }
                 OctetPlace::Setup => {
-                    intervals.push(TransferInterval { start: *start, end: *end, part: TransferPart::Setup })
+                    intervals.push(TransferInterval { start, end, part: TransferPart::Setup });
                 }
             }
         }
@@ -234,8 +244,8 @@ impl Transfer {
     }
 
     /// Adds the causes of the leg from `start` to `end`.
-    fn on_leg(&self, leg: usize, start: Time, end: Time, intervals: &mut Vec<TransferInterval>) {
-        let ((_, leg), waited) = (self.legs[leg], &self.waited[leg]);
+    fn on_leg(&self, index: usize, start: Time, end: Time, intervals: &mut Vec<TransferInterval>) {
+        let ((_, leg), waited) = (self.legs[index], &self.waited[index]);
         let mut at = start;
         let first = waited.partition_point(|interval| interval.end <= start);
         for interval in waited[first..].iter().take_while(|interval| interval.start < end) {
@@ -280,6 +290,7 @@ fn place(first: Option<Progress>, second: Option<Progress>) -> OctetPlace {
 mod tests {
     use super::*;
 
+    /// The receiver has octets 1 to 1,000, and the proxy has sent it no more.
     const SECOND: Progress = Progress {
         next: 1001,
         sent: 1001,
@@ -288,6 +299,7 @@ mod tests {
         is_established: true,
         waits_for_handshake: false,
     };
+    /// The proxy has octets 1 to 3,000 of the 5,000 octets that the sender has sent.
     const FIRST: Progress = Progress { next: 3001, sent: 5001, has_more: true, ..SECOND };
 
     #[test]
@@ -295,23 +307,33 @@ mod tests {
         let new = Progress { is_established: false, ..SECOND };
         let cases = [
             ("the proxy has more than the receiver, and may send", FIRST, SECOND, OctetPlace::Queue),
-            ("it is on its way", FIRST, Progress { sent: 2001, ..SECOND }, OctetPlace::Leg(1)),
-            ("the window holds it", FIRST, Progress { is_held_back: true, ..SECOND }, OctetPlace::Leg(1)),
-            ("the proxy waits for it too", Progress { next: 1001, ..FIRST }, SECOND, OctetPlace::Leg(0)),
+            ("the proxy has sent the octet", FIRST, Progress { sent: 2001, ..SECOND }, OctetPlace::Leg(1)),
             (
-                "there is nothing more",
+                "a window of the second leg holds the octet back",
+                FIRST,
+                Progress { is_held_back: true, ..SECOND },
+                OctetPlace::Leg(1),
+            ),
+            (
+                "the proxy waits for the octet too",
+                Progress { next: 1001, ..FIRST },
+                SECOND,
+                OctetPlace::Leg(0),
+            ),
+            (
+                "the receiver has all data",
                 Progress { next: 1001, has_more: false, ..FIRST },
                 SECOND,
                 OctetPlace::Leg(1),
             ),
             (
-                "the proxy has it, and nowhere to send it",
+                "the proxy has the octet, and the second leg is not established",
                 FIRST,
                 Progress { next: 0, sent: 1, ..new },
                 OctetPlace::Setup,
             ),
             (
-                "a SYN is held",
+                "the proxy holds the SYN of the first leg",
                 Progress { next: 1, waits_for_handshake: true, ..FIRST },
                 Progress { next: 0, sent: 1, ..new },
                 OctetPlace::Setup,

@@ -1,9 +1,10 @@
 //! State of a user equipment: both directions of its bearer, and whether its channels carry data.
 
 use umts_stack::ids::{ConnectionId, Direction, UeId};
-use umts_stack::network::UeConfig;
+use umts_stack::network::{ChannelConfig, UeConfig};
 use umts_stack::rnc::rrc::RrcState;
 use umts_stack::trace::{Channel, TraceEvent};
+
 use umts_units::{Duration, Time};
 
 use super::bearer::{Bearer, DchFormat};
@@ -31,8 +32,9 @@ pub(super) struct Ue {
     is_suspended: bool,
     /// Whether a cell update is in progress. RLC sends nothing until it is re-established.
     is_in_cell_update: bool,
-    /// TTIs of the common channels and of the DCHs, by direction.
+    /// TTIs of the channels outside CELL_DCH, by direction.
     common: [Duration; 2],
+    /// TTIs of the channels in CELL_DCH, by direction.
     dedicated: [Duration; 2],
     /// The DCH that the UE requests, by direction, if RRC switches it.
     dch: Option<[DchFormat; 2]>,
@@ -40,10 +42,11 @@ pub(super) struct Ue {
     is_refused: bool,
     /// Number of the UE's channel among channels of the same type, by direction.
     numbers: [u16; 2],
-    /// The shared channel that the UE uses now, by direction.
+    /// The shared channel that the UE uses now, by direction: its type and its number.
     shared_channels: [Option<(Channel, u16)>; 2],
-    /// The shared channel that the UE uses outside CELL_DCH, by direction.
-    initial_shared_channels: [Option<(Channel, u16)>; 2],
+    /// The shared channels that the UE uses outside CELL_DCH, and in CELL_DCH, by direction.
+    common_shared_channels: [Option<(Channel, u16)>; 2],
+    dedicated_shared_channels: [Option<(Channel, u16)>; 2],
 }
 
 impl Ue {
@@ -52,10 +55,14 @@ impl Ue {
         let switching = config.switching.as_ref();
         let dedicated = switching.and_then(|switching| switching.dchs.first());
         let has_substitute = config.substitute.is_some();
-        let shared_channels = config
-            .channels
-            .map(|of| (!of.channel.is_dedicated() && !has_substitute).then_some((of.channel, of.number)));
-        Ue {
+        let shared = |used: &ChannelConfig| {
+            (!used.channel.is_dedicated() && !has_substitute).then_some((used.channel, used.number))
+        };
+        let common_shared_channels = config.channels.each_ref().map(shared);
+        // A UE without RRC states stays on its channels.
+        let dedicated_shared_channels =
+            dedicated.map_or(common_shared_channels, |dchs| dchs.each_ref().map(shared));
+        let mut ue = Ue {
             cell: config.cell,
             bearers: [Bearer::new(&config.rlc), Bearer::new(&config.rlc)],
             capacity: Capacity::default(),
@@ -68,11 +75,26 @@ impl Ue {
             is_in_cell_update: false,
             common: ttis,
             dedicated: dedicated.map_or(ttis, |dch| dch.map(|channel| channel.format.tti)),
-            dch: dedicated.map(|dch| dch.map(|channel| (channel.format.blocks, channel.format.tti))),
+            dch: dedicated.map(|dch| {
+                dch.map(|channel| DchFormat {
+                    blocks_per_tti: channel.format.blocks,
+                    tti: channel.format.tti,
+                })
+            }),
             is_refused: false,
             numbers: config.channels.map(|channel| channel.number),
-            shared_channels,
-            initial_shared_channels: shared_channels,
+            shared_channels: [None; 2],
+            common_shared_channels,
+            dedicated_shared_channels,
+        };
+        ue.use_shared_channels(common_shared_channels);
+        ue
+    }
+
+    fn use_shared_channels(&mut self, channels: [Option<(Channel, u16)>; 2]) {
+        self.shared_channels = channels;
+        for (bearer, channel) in self.bearers.iter_mut().zip(channels) {
+            bearer.needs_credits = matches!(channel, Some((Channel::HsDsch, _)));
         }
     }
 
@@ -140,15 +162,16 @@ impl Ue {
         self.shared_channels[direction] == Some(channel)
     }
 
-    /// The UE's channel of this type.
+    /// Type and number of the UE's channel of this type.
     pub fn channel(&self, direction: usize, kind: Channel) -> (Channel, u16) {
-        (kind, self.numbers[direction])
+        let in_use = self.shared_channels[direction].filter(|(channel, _)| *channel == kind);
+        in_use.unwrap_or((kind, self.numbers[direction]))
     }
 
     /// TTI of the UE's channel of this type.
     pub fn tti(&self, direction: usize, channel: Channel) -> Duration {
         match channel {
-            Channel::Dch | Channel::EDch => self.dedicated[direction],
+            Channel::Dch | Channel::EDch | Channel::HsDsch => self.dedicated[direction],
             _ => self.common[direction],
         }
     }
@@ -162,13 +185,18 @@ impl Ue {
     pub fn enter_state(&mut self, state: RrcState) {
         self.is_suspended = false;
         self.state = Some(state);
+        // Only a UE in CELL_FACH requests a DCH: in every other state its request has ended.
         self.is_refused &= state == RrcState::CellFach;
-        let common = state != RrcState::CellDch;
-        self.shared_channels = self.initial_shared_channels.map(|channel| channel.filter(|_| common));
+        if state == RrcState::CellDch {
+            self.use_shared_channels(self.dedicated_shared_channels);
+        } else {
+            self.use_shared_channels(self.common_shared_channels);
+            self.bearers.iter_mut().for_each(|bearer| bearer.harq.reset());
+        }
     }
 }
 
-/// UEs of a cell with data for its shared channels, by direction.
+/// UEs with data in their RLC buffer, by cell and direction. Each list is sorted.
 #[derive(Debug, Default)]
 pub(super) struct WaitingUes(Vec<[Vec<UeId>; 2]>);
 

@@ -69,8 +69,9 @@ pub(super) struct Waterfall {
     connection: ConnectionId,
     /// The recorded connection, or both connections of its transfer.
     recorded: Vec<RecordedConnection>,
-    /// Number of a split transfer, and the proxy's buffers for it, by direction.
+    /// The transfer of the connection, if a proxy splits it.
     transfer: Option<ConnectionId>,
+    /// The proxy's buffers for this transfer, by direction.
     buffers: [Option<Buffer>; 2],
     /// The UE of the connection, while the connection is open.
     ue: Option<UeId>,
@@ -101,8 +102,8 @@ impl Waterfall {
 
     pub fn record(&mut self, now: Time, event: &TraceEvent) {
         match event {
-            TraceEvent::RrcState { ue, state } => self.state(now, *ue, state.name()),
-            TraceEvent::RrcSwitch { ue, .. } => self.state(now, *ue, "switch"),
+            TraceEvent::RrcState { ue, state } => self.set_state(now, *ue, state.name()),
+            TraceEvent::RrcSwitch { ue, .. } => self.set_state(now, *ue, "switch"),
             TraceEvent::ConnectionOpened { connection, transfer, leg, ue, .. }
                 if self.is_recorded(*connection, *transfer, *leg) =>
             {
@@ -132,7 +133,7 @@ impl Waterfall {
                 if self.transfer == Some(*transfer) =>
             {
                 let buffer = Buffer { since: now, octets: *octets, is_full: *is_full };
-                self.buffer(now, *direction, Some(buffer));
+                self.set_buffer(now, *direction, Some(buffer));
             }
             TraceEvent::PacketDropped { place, packet } => self.arrived(now, packet.id, lost_at(*place)),
             TraceEvent::SduDiscarded { sdu, .. } => self.arrived(now, *sdu, RLC),
@@ -146,10 +147,11 @@ impl Waterfall {
     }
 
     /// Whether to record a connection: the requested one, or the other connection of its transfer.
+    /// The two connections of a transfer have the number of the transfer and the next number.
     fn is_recorded(&self, connection: ConnectionId, transfer: ConnectionId, leg: ProxyLeg) -> bool {
-        let ConnectionId(recorded_id) = self.connection;
+        let ConnectionId(requested) = self.connection;
         connection == self.connection
-            || leg != ProxyLeg::Whole && (transfer.0..=transfer.0 + 1).contains(&recorded_id)
+            || leg != ProxyLeg::Whole && (transfer.0..=transfer.0 + 1).contains(&requested)
     }
 
     fn opened(
@@ -173,7 +175,7 @@ impl Waterfall {
         }
     }
 
-    /// Layer of a recorded connection. Segments may follow its end.
+    /// Layer of a recorded connection, also after its end: late segments are recorded.
     #[inline]
     fn layer(&self, connection: ConnectionId) -> Option<&'static str> {
         self.recorded.iter().find(|recorded| recorded.id == connection).map(|recorded| recorded.layer)
@@ -181,7 +183,7 @@ impl Waterfall {
 
     /// Sets the proxy's buffer in this direction, `None` at the end. Adds a row for its previous
     /// state.
-    fn buffer(&mut self, now: Time, direction: Direction, next: Option<Buffer>) {
+    fn set_buffer(&mut self, now: Time, direction: Direction, next: Option<Buffer>) {
         let before = std::mem::replace(&mut self.buffers[direction.index()], next);
         if let Some(Buffer { since, octets, is_full }) = before.filter(|before| before.octets > 0) {
             let kind = if is_full { "full" } else { "buffer" };
@@ -198,12 +200,12 @@ impl Waterfall {
         match stage {
             Stage::Leaves => self.sets[direction.index()].push_back((set.serial, now)),
             Stage::OnAir => {}
-            Stage::Dropped => self.blocks(now, *direction, set, Lost::all(set.blocks), NODEB_QUEUE),
-            Stage::Arrives(lost) => self.blocks(now, *direction, set, *lost, AIR),
+            Stage::Dropped => self.push_blocks(now, *direction, set, Lost::all(set.blocks), NODEB_QUEUE),
+            Stage::Arrives(lost) => self.push_blocks(now, *direction, set, *lost, AIR),
         }
     }
 
-    fn state(&mut self, now: Time, ue: UeId, state: &'static str) {
+    fn set_state(&mut self, now: Time, ue: UeId, state: &'static str) {
         let Some(current) = self.states.get_mut(ue.index()) else { return };
         let before = current.replace((state, now));
         if self.ue == Some(ue)
@@ -220,7 +222,7 @@ impl Waterfall {
     /// Ends the recording, when the last recorded connection closes or the run ends.
     fn end(&mut self, now: Time) {
         for direction in Direction::BOTH {
-            self.buffer(now, direction, None);
+            self.set_buffer(now, direction, None);
         }
         let Some(ue) = self.ue.take() else { return };
         if let Some(Some((kind, since))) = self.states.get(ue.index()).copied() {
@@ -253,12 +255,14 @@ impl Waterfall {
         self.rows.push(Row { end: None, first, last, ..row });
     }
 
-    /// A segment arrived, or was lost. A discarded segment may still arrive.
+    /// A segment arrived, or was lost. A lost segment stays in transit, because a segment that RLC
+    /// discarded may still arrive.
     fn arrived(&mut self, now: Time, packet: PacketId, lost_at: &'static str) {
         let Some(at) = self.in_transit.iter().position(|(in_transit, _)| *in_transit == packet) else {
             return;
         };
-        let row = &mut self.rows[self.in_transit[at].1];
+        let (_, row_index) = self.in_transit[at];
+        let row = &mut self.rows[row_index];
         (row.end, row.lost_at) = (Some(now), lost_at);
         if lost_at == NOT_LOST {
             self.in_transit.remove(at);
@@ -275,7 +279,16 @@ impl Waterfall {
         self.arrived(now, packet, place);
     }
 
-    fn blocks(&mut self, now: Time, direction: Direction, set: &BlockSet, lost: Lost, place: &'static str) {
+    /// Adds rows for a block set that arrived, except the blocks in `lost`, which were lost at
+    /// `place`. Successive PDUs with the same fate share a row.
+    fn push_blocks(
+        &mut self,
+        now: Time,
+        direction: Direction,
+        set: &BlockSet,
+        lost: Lost,
+        place: &'static str,
+    ) {
         let in_transit = &mut self.sets[direction.index()];
         let Some(at) = in_transit.iter().position(|(serial, _)| *serial == set.serial) else { return };
         let start = in_transit.remove(at).map_or(now, |(_, left)| left);
@@ -288,20 +301,20 @@ impl Waterfall {
                 Pdu::Status(_) => ("status", 0),
                 Pdu::Reset(_) | Pdu::ResetAck(_) => ("reset", 0),
             };
-            let mut open: Option<Row> = None;
+            let mut current: Option<Row> = None;
             for step in 0..pdu.blocks() {
                 let sn = first + u64::from(step);
                 let lost_at = if lost.contains(block + step) { place } else { NOT_LOST };
-                match &mut open {
+                match &mut current {
                     Some(row) if row.lost_at == lost_at => row.last = sn,
                     _ => {
-                        self.rows.extend(open.take());
+                        self.rows.extend(current.take());
                         let row = Row::new(start, now, "rlc", direction.name(), kind);
-                        open = Some(Row { serial: set.serial, first: sn, last: sn, lost_at, ..row });
+                        current = Some(Row { serial: set.serial, first: sn, last: sn, lost_at, ..row });
                     }
                 }
             }
-            self.rows.extend(open);
+            self.rows.extend(current);
             block += pdu.blocks();
         }
     }
@@ -311,10 +324,10 @@ impl Waterfall {
         self.end(end);
         self.rows.sort_by_key(|row| (row.start, row.serial));
         let rows = &self.rows;
-        let words = |of: &dyn Fn(&Row) -> &'static str| Values::Word(rows.iter().map(of).collect());
+        let words = |column: &dyn Fn(&Row) -> &'static str| Values::Word(rows.iter().map(column).collect());
         let starts = Values::Float(rows.iter().map(|row| row.start.as_secs()).collect());
         let ends = Values::OptionalFloat(rows.iter().map(|row| row.end.map(Time::as_secs)).collect());
-        let counts = |of: &dyn Fn(&Row) -> u64| Values::Count(rows.iter().map(of).collect());
+        let counts = |column: &dyn Fn(&Row) -> u64| Values::Count(rows.iter().map(column).collect());
         let columns = vec![
             Column::new("time_s", "s", starts),
             Column::new("end_s", "s", ends),

@@ -118,7 +118,8 @@ impl Drop for CaptureFile {
     }
 }
 
-/// Little-endian on every machine, so that a run always gives the same bytes.
+/// Writes the headers of the file: little-endian on every machine, so that a run always gives the
+/// same bytes.
 fn open(file: File, link: DataLink, interfaces: &[String]) -> io::Result<Writer> {
     let mut writer =
         PcapNgWriter::with_endianness(BufWriter::new(file), Endianness::Little).map_err(io_error)?;

@@ -27,6 +27,8 @@ const TIME_TO_LIVE: u8 = 64;
 const WITHOUT_OPTIONS: usize = 40;
 /// Room for options in a TCP header.
 const MAX_OPTIONS: usize = 40;
+/// Kind of the no-operation option (RFC 9293 §3.1).
+const NO_OPERATION: u8 = 1;
 /// Maximum number of closed connections for which state is stored.
 const MAX_CLOSED: usize = 4096;
 /// Maximum window shift (RFC 7323 §2.3).
@@ -47,8 +49,8 @@ pub(super) struct EncodedHeaders {
 #[error("a packet with {0} bytes of payload does not fit into an IP packet of 65,535 bytes")]
 pub(super) struct PayloadTooLong(u32);
 
-/// Function that returns the octets of a real program's packet while the packet is on its way. The
-/// model has only a description of it.
+/// Function that returns the octets of a real program's packet while the packet is on its way. In
+/// the model a packet has no octets, only its size, addresses and flags.
 #[derive(Clone)]
 pub struct RealPackets(pub Rc<dyn Fn(PacketId) -> Option<Vec<u8>>>);
 
@@ -217,9 +219,9 @@ impl EncodedHeaders {
             Some(SendCause::WindowProbe) => add(format_args!(", window probe")),
             Some(SendCause::New | SendCause::Ack | SendCause::Reset) | None => {}
         }
-        let charged = packet.size();
-        if charged.0 != u64::from(self.length) {
-            add(format_args!(", charged as {charged}"));
+        let size_in_model = packet.size();
+        if size_in_model.0 != u64::from(self.length) {
+            add(format_args!(", charged as {size_in_model}"));
         }
         comment
     }
@@ -269,12 +271,13 @@ fn set_options(tcp: &mut TcpHeader, segment: &Segment, shift: u8) {
         elements.extend([Noop, Noop, sack]);
     }
     tcp.set_options(&elements).expect("the stack never sends more than 40 octets");
-    let charged = usize::from(segment.header).saturating_sub(WITHOUT_OPTIONS).min(MAX_OPTIONS) & !3;
+    // Octets of options that the model counts, rounded down to a multiple of four.
+    let counted = usize::from(segment.header).saturating_sub(WITHOUT_OPTIONS).min(MAX_OPTIONS) & !3;
     let written = tcp.options.len();
-    if !syn && charged > written {
-        let mut padded = [1; MAX_OPTIONS];
+    if !syn && counted > written {
+        let mut padded = [NO_OPERATION; MAX_OPTIONS];
         padded[..written].copy_from_slice(tcp.options.as_slice());
-        tcp.set_options_raw(&padded[..charged]).expect("the options fit");
+        tcp.set_options_raw(&padded[..counted]).expect("the options fit");
     }
 }
 
@@ -321,11 +324,12 @@ fn ports(direction: Direction, server: u16, ue: u16) -> (u16, u16) {
 /// Whether the addresses belong to a simulated user and its server, in either order.
 pub fn are_simulated(a: IpAddr, b: IpAddr) -> bool {
     let (IpAddr::V4(a), IpAddr::V4(b)) = (a, b) else { return false };
-    let is_of = |address: Ipv4Addr, first: Ipv4Addr, count: u32| {
+    let is_in_block = |address: Ipv4Addr, first: Ipv4Addr, count: u32| {
         address.to_bits().checked_sub(first.to_bits()).is_some_and(|number| number < count)
     };
-    let are = |ue, server| is_of(ue, FIRST_UE, UES) && is_of(server, FIRST_SERVER, SERVERS);
-    are(a, b) || are(b, a)
+    let are_ue_and_server =
+        |ue, server| is_in_block(ue, FIRST_UE, UES) && is_in_block(server, FIRST_SERVER, SERVERS);
+    are_ue_and_server(a, b) || are_ue_and_server(b, a)
 }
 
 /// Source and destination address of a packet.

@@ -25,32 +25,33 @@ pub(super) struct Arrivals {
     resent_end: u64,
 }
 
+/// A retransmission that may still turn out to be unneeded. `seq..end` are its octets that have not
+/// arrived in an earlier copy.
 #[derive(Debug)]
 struct RecentRetransmission {
     packet: PacketId,
-    /// Octets that have not arrived in an earlier copy: `seq..end`.
     seq: u64,
     end: u64,
-    /// Whether it was sent in the measurement window.
+    /// Whether the retransmission was sent in the measurement window.
     measured: bool,
 }
 
 impl Arrivals {
     /// `seq..end` is retransmitted in `packet`. Returns whether all of it has already arrived.
     pub fn record_retransmission(&mut self, packet: PacketId, seq: u64, end: u64, measured: bool) -> bool {
-        let mut missing = seq.max(self.next);
+        let mut first_missing = seq.max(self.next);
         for &(from, to) in &self.ahead {
-            if from <= missing {
-                missing = missing.max(to);
+            if from <= first_missing {
+                first_missing = first_missing.max(to);
             }
         }
-        if missing >= end {
+        if first_missing >= end {
             return true;
         }
         if self.resent.len() == MAX_RESENT {
             self.resent.pop_front();
         }
-        self.resent.push_back(RecentRetransmission { packet, seq: missing, end, measured });
+        self.resent.push_back(RecentRetransmission { packet, seq: first_missing, end, measured });
         self.resent_end = self.resent_end.max(end);
         false
     }
@@ -70,6 +71,8 @@ impl Arrivals {
         unneeded
     }
 
+    /// Shortens the later retransmissions by `seq..end`, which arrived in `packet`. Removes and
+    /// counts those of which no octet is left. Octets in the middle of a retransmission are ignored.
     fn count_unneeded(&mut self, packet: PacketId, seq: u64, end: u64) -> u64 {
         let mut unneeded = 0;
         self.resent.retain_mut(|resent| {
@@ -92,18 +95,19 @@ impl Arrivals {
     }
 
     fn insert_ahead(&mut self, mut seq: u64, mut end: u64) {
-        let first = self.ahead.partition_point(|range| range.1 < seq);
-        let mut last = first;
-        while last < self.ahead.len() && self.ahead[last].0 <= end {
-            seq = seq.min(self.ahead[last].0);
-            end = end.max(self.ahead[last].1);
-            last += 1;
+        let first = self.ahead.partition_point(|&(_, to)| to < seq);
+        let mut behind = first;
+        while let Some(&(from, to)) = self.ahead.get(behind)
+            && from <= end
+        {
+            (seq, end) = (seq.min(from), end.max(to));
+            behind += 1;
         }
-        self.ahead.splice(first..last, [(seq, end)]);
+        self.ahead.splice(first..behind, [(seq, end)]);
     }
 
     fn join_ahead(&mut self) {
-        let reached = self.ahead.iter().take_while(|range| range.0 <= self.next).count();
+        let reached = self.ahead.iter().take_while(|&&(from, _)| from <= self.next).count();
         for (_, end) in self.ahead.drain(..reached) {
             self.next = self.next.max(end);
         }
@@ -177,8 +181,8 @@ mod tests {
             for (packet, &(seq, length, is_retransmission)) in steps.iter().enumerate() {
                 let packet = PacketId(packet as u64);
                 if is_retransmission {
-                    let all = (seq..seq + length).all(|number| set.contains(&number));
-                    prop_assert_eq!(arrivals.record_retransmission(packet, seq, seq + length, true), all);
+                    let has_arrived = (seq..seq + length).all(|number| set.contains(&number));
+                    prop_assert_eq!(arrivals.record_retransmission(packet, seq, seq + length, true), has_arrived);
                 } else {
                     arrivals.arrived(packet, seq, seq + length);
                     set.extend(seq..seq + length);

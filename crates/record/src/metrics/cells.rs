@@ -109,7 +109,7 @@ impl LayoutRecorder {
                 totals.dch_power += f64::from(power);
                 totals.dch_power_max = totals.dch_power_max.max(f64::from(power));
                 totals.dch_further_power += f64::from(further_power);
-                // A UE out of reach receives nothing.
+                // At least -60 dB: a UE out of reach receives nothing, and Eb/N0 is 0.
                 totals.dch_ebn0_db += 10.0 * libm::log10(f64::from(ebn0).max(1e-6));
             }
             TraceEvent::DschPostponed { why, .. } => totals.postponed[reason(why)] += 1,
@@ -170,8 +170,9 @@ impl LayoutTotals {
     /// Standard deviation (n - 1) of the load factor, in percent.
     pub fn load_deviation_pct(&self) -> Option<f64> {
         let n = self.ttis as f64;
-        let spread = self.load_squares - self.load * self.load / n;
-        (self.ttis > 1).then(|| 100.0 * (spread.max(0.0) / (n - 1.0)).sqrt())
+        // Σ(x - mean)² = Σx² - (Σx)² / n
+        let squared_deviations = self.load_squares - self.load * self.load / n;
+        (self.ttis > 1).then(|| 100.0 * (squared_deviations.max(0.0) / (n - 1.0)).sqrt())
     }
 
     /// Number of call steps of this kind. `None` if no dedicated channels were recorded.
@@ -185,7 +186,8 @@ impl LayoutTotals {
         (steps + others > 0).then(|| 100.0 * steps as f64 / (steps + others) as f64)
     }
 
-    /// Share in the power of all cells, in percent. `None` if no dedicated channels were recorded.
+    /// Share of `power`, a sum over TTIs of cells in mW, in the power of all cells, in percent.
+    /// `None` if no dedicated channels were recorded.
     pub fn power_pct(&self, power: f64) -> Option<f64> {
         (self.dch_ttis > 0 && self.power > 0.0).then(|| 100.0 * power / self.power)
     }
@@ -206,7 +208,7 @@ impl LayoutTotals {
         (seconds > 0.0).then(|| self.offered as f64 * 8.0 / seconds / 1000.0)
     }
 
-    /// Mean supply power of a cell, in watts.
+    /// Mean supply power of a cell, in watts. Transmit powers are in mW.
     pub fn supply_w(&self) -> Option<f64> {
         Some(self.supply.fixed + self.supply.slope * self.per_tti(self.power)? / 1e3)
     }

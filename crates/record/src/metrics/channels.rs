@@ -87,7 +87,11 @@ impl ChannelRecorder {
     fn closed(&mut self, at: Time, id: ConnectionId) {
         let Some(number) = self.ue_of.remove(&id) else { return };
         let ue = &mut self.ues[number.index()];
-        let position = ue.open.iter().position(|open| open.id == id).expect("it was opened");
+        let position = ue
+            .open
+            .iter()
+            .position(|open| open.id == id)
+            .expect("the list of its UE contains an open connection");
         let open = ue.open.swap_remove(position);
         self.update_busy_time(at, number);
         if self.window.contains(at) {

@@ -40,17 +40,21 @@ pub(super) struct Connection {
     pub opened: Time,
     /// Payload of a full segment, in bytes.
     mss: u32,
-    /// Payload in bytes: written by the application, acknowledged, delivered in order.
+    /// Payload bytes that the application wrote.
     written: u64,
+    /// Payload bytes that are acknowledged.
     acknowledged: u64,
+    /// Payload bytes that were delivered in order.
     delivered: u64,
-    /// Sequence number after the highest byte sent, and the oldest unacknowledged one.
+    /// Sequence number after the highest byte sent.
     highest_sent: u64,
+    /// The oldest unacknowledged sequence number (SND.UNA, RFC 9293 §3.3.1).
     una: u64,
     /// Number of successive duplicate acknowledgments, independent of the sender's reaction.
     duplicates: u32,
-    /// When the first SYN and the first data segment were sent.
+    /// Time at which the first SYN was sent.
     syn_sent: Option<Time>,
+    /// Time at which the first data segment was sent.
     data_sent: Option<Time>,
     last_delivery: Time,
     /// Start of the current packet call.
@@ -61,15 +65,15 @@ pub(super) struct Connection {
     /// Start of the receiver's current zero window.
     zero_window_since: Option<Time>,
     is_closed: bool,
-    /// Whether the application's data are not all acknowledged, and whether this is so after the
-    /// first data segment.
+    /// Whether the application has written data that are not acknowledged yet.
     is_active: bool,
+    /// Whether the connection is active and has sent its first data segment.
     is_transferring: bool,
     /// Time up to which the integrals are computed.
     settled_at: Time,
-    /// In bytes times nanoseconds.
+    /// Integral of the outstanding data over active time, in bytes times nanoseconds.
     outstanding_integral: u128,
-    /// In bytes.
+    /// Maximum of the outstanding data, in bytes.
     max_outstanding: u64,
     arrivals: Arrivals,
     idle_gaps: IdleGaps,
@@ -83,6 +87,7 @@ pub(super) struct Moment {
     pub at: Time,
     /// `at`, clamped to the window.
     pub clamped: Time,
+    /// Whether `at` is in the window. Counters count only measured events.
     pub measured: bool,
 }
 
@@ -136,7 +141,7 @@ impl Connection {
         }
     }
 
-    /// Makes it one of the two connections of a transfer that a proxy splits.
+    /// Makes this connection the `leg` of a transfer that a proxy splits.
     pub fn of_transfer(self, transfer: ConnectionId, leg: ProxyLeg) -> Self {
         Connection { transfer, leg, ..self }
     }
@@ -240,7 +245,8 @@ impl Connection {
             self.totals.acks_received += u64::from(moment.measured && is_pure_ack);
             let Flags { syn, ack, rst, ece, .. } = segment.flags;
             if ack && !syn && !rst {
-                self.record_ack(moment, segment.window == 0, ece);
+                let window_is_zero = segment.window == 0;
+                self.record_ack(moment, window_is_zero, ece);
             }
             return;
         }
@@ -258,10 +264,10 @@ impl Connection {
     }
 
     /// Records window and ECN echo of an acknowledgment.
-    fn record_ack(&mut self, moment: Moment, is_zero: bool, ece: bool) {
+    fn record_ack(&mut self, moment: Moment, window_is_zero: bool, ece: bool) {
         self.totals.ecn_echoes += u64::from(moment.measured && ece);
-        self.totals.zero_windows += u64::from(moment.measured && is_zero);
-        match (self.zero_window_since, is_zero) {
+        self.totals.zero_windows += u64::from(moment.measured && window_is_zero);
+        match (self.zero_window_since, window_is_zero) {
             (None, true) => self.zero_window_since = Some(moment.clamped),
             (Some(_), false) => self.end_zero_window(moment),
             _ => {}
@@ -335,9 +341,11 @@ impl Connection {
 
     /// Records losses found by RACK, and tail loss probes.
     pub fn rack_or_probe(&mut self, moment: Moment, event: &TraceEvent) {
+        if !moment.measured {
+            return;
+        }
         let totals = &mut self.totals;
         match event {
-            _ if !moment.measured => {}
             TraceEvent::RackLoss { segments, .. } => totals.rack_losses += u64::from(*segments),
             TraceEvent::TailLossProbe { repeats: true, .. } => totals.probes += 1,
             TraceEvent::TailLossProbe { repeats: false, .. } => totals.new_probes += 1,
@@ -351,7 +359,7 @@ impl Connection {
     }
 
     pub fn rto_expired(&mut self, moment: Moment) {
-        // Retransmissions after the timeout have duplicates of their own.
+        // Duplicate acknowledgments after the timeout answer the retransmissions: a new run.
         self.duplicates = 0;
         self.totals.expiries += u64::from(moment.measured);
     }
@@ -366,7 +374,8 @@ impl Connection {
     ) {
         self.settle(moment.clamped);
         self.end_zero_window(moment);
-        self.stalls.progress(moment.at, false, window, &mut self.totals.stalls);
+        let is_in_flight = false;
+        self.stalls.progress(moment.at, is_in_flight, window, &mut self.totals.stalls);
         self.is_closed = true;
         self.update_activity(moment.clamped, network);
         self.totals.window = window.length();
@@ -399,7 +408,8 @@ impl Connection {
         self.highest_sent > self.una.max(FIRST_BYTE)
     }
 
-    /// Adds the time since the last event to the integrals, with the values that held until now.
+    /// Adds the time since the last event to the integrals. Call before an event changes the
+    /// outstanding data, the latest round-trip time or the activity.
     #[inline]
     fn settle(&mut self, now: Time) {
         let passed = now - self.settled_at;
@@ -420,8 +430,7 @@ impl Connection {
         }
     }
 
-    /// Updates the clocks. Active: the application's data is not completely acknowledged.
-    /// Transferring: active, and the first data has left.
+    /// Starts or stops the clocks of the network if the activity of this connection changed.
     #[inline]
     fn update_activity(&mut self, now: Time, network: &mut NetworkSamples) {
         let is_active = !self.is_closed && self.written > self.acknowledged;

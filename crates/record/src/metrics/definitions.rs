@@ -57,8 +57,8 @@ pub struct Definition {
     pub denominator: &'static str,
 }
 
-/// Every metric of [`Metrics`](super::Metrics), in the order of the results. All `_uplink` metrics
-/// follow the downlink's.
+/// Every metric of [`Metrics`](super::Metrics), in the order of the results. A metric with a
+/// direction is listed once; in the results, its `_uplink` metric follows those of the downlink.
 pub fn definitions() -> impl Iterator<Item = Definition> {
     let tcp = TCP.iter().map(|metric| metric.definition(Scope::Connection));
     let radio = RADIO.iter().map(|metric| metric.definition(Scope::Radio));
@@ -107,15 +107,19 @@ pub(super) fn network_metrics(
         .chain(E_DCH.iter().map(|metric| (metric.name, (metric.formula)(network))))
         .chain(TDD.iter().map(|metric| (metric.name, (metric.formula)(tdd))))
         .chain(
-            layout.into_iter().flat_map(|of| LAYOUT.iter().map(|metric| (metric.name, (metric.formula)(of)))),
+            layout
+                .into_iter()
+                .flat_map(|totals| LAYOUT.iter().map(|metric| (metric.name, (metric.formula)(totals)))),
         )
         .chain(
             transfers
                 .into_iter()
-                .flat_map(|of| PROXY.iter().map(|metric| (metric.name, (metric.formula)(of)))),
+                .flat_map(|totals| PROXY.iter().map(|metric| (metric.name, (metric.formula)(totals)))),
         )
         .chain(
-            queues.into_iter().flat_map(|of| QUEUES.iter().map(|metric| (metric.name, (metric.formula)(of)))),
+            queues
+                .into_iter()
+                .flat_map(|totals| QUEUES.iter().map(|metric| (metric.name, (metric.formula)(totals)))),
         )
         .collect()
 }

@@ -12,13 +12,15 @@ pub(super) struct EDchTotals {
     pub happy: u64,
     /// Bits of blocks, repetitions excluded.
     pub bits: u64,
-    /// Blocks that the Node B decoded, and blocks that ended without.
+    /// Blocks that the Node B decoded.
     pub decoded: u64,
+    /// Blocks that the Node B had not decoded after their last transmission.
     pub lost: u64,
     pub absolute_grants: u64,
     pub relative_grants: u64,
-    /// Time with blocks on the air, and the integral of the noise rise in dB over it in seconds.
+    /// Time with blocks on the air.
     pub time_on_air: Duration,
+    /// Integral of the noise rise over this time, in dB times seconds.
     pub noise_rise: f64,
     pub max_noise_rise: Option<f32>,
     pub false_acks: u64,
@@ -41,7 +43,7 @@ impl EDchTotals {
                 self.lost += u64::from(is_last && !is_decoded);
             }
             TraceEvent::EGrantSent { is_absolute: true, .. } => self.absolute_grants += 1,
-            TraceEvent::EGrantSent { .. } => self.relative_grants += 1,
+            TraceEvent::EGrantSent { is_absolute: false, .. } => self.relative_grants += 1,
             TraceEvent::ENoiseRise { rise, time, .. } => {
                 self.time_on_air += time;
                 self.noise_rise += f64::from(rise.0) * time.as_secs();

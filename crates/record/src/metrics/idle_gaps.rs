@@ -2,15 +2,15 @@
 
 use umts_units::{Duration, Time};
 
-/// A silence of two TTIs of 20 ms is not a gap: segments that leave together are acknowledged in
-/// the TTIs of their arrival.
+/// Part of the shortest gap: two TTIs of 20 ms. Segments that leave together arrive in different
+/// TTIs, and so do their acknowledgments.
 const TWO_TTIS: Duration = Duration::from_millis(40);
 
 /// Detects the idle gaps of one sender.
 #[derive(Debug, Default)]
 pub(super) struct IdleGaps {
-    /// Start of the current silence while unsent data waits, and the longest silence that is not a
-    /// gap.
+    /// While unsent data waits: the start of the current silence, and the longest silence that is
+    /// not a gap.
     current: Option<(Time, Duration)>,
 }
 
@@ -41,6 +41,7 @@ mod tests {
 
     #[test]
     fn a_gap_is_longer_than_two_ttis_and_half_a_round_trip() {
+        // The limit is 2 · 20 ms + 200 ms / 2 = 140 ms.
         let rtt = Some(Duration::from_millis(200));
         for (silence, is_gap) in [(0, false), (140, false), (141, true), (5_000, true)] {
             let mut gaps = IdleGaps::default();
@@ -57,6 +58,7 @@ mod tests {
         assert!(!gaps.end(ms(9_000)), "no round trip is known");
         gaps.wait(ms(9_000), Some(Duration::from_millis(100)));
         gaps.wait(ms(9_080), Some(Duration::from_millis(1_000)));
+        // The first wait counts: its limit is 2 · 20 ms + 100 ms / 2 = 90 ms.
         assert!(gaps.end(ms(9_100)), "more data do not restart the gap");
         assert!(!gaps.end(ms(20_000)), "all data had left");
     }

@@ -1,9 +1,9 @@
 //! Metrics: each has one name and one definition ([`definitions()`]), and is computed from trace
 //! events alone.
 //!
-//! State from before the window matters in it. A connection with outstanding data at the start of
-//! the window is active from then on, and its last round-trip time counts from there. Counters
-//! count events inside the window. A connection that does not overlap the window has no row.
+//! Counters count events inside the window. State that began before the window holds inside it: a
+//! connection with outstanding data at the start of the window is active from the start, with the
+//! round-trip time that it measured last. A connection that does not overlap the window has no row.
 //!
 //! Memory does not grow with time: sums are kept as sums, round-trip times go into a histogram, and
 //! the rows of closed connections are taken by [`Metrics::take_finished`].
@@ -156,11 +156,13 @@ impl Metrics {
     /// Like [`finish`](Self::finish), for a run that ended at an unknown time: the window ends with
     /// the run.
     pub fn finish_early(mut self, end: Time) -> RunMetrics {
-        for window in
-            [&mut self.tcp.window, &mut self.radio.window, &mut self.rrc.window, &mut self.application.window]
-                .into_iter()
-                .chain([&mut self.tdd.window])
-        {
+        for window in [
+            &mut self.tcp.window,
+            &mut self.radio.window,
+            &mut self.rrc.window,
+            &mut self.application.window,
+            &mut self.tdd.window,
+        ] {
             window.end_by(end);
         }
         if let Some(transfers) = &mut self.transfers {
@@ -186,11 +188,11 @@ impl Metrics {
         let tdd = self.tdd.finish();
         let legs = self.tcp.legs;
         let transfers = self.transfers.map(|transfers| TransferTotals { legs, ..transfers.finish(end) });
-        let network = (&network, &tdd);
         let layout = self.layout.map(LayoutRecorder::finish);
         let optional = (layout.as_ref(), transfers.as_ref(), self.queues.as_ref());
-        let network = definitions::network_metrics(&tcp, &radio, &datagrams, &cell, network, optional);
-        RunMetrics { network, connections: self.tcp.finished }
+        let metrics =
+            definitions::network_metrics(&tcp, &radio, &datagrams, &cell, (&network, &tdd), optional);
+        RunMetrics { network: metrics, connections: self.tcp.finished }
     }
 }
 
@@ -201,7 +203,8 @@ impl TraceSink<TraceEvent> for Metrics {
         self.tdd.has_tdd_cell()
     }
 
-    /// Inlined where the event is created, which leaves only one of the arms.
+    /// Inlined where the event is created, so that the compiler keeps only the arm of that event.
+    /// The match has no `_` arm: a new event does not compile until its metrics are decided.
     #[expect(clippy::too_many_lines, reason = "a new event must be named here")]
     #[inline(always)]
     fn record(&mut self, at: Time, event: &TraceEvent) {
@@ -312,8 +315,7 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::BlocksReceived { .. }
             | TraceEvent::RachCollision { .. }
             | TraceEvent::CellUpdateStarted { .. } => self.radio.record(at, event),
-            // Needed by series, time budgets or captures only. Metrics of a new event are decided
-            // here.
+            // Series, time budgets or captures use these events, but no metric does.
             TraceEvent::Established { .. }
             | TraceEvent::RtoUpdated { .. }
             | TraceEvent::Window { .. }

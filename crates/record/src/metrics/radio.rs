@@ -42,7 +42,7 @@ impl RadioRecorder {
         if let TraceEvent::RlcBuffer { ue, direction, octets } = *event {
             // Whether a buffer holds data when the window begins depends on earlier events, so this
             // event is also recorded outside the window.
-            self.buffer(at, ue, direction, octets > 0);
+            self.record_buffer(at, ue, direction, octets > 0);
             return;
         }
         // SDUs in transit are also tracked before the window, because an SDU that entered earlier
@@ -140,7 +140,7 @@ impl RadioRecorder {
     /// Removes `sdu` from the SDUs in transit. Returns whether `sdu` was one of them.
     fn remove_sdu(&mut self, ue: UeId, direction: Direction, sdu: PacketId) -> bool {
         let Some(in_transit) = self.in_transit[direction.index()].get_mut(ue.index()) else { return false };
-        // It is usually the oldest SDU.
+        // `sdu` is usually the oldest one.
         if in_transit.front() == Some(&sdu) {
             in_transit.pop_front();
             return true;
@@ -151,8 +151,8 @@ impl RadioRecorder {
 
     /// Updates the time in which the buffers of UEs hold data.
     #[inline]
-    fn buffer(&mut self, at: Time, ue: UeId, direction: Direction, holds_data: bool) {
-        // Most events leave it unchanged.
+    fn record_buffer(&mut self, at: Time, ue: UeId, direction: Direction, holds_data: bool) {
+        // Most events change the fill level, but not whether the buffer holds data.
         if self.holds_data[direction.index()].get(ue.index()) != Some(&holds_data) {
             self.buffer_changed(at, ue, direction, holds_data);
         }
@@ -181,20 +181,6 @@ impl NetworkTotals {
             TraceEvent::FachQueueDropped { blocks, .. } => {
                 self.fach_queue_drops += u64::from(blocks);
             }
-            TraceEvent::HsBlockSent { .. }
-            | TraceEvent::HsPduDiscarded { .. }
-            | TraceEvent::T1Expired { .. }
-            | TraceEvent::HsPduFlushed { .. }
-            | TraceEvent::HsBlockDropped { .. }
-            | TraceEvent::HsTsnMisread { .. }
-            | TraceEvent::HsFalseAck { .. }
-            | TraceEvent::HsNeedlessRetransmission { .. } => self.hs_dsch.record(event),
-            TraceEvent::EBlockSent { .. }
-            | TraceEvent::EFalseAck { .. }
-            | TraceEvent::EGrantSent { .. }
-            | TraceEvent::ENoiseRise { .. }
-            | TraceEvent::EBlockDropped { .. }
-            | TraceEvent::ET1Expired { .. } => self.e_dch.record(event),
             TraceEvent::RachCollision { .. } => self.rach_collisions += 1,
             TraceEvent::RlcUnrecoverable { .. } => self.rlc_unrecoverable_errors += 1,
             TraceEvent::RlcReestablished { .. } => self.rlc_reestablishments += 1,
@@ -202,7 +188,11 @@ impl NetworkTotals {
                 self.cell_updates += 1;
                 self.radio_link_failures += u64::from(cause == CellUpdateCause::RadioLinkFailure);
             }
-            _ => {}
+            // Each of the two ignores events of the other channel.
+            _ => {
+                self.hs_dsch.record(event);
+                self.e_dch.record(event);
+            }
         }
     }
 }

@@ -31,7 +31,8 @@ impl MetricSet {
 
     /// The value of the metric `name`. `None` if it has no value or does not exist.
     pub fn value(&self, name: &str) -> Option<f64> {
-        self.iter().find(|(known, _)| *known == name)?.1
+        let (_, value) = self.iter().find(|(known, _)| *known == name)?;
+        value
     }
 }
 
@@ -59,8 +60,8 @@ pub struct ConnectionRow {
     pub opened_s: f64,
     /// Time of closing; `None` if the connection was open at the end of the run.
     pub closed_s: Option<f64>,
-    /// Values of the metrics, without the budget. The names are not stored, because they are the
-    /// same for all of many rows.
+    /// Values of the metrics, without the budget. The names are not stored with each row, because
+    /// they are the same in all rows.
     pub values: Box<[Option<f64>]>,
     /// The time budget, if it was recorded.
     pub budget: MetricSet,

@@ -91,6 +91,7 @@ impl RrcRecorder {
     }
 
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
+        // 1 for an event inside the window and 0 outside: the addend of the counters.
         let in_window = u64::from(self.window.contains(at));
         let totals = &mut self.totals;
         match *event {
@@ -125,11 +126,8 @@ impl RrcRecorder {
             TraceEvent::DchQueued { .. } => totals.dch_queued += in_window,
             TraceEvent::DchWithdrawn { ue } => self.ue_mut(ue).requested_at = None,
             TraceEvent::CellReserved { cell, rates, dchs, is_full } => {
-                self.change_reservation(
-                    at,
-                    usize::from(cell),
-                    Cell { since: at, downlink: rates[0], dchs, is_full },
-                );
+                let [downlink, _] = rates;
+                self.change_reservation(at, usize::from(cell), Cell { since: at, downlink, dchs, is_full });
             }
             _ => {}
         }
@@ -158,18 +156,20 @@ impl RrcRecorder {
         (ue_state.current, ue_state.since) = (Some(to), at);
     }
 
-    /// Adds the reserved rate and the DCHs of a cell since its last change.
-    fn change_reservation(&mut self, at: Time, number: usize, now: Cell) {
+    /// Adds the reserved rate and the DCHs of a cell since its last change, and begins the next
+    /// reservation.
+    fn change_reservation(&mut self, at: Time, number: usize, next: Cell) {
         if number >= self.cells.len() {
             self.cells.resize(number + 1, Cell { since: at, ..Cell::default() });
         }
-        let previous = std::mem::replace(&mut self.cells[number], now);
+        let previous = std::mem::replace(&mut self.cells[number], next);
         let time = self.window.overlap(previous.since, at);
         self.totals.reserved_bit_ns += u128::from(previous.downlink) * u128::from(time.as_nanos());
         self.totals.dch_time += time * u64::from(previous.dchs);
         self.totals.full += if previous.is_full { time } else { Duration::ZERO };
         if !time.is_zero() || self.window.contains(at) {
-            let max_dchs = if self.window.contains(at) { now.dchs.max(previous.dchs) } else { previous.dchs };
+            let max_dchs =
+                if self.window.contains(at) { next.dchs.max(previous.dchs) } else { previous.dchs };
             self.totals.max_dchs = self.totals.max_dchs.max(u64::from(max_dchs));
         }
     }
@@ -191,8 +191,8 @@ impl RrcRecorder {
 
 impl CellTotals {
     /// Adds time in `state`, or in a switch from it.
-    fn add_time_in(&mut self, state: RrcState, switching: bool, time: Duration) {
-        if switching {
+    fn add_time_in(&mut self, state: RrcState, is_switching: bool, time: Duration) {
+        if is_switching {
             self.switching += time;
         } else {
             self.time_in[state as usize] += time;

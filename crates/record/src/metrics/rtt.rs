@@ -82,6 +82,7 @@ impl RttSamples {
         few.sort_unstable();
         let rank = (quantile * few.len() as f64).ceil() as usize;
         let us = few[rank.clamp(1, few.len()) - 1];
+        // A histogram counts `step` successive values together, and returns the middle one.
         let step = 1 << (us / EXACT_BELOW).checked_ilog2().map_or(0, |log2| log2 + 1);
         us / step * step + step / 2
     }

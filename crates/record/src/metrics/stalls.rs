@@ -19,8 +19,9 @@ pub(super) struct StallDetector {
 pub(super) struct Stalls {
     /// Stalls that begin in the window.
     pub count: u64,
-    /// Sum and maximum of the parts inside the window.
+    /// Sum of the parts of stalls inside the window.
     pub sum: Duration,
+    /// Longest part of a stall inside the window.
     pub longest: Duration,
 }
 

@@ -93,7 +93,7 @@ impl TddRecorder {
         }
     }
 
-    /// Time at which a delivered packet entered RLC.
+    /// Removes a packet from `delivered`. Returns the time at which the packet entered RLC.
     fn take_delivered(&mut self, packet: PacketId) -> Option<Time> {
         let at = self.delivered.iter().position(|&(delivered, _)| delivered == packet)?;
         self.delivered.remove(at).map(|(_, entered)| entered)
@@ -139,11 +139,12 @@ impl TddTotals {
     pub fn segment_deviation_s(&self) -> Option<f64> {
         let Intervals { count, sum } = self.segments;
         let n = count as f64;
-        let spread = self.segment_squares - sum.as_secs().powi(2) / n;
-        (count > 1).then(|| (spread.max(0.0) / (n - 1.0)).sqrt())
+        // Σ(x - mean)² = Σx² - (Σx)² / n
+        let squared_deviations = self.segment_squares - sum.as_secs().powi(2) / n;
+        (count > 1).then(|| (squared_deviations.max(0.0) / (n - 1.0)).sqrt())
     }
 
-    /// Mean over the frames of the window, including frames without granted capacity.
+    /// Mean over the frames of 10 ms in the window, including frames without granted capacity.
     pub fn per_frame(&self, sum: u64) -> Option<f64> {
         let frames = self.window.as_nanos() / Duration::from_millis(10).as_nanos();
         (self.is_tdd && frames > 0).then(|| sum as f64 / frames as f64)

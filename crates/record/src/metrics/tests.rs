@@ -18,8 +18,25 @@ mod windows;
 
 const MSS: u32 = 1000;
 
-fn ms(ms: u64) -> Time {
+pub(super) fn ms(ms: u64) -> Time {
     Time::from_nanos(ms * 1_000_000)
+}
+
+/// Metrics of the window between two times in milliseconds, of a network without rates, powers or
+/// optional parts.
+pub(super) fn config(from: u64, to: u64) -> MetricsConfig {
+    MetricsConfig {
+        from: ms(from),
+        to: ms(to),
+        stall: Duration::from_millis(500),
+        ue_downlink_rate: Vec::new(),
+        downlink_capacity: None,
+        ue_power: Vec::new(),
+        ue_data_continues: Vec::new(),
+        has_proxy: false,
+        layout: None,
+        has_queue_management: false,
+    }
 }
 
 /// A list of trace events, which a test writes in the order of their times. `at` sets the time in
@@ -84,30 +101,29 @@ impl EventScript {
 
     /// The metrics of the window between two times in milliseconds.
     fn result(&self, from: u64, to: u64) -> RunMetrics {
-        self.result_of(from, to, false)
+        self.result_of(link(from, to))
     }
 
-    /// Like `result`, of a network with or without a layout. The link has 8 kbit/s, so 1,000 octets
-    /// take 1 s.
-    fn result_of(&self, from: u64, to: u64, has_layout: bool) -> RunMetrics {
-        let rate = BitRate::from_bps(8_000);
-        let mut metrics = Metrics::new(MetricsConfig {
-            from: ms(from),
-            to: ms(to),
-            stall: Duration::from_millis(500),
-            ue_downlink_rate: vec![rate],
-            downlink_capacity: rate,
-            ue_power: Vec::new(),
-            ue_data_continues: Vec::new(),
-            has_proxy: false,
-            layout: has_layout.then_some(CellSupply { fixed: 130.0, slope: 4.7 }),
-            has_queue_management: false,
-        });
+    /// Like `result`, of a network with a layout.
+    fn result_of_layout(&self, from: u64, to: u64) -> RunMetrics {
+        let layout = Some(CellSupply { fixed: 130.0, slope: 4.7 });
+        self.result_of(MetricsConfig { layout, ..link(from, to) })
+    }
+
+    fn result_of(&self, config: MetricsConfig) -> RunMetrics {
+        let end = config.to;
+        let mut metrics = Metrics::new(config);
         for (at, event) in &self.events {
             metrics.record(*at, event);
         }
-        metrics.finish(ms(to))
+        metrics.finish(end)
     }
+}
+
+/// As [`config`], with a link of 8 kbit/s, over which 1,000 octets take 1 s.
+fn link(from: u64, to: u64) -> MetricsConfig {
+    let rate = BitRate::from_bps(8_000);
+    MetricsConfig { ue_downlink_rate: vec![rate], downlink_capacity: rate, ..config(from, to) }
 }
 
 /// A segment of the server with 1000 octets from `seq` on.
@@ -426,19 +442,7 @@ fn two_flows_are_summed_and_time_between_connections_is_off_time() {
 
 #[test]
 fn rows_of_closed_connections_can_be_taken_during_the_run() {
-    let config = MetricsConfig {
-        from: ms(0),
-        to: ms(9000),
-        stall: Duration::from_millis(500),
-        ue_downlink_rate: vec![],
-        downlink_capacity: None,
-        ue_power: vec![],
-        ue_data_continues: Vec::new(),
-        has_proxy: false,
-        layout: None,
-        has_queue_management: false,
-    };
-    let mut metrics = Metrics::new(config);
+    let mut metrics = Metrics::new(config(0, 9000));
     for (at, event) in &file().events {
         metrics.record(*at, event);
     }
@@ -502,18 +506,7 @@ fn results_and_definitions_list_the_same_metrics() {
 #[test]
 fn actions_of_queue_management_are_counted_by_place_and_direction() {
     let counted = |has_queue_management| {
-        let mut metrics = Metrics::new(MetricsConfig {
-            from: ms(1000),
-            to: ms(9000),
-            stall: Duration::from_millis(500),
-            ue_downlink_rate: vec![],
-            downlink_capacity: None,
-            ue_power: vec![],
-            ue_data_continues: Vec::new(),
-            has_proxy: false,
-            layout: None,
-            has_queue_management,
-        });
+        let mut metrics = Metrics::new(MetricsConfig { has_queue_management, ..config(1000, 9000) });
         for (at, place, direction, marked) in [
             // Before the window.
             (500, QueuePlace::Rlc, Direction::Downlink, false),

@@ -35,8 +35,9 @@ pub(super) struct TcpTotals {
     // ── Denominators ──
     /// Length of the measurement window.
     pub window: Duration,
-    /// Time in which any connection was active, and the part of it after the first data segment.
+    /// Time in which any connection was active.
     pub active_union: Duration,
+    /// Time in which any connection was active and had sent its first data segment.
     pub transfer_union: Duration,
     /// Payload rate of the bearer, or of all downlink channels.
     pub capacity: Option<BitRate>,
@@ -93,9 +94,9 @@ pub(super) struct TcpTotals {
     pub zero_windows: u64,
     /// The sender's probes of zero windows.
     pub zero_window_probes: u64,
-    /// Time until zero windows opened.
+    /// Time in which the last window that the sender received was zero.
     pub zero_window_time: Duration,
-    /// Silences of senders with data to send.
+    /// Periods in which a sender with data to send stayed silent.
     pub idle_gaps: u64,
     /// Times without a new acknowledgment while data was in flight.
     pub stalls: Stalls,
@@ -138,8 +139,9 @@ impl LegTotals {
 }
 
 impl TcpTotals {
-    /// Adds the leg of a split transfer that ends at the proxy. Its segments and retransmissions
-    /// count. Its octets do not, because they are counted on the other leg.
+    /// Adds the leg of a split transfer that delivers its data to the proxy. The segments and
+    /// retransmissions of this leg count. Its octets do not, because the leg from the proxy to the
+    /// receiver counts the same octets.
     pub fn add_proxied_leg(&mut self, leg: &TcpTotals) {
         self.data_segments += leg.data_segments;
         self.retransmissions += leg.retransmissions;
@@ -196,13 +198,13 @@ impl TcpTotals {
         self.first_packet = [self.first_packet, other.first_packet].into_iter().flatten().min();
         self.last_packet = self.last_packet.max(other.last_packet);
         self.off_time += other.off_time;
-        for (sum, interval) in [
+        for (intervals, added) in [
             (&mut self.downloads, other.downloads),
             (&mut self.data_downloads, other.data_downloads),
             (&mut self.packet_calls, other.packet_calls),
         ] {
-            sum.count += interval.count;
-            sum.sum += interval.sum;
+            intervals.count += added.count;
+            intervals.sum += added.sum;
         }
     }
 }
@@ -215,9 +217,10 @@ pub(super) struct DatagramTotals {
     pub received: u64,
     /// Payload received.
     pub bytes: u64,
-    /// Number of datagrams from the first one sent in the window to the highest that arrived, and
-    /// the number of those that arrived.
+    /// Number of datagrams from the first one sent in the window to the one with the highest number
+    /// that arrived.
     pub expected: u64,
+    /// Number of expected datagrams that arrived.
     pub arrived: u64,
     pub delay: RttSamples,
     /// Differences between the delays of successive datagrams.
@@ -238,11 +241,13 @@ pub(super) struct RadioTotals {
     pub window: Duration,
     /// Time in which any UE's RLC buffer held data.
     pub buffered: Duration,
-    /// Transport blocks on the Iub, and their bits.
+    /// Transport blocks on the Iub.
     pub iub_blocks: u64,
+    /// Bits of the transport blocks on the Iub.
     pub iub_bits: u64,
-    /// Transport blocks on the air: sent, and lost.
+    /// Transport blocks sent on the air.
     pub blocks: u64,
+    /// Transport blocks lost on the air.
     pub block_errors: u64,
     /// PDUs with data that left RLC.
     pub pdus: u64,
@@ -250,8 +255,8 @@ pub(super) struct RadioTotals {
     pub retransmitted_pdus: u64,
     /// PDUs that were dropped before the air.
     pub pdus_dropped: u64,
-    /// RLC resets, and STATUS PDUs.
     pub resets: u64,
+    /// STATUS PDUs, except piggybacked ones and requests to move the receiving window.
     pub status_pdus: u64,
     pub sdus_entered: u64,
     pub sdus_delivered: u64,
@@ -262,8 +267,9 @@ pub(super) struct RadioTotals {
     /// SDUs that the full buffer refused.
     pub sdus_refused: u64,
     pub delivered_bits: u64,
-    /// Sums of the delays of delivered SDUs in nanoseconds, and of their squares.
+    /// Sum of the delays of delivered SDUs, in nanoseconds.
     pub delay_ns: u128,
+    /// Sum of the squares of these delays.
     pub delay_squares: u128,
 }
 
@@ -278,17 +284,18 @@ impl RadioTotals {
     }
 }
 
-/// Switched users and their cells.
+/// Users whose RRC state the RNC switches, and their cells.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CellTotals {
     pub window: Duration,
-    /// Number of switched users.
+    /// Number of users whose RRC state the RNC switches.
     pub switched: u64,
     /// Payload bytes acknowledged in the whole network.
     pub acknowledged: u64,
     pub connections_with_data: u64,
-    /// Time by state, and time in switches between states, summed over users.
+    /// Time by RRC state, summed over users.
     pub time_in: [Duration; 5],
+    /// Time in switches between states, summed over users.
     pub switching: Duration,
     /// Switches between states, by previous and target state.
     pub switches: [[u64; 5]; 5],
@@ -319,23 +326,26 @@ pub(super) struct CellTotals {
 /// Channel use of the connections of switched users.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ChannelTotals {
-    /// Closed connections; connections with a DCH at some time; connections with a DCH at the
-    /// opening.
+    /// Closed connections.
     pub connections: u64,
+    /// Closed connections whose user had a DCH at some time.
     pub with_dch: u64,
+    /// Closed connections whose user had a DCH at their opening.
     pub reused_dch: u64,
     /// Time from the opening of a connection to the first switch to a DCH.
     pub until_switch: Intervals,
-    /// Time from the allocation of a DCH to its use. Index 1: after the release of another user's
-    /// DCH.
+    /// Time from the allocation of a DCH to its use. Index 0: the cell had room for the DCH.
+    /// Index 1: the DCH had to wait for the release of another user's DCH.
     pub set_ups: [Intervals; 2],
-    /// Octets of downlink packets that RLC delivered, and those on the common channels.
+    /// Octets of downlink packets that RLC delivered.
     pub octets: u64,
+    /// Octets of downlink packets that RLC delivered on the common channels.
     pub octets_on_common: u64,
     /// Time on the common channels with an open connection, summed over users.
     pub busy_on_common: Duration,
-    /// RLC delays of downlink packets that waited for a switch to a DCH, and of the others.
+    /// RLC delays of downlink packets that waited for a switch to a DCH.
     pub delays_with_switch: Intervals,
+    /// RLC delays of all other downlink packets.
     pub delays_without_switch: Intervals,
 }
 
@@ -351,7 +361,9 @@ pub(super) struct Fairness {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct InternetTotals {
     pub packets: u64,
+    /// Sum of the delays, in nanoseconds.
     pub delay_ns: u128,
+    /// Sum of the squares of the delays.
     pub delay_squares: u128,
     pub shortest: Option<Duration>,
     pub longest: Option<Duration>,
@@ -379,8 +391,9 @@ pub(super) struct TddTotals {
     pub refusals: [u64; 2],
     /// Time from a need to its grant.
     pub waits: [Intervals; 2],
-    /// Grants that ended, and the SDUs that were acknowledged or discarded in them.
+    /// Grants that ended.
     pub grants: [u64; 2],
+    /// SDUs that were acknowledged or discarded during these grants.
     pub grant_sdus: [u64; 2],
     /// Frames with granted capacity.
     pub frames: u64,
@@ -451,29 +464,40 @@ pub(super) struct LayoutTotals {
     pub handovers: u64,
     /// Octets of SDUs lost with the buffers of cells that their users left.
     pub handover_lost: u64,
-    /// TTIs of cells with recorded dedicated channels. In these TTIs: additional legs, power of
-    /// additional legs and of the DCHs associated with DSCHs in mW, calls with a gap, shares of the
-    /// code tree.
+    // ── TTIs of cells with recorded dedicated channels ──
+    /// Number of these TTIs.
     pub dch_ttis: u64,
+    /// Legs of calls of other cells.
     pub further_legs: u64,
+    /// Power of the additional legs, in mW.
     pub further_power: f64,
+    /// Power of the DCHs associated with DSCHs, in mW.
     pub associated_power: f64,
+    /// Calls of the cell that had a gap (compressed mode).
     pub compressed: u64,
+    /// Shares of the code tree that the dedicated channels use.
     pub dch_codes: f64,
-    /// TTIs in which users of DCH bearers received power, and those in which several cells sent it.
+    // ── TTIs in which users of DCH bearers received power, summed over users ──
+    /// Number of these TTIs.
     pub dch_sent: u64,
+    /// TTIs in which several cells sent to the user (soft handover).
     pub dch_soft: u64,
-    /// Legs in these TTIs. Power in the best cell, its maximum, and the power in the others, in mW.
+    /// Cells that sent to the user.
     pub dch_legs: u64,
+    /// Power of the user's best cell, in mW.
     pub dch_power: f64,
+    /// Maximum power of a user's best cell in a TTI, in mW.
     pub dch_power_max: f64,
+    /// Power of the user's other cells, in mW.
     pub dch_further_power: f64,
-    /// Sum of Eb/N0 in dB.
+    /// Eb/N0 of the user, in dB.
     pub dch_ebn0_db: f64,
-    /// By kind of step.
+    // ── Calls and SDUs ──
+    /// Steps of calls, indexed by the kind of step.
     pub call_steps: [u64; 7],
-    /// Octets of downlink SDUs that entered RLC, and that were delivered.
+    /// Octets of downlink SDUs that entered RLC.
     pub offered: u64,
+    /// Octets of downlink SDUs that were delivered.
     pub delivered: u64,
     /// Absolute differences between the delays of consecutive SDUs of a user.
     pub delay_steps: Intervals,

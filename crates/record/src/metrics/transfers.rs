@@ -46,15 +46,15 @@ struct Transfer {
     opened: Time,
     /// The connection that delivers the data to the receiver. Its number differs from the
     /// transfer's if the transfer is split.
-    last: ConnectionId,
+    last_connection: ConnectionId,
     last_delivery: Option<Time>,
     /// Octets that the proxy has received from the sender and that have not reached the receiver.
     ahead: u64,
     /// Octets in the proxy's buffer.
     buffer: u64,
-    /// Whether this buffer is full, so that the sender must wait.
+    /// Whether the proxy's buffer is full, so that the sender must wait.
     is_full: bool,
-    /// Time up to which buffer and stall are added up.
+    /// Time up to which the totals contain the octets in the buffer and the stalls.
     settled_at: Time,
 }
 
@@ -126,7 +126,7 @@ impl TransferRecorder {
             direction,
             leg,
             opened: at,
-            last: connection,
+            last_connection: connection,
             last_delivery: None,
             ahead: 0,
             buffer: 0,
@@ -134,7 +134,7 @@ impl TransferRecorder {
             settled_at: self.window.clamp(at),
         });
         if delivers_to_receiver {
-            open.last = connection;
+            open.last_connection = connection;
         }
     }
 
@@ -154,7 +154,7 @@ impl TransferRecorder {
         };
         let open = self.open.get_mut(&id).filter(|transfer| octets > 0 && transfer.direction == direction);
         let Some(transfer) = open else { return };
-        if connection == transfer.last {
+        if connection == transfer.last_connection {
             transfer.last_delivery = Some(at);
             transfer.ahead = transfer.ahead.saturating_sub(octets);
         } else {
@@ -184,9 +184,9 @@ impl TransferRecorder {
     }
 
     fn closed(&mut self, at: Time, connection: ConnectionId, is_complete: bool) {
-        // The connection can be the radio leg of the transfer before it.
+        // A transfer has the number of its first connection. The radio leg has the next number.
         let previous_id = ConnectionId(connection.0.saturating_sub(1));
-        let is_last = |transfer: &&Transfer| transfer.last == connection;
+        let is_last = |transfer: &&Transfer| transfer.last_connection == connection;
         let id = [connection, previous_id].into_iter().find(|id| self.open.get(id).filter(is_last).is_some());
         if let Some(transfer) = id.and_then(|id| self.open.remove(&id)) {
             self.finish_transfer(at, transfer, is_complete);

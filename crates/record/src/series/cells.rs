@@ -12,8 +12,9 @@ const ROW_DURATION: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(super) struct CellTable {
     rows: Vec<Row>,
-    /// Start of the current second, and the sums of each cell in it.
+    /// Start of the current second.
     begin: Time,
+    /// Sums in the current second, by cell.
     sums: Vec<Sums>,
 }
 
@@ -31,17 +32,21 @@ struct Sums {
     ttis: u32,
     /// Load factors.
     load: f64,
-    /// In mW.
+    /// Transmit powers in mW.
     power: f64,
     /// TTIs in which the power was too low for all DCHs.
     limited: u64,
-    /// Calls in progress, and their blocks that were sent and lost.
+    /// Calls in progress.
     calls: u64,
+    /// Blocks sent to calls.
     call_blocks: u64,
+    /// Blocks of calls that were lost.
     call_blocks_lost: u64,
-    /// Grants on the DSCH, their spreading factors and the blocks that they sent.
+    /// Grants on the DSCH.
     grants: u64,
+    /// Spreading factors of the grants.
     factors: u64,
+    /// Blocks sent in the grants.
     blocks: u64,
     /// Requests that were refused.
     postponed: u64,
@@ -119,6 +124,7 @@ impl Recorded for CellTable {
 
     /// Returns the finished seconds as a table and removes them.
     fn take(&mut self, now: Time) -> Table {
+        // Bounded: the end of the second that contains `Time::NEVER` would overflow.
         self.write_ended_second(now.min(Time::from_nanos(u64::MAX / 2)));
         let factor = |sums: &Sums| (sums.grants > 0).then(|| sums.factors as f64 / sums.grants as f64);
         let rows = &self.rows;
@@ -165,6 +171,7 @@ mod tests {
             lost: 1,
             scaled: cell == 1,
         };
+        // Two TTIs in the first second, one in the next.
         for ms in [0, 20, 1980] {
             cells.record(at(ms), &power(0, 100.0, 0.5));
             cells.record(at(ms), &power(1, if ms == 0 { 1000.0 } else { 3000.0 }, 0.75));
@@ -187,6 +194,7 @@ mod tests {
         assert_eq!(table.column("cell"), Some(&Values::Id(vec![0, 1, 0, 1])));
         assert_eq!(table.column("load_factor_pct"), Some(&Values::Float(vec![50.0, 75.0, 50.0, 75.0])));
         let Some(Values::Float(levels)) = table.column("power_dbm") else { panic!("{table:?}") };
+        // Cell 1 in the first second: (1,000 mW + 3,000 mW) / 2 = 2,000 mW = 33.0103 dBm.
         assert!((levels[1] - 33.0103).abs() < 1e-4, "the mean of mW: {levels:?}");
         assert_eq!(table.column("limited_pct"), Some(&Values::Float(vec![0.0, 100.0, 0.0, 100.0])));
         assert_eq!(table.column("call_blocks_lost"), Some(&Values::Count(vec![2, 2, 1, 1])));

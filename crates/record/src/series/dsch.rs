@@ -22,15 +22,17 @@ struct Row {
 
 #[derive(Debug)]
 struct Grant {
-    /// Blocks that the format can carry, and blocks that were sent.
+    /// Blocks that the format can carry.
     blocks: u8,
+    /// Blocks that were sent.
     sent: u8,
-    /// Spreading factor of the code, and the one that the user requested.
+    /// Spreading factor of the code.
     spreading_factor: u16,
+    /// Spreading factor that the user requested.
     wanted: u16,
     /// Number of the code among the codes of this spreading factor.
     code: u16,
-    /// In mW.
+    /// Transmit power in mW.
     power: f32,
 }
 
@@ -58,8 +60,9 @@ impl DschTable {
         self.rows.push(row);
     }
 
-    fn numbers(&self, name: &'static str, of: impl Fn(&Grant) -> u32) -> Column {
-        let values = self.rows.iter().map(|row| row.granted.as_ref().map(&of)).collect();
+    /// A column with a number of each grant, empty for refused requests.
+    fn numbers(&self, name: &'static str, number: impl Fn(&Grant) -> u32) -> Column {
+        let values = self.rows.iter().map(|row| row.granted.as_ref().map(&number)).collect();
         Column::new(name, "", Values::OptionalId(values))
     }
 }

@@ -206,7 +206,7 @@ impl Series {
         SeriesTables { tables: self.tables().map(|table| table.take(Time::NEVER)).collect() }
     }
 
-    /// All tables that are recorded: the usual ones, and those of the network's channels.
+    /// All recorded tables: those of every run, then those that the configuration requests.
     fn tables(&mut self) -> impl Iterator<Item = &mut dyn Recorded> {
         let always: [&mut dyn Recorded; 18] = [
             &mut self.cwnd,
@@ -274,7 +274,7 @@ impl Series {
             return;
         }
         let (id, end) = (segment.connection, End::sending(segment.direction));
-        let Some(connection) = sender(&mut self.connections, id, end) else { return };
+        let Some(connection) = connection_sending_from(&mut self.connections, id, end) else { return };
         if segment.payload > 0 {
             connection.highest_sent = connection.highest_sent.max(segment.seq + u64::from(segment.payload));
             self.outstanding.set(at, id.0, connection.outstanding(), &mut connection.outstanding);
@@ -288,7 +288,7 @@ impl Series {
     /// blocks.
     fn received(&mut self, at: Time, segment: &Segment) {
         let (id, end) = (segment.connection, End::sending(segment.direction.reversed()));
-        let Some(connection) = sender(&mut self.connections, id, end) else { return };
+        let Some(connection) = connection_sending_from(&mut self.connections, id, end) else { return };
         if self.config.time_sequence && segment.flags.ack {
             self.window.set(at, id.0, f64::from(segment.window), &mut connection.window);
             self.sacked.push_blocks(at, segment);
@@ -296,7 +296,7 @@ impl Series {
     }
 
     fn acked(&mut self, at: Time, id: ConnectionId, end: End, una: u64, payload: u64) {
-        let Some(connection) = sender(&mut self.connections, id, end) else { return };
+        let Some(connection) = connection_sending_from(&mut self.connections, id, end) else { return };
         connection.una = connection.una.max(una);
         self.outstanding.set(at, id.0, connection.outstanding(), &mut connection.outstanding);
         self.goodput.acknowledged(at, id, payload);
@@ -333,19 +333,19 @@ impl Series {
                 self.acked(at, connection, end, una, payload);
             }
             TraceEvent::Window { connection: id, end, cwnd: Real(cwnd), ssthresh: Real(ssthresh) } => {
-                if let Some(connection) = sender(&mut self.connections, id, end) {
+                if let Some(connection) = connection_sending_from(&mut self.connections, id, end) {
                     self.cwnd.set(at, id.0, cwnd, &mut connection.cwnd);
                     self.ssthresh.set(at, id.0, ssthresh, &mut connection.ssthresh);
                 }
             }
             TraceEvent::RtoUpdated { connection: id, end, srtt, rto } => {
-                if let Some(connection) = sender(&mut self.connections, id, end) {
+                if let Some(connection) = connection_sending_from(&mut self.connections, id, end) {
                     self.srtt.set(at, id.0, srtt.as_secs(), &mut connection.srtt);
                     self.rto.set(at, id.0, rto.as_secs(), &mut connection.rto);
                 }
             }
             TraceEvent::RttSample { connection, end, rtt }
-                if sender(&mut self.connections, connection, end).is_some() =>
+                if connection_sending_from(&mut self.connections, connection, end).is_some() =>
             {
                 self.rtt.push(Sample::new(at, connection, rtt));
             }
@@ -366,7 +366,9 @@ impl Series {
             }
             TraceEvent::DchRequested { ue, again } => self.requests.begin(ue, again),
             TraceEvent::DchGranted { ue, after_release: false } => self.requests.push(at, ue, "granted"),
-            TraceEvent::DchGranted { ue, .. } => self.requests.push(at, ue, "granted after a release"),
+            TraceEvent::DchGranted { ue, after_release: true } => {
+                self.requests.push(at, ue, "granted after a release");
+            }
             TraceEvent::DchRefused { ue } => self.requests.push(at, ue, "refused"),
             TraceEvent::DchQueued { ue } => self.requests.push(at, ue, "queued"),
             TraceEvent::Call { cell, step } => {
@@ -385,7 +387,11 @@ impl Series {
 }
 
 /// The connection, if `end` is the sender of its data.
-fn sender(connections: &mut Open<Connection>, id: ConnectionId, end: End) -> Option<&mut Connection> {
+fn connection_sending_from(
+    connections: &mut Open<Connection>,
+    id: ConnectionId,
+    end: End,
+) -> Option<&mut Connection> {
     connections.get(id).filter(|connection| connection.sender == end)
 }
 
@@ -401,7 +407,8 @@ impl TraceSink<TraceEvent> for Series {
         }
     }
 
-    /// Inlined where the event is created, which leaves only one of the arms; each arm is a call.
+    /// Inlined where the event is created, so that the compiler keeps only the arm of that event.
+    /// Each arm is a call of a function that is not inlined.
     #[inline]
     fn record(&mut self, at: Time, event: &TraceEvent) {
         match event {

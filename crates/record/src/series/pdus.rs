@@ -24,8 +24,9 @@ pub(super) struct PduTable {
 
 #[derive(Debug)]
 struct Row {
-    /// When the PDU left RLC, and when it arrived or would have arrived.
+    /// When the PDU left RLC.
     at: Time,
+    /// When the PDU arrived at the other side, or would have arrived.
     end: Time,
     ue: u16,
     direction: Direction,
@@ -34,11 +35,13 @@ struct Row {
     sn: Option<u16>,
     /// Number of the transmission of the PDU, from 1.
     transmission: Option<u32>,
-    /// The polling bit, and the reasons for it.
+    /// The polling bit.
     polls: bool,
+    /// Reasons of the poll.
     poll_causes: PollCauses,
-    /// Content of a STATUS: all PDUs below `lsn` are acknowledged except the ones in `missing`.
+    /// LSN of a STATUS: all PDUs below it are acknowledged, except the PDUs in `missing`.
     lsn: Option<u16>,
+    /// Sequence numbers that a STATUS reports as missing, separated by spaces.
     missing: String,
     lost: bool,
 }
@@ -95,7 +98,7 @@ impl PduTable {
             for step in 0..pdu.blocks() {
                 let mut row = Row::new(at, ue, direction, pdu);
                 if let Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) = pdu {
-                    bearer.set_number(&mut row, run, step);
+                    bearer.describe_data(&mut row, run, step);
                 }
                 match pdu {
                     Pdu::Status(status) | Pdu::Data(DataRun { piggyback: Some(status), .. }) => {
@@ -171,8 +174,9 @@ impl Recorded for PduTable {
 
 impl Bearer {
     /// Sets number, number of transmissions and polling bit of a data PDU.
-    fn set_number(&mut self, row: &mut Row, run: &DataRun, step: u32) {
+    fn describe_data(&mut self, row: &mut Row, run: &DataRun, step: u32) {
         let sn = run.first.plus(u64::from(step)).value();
+        // Unacknowledged mode has sequence numbers of 7 bits.
         row.sn = Some(if row.kind == "umd" { sn % 128 } else { sn });
         if row.kind != "amd" {
             return;
@@ -205,6 +209,7 @@ impl Row {
         }
     }
 
+    /// Sets the content of a STATUS.
     fn set_report(&mut self, set: &BlockSet, status: &Status) {
         self.lsn = status.lsn.map(|lsn| lsn.value());
         for run in set.missing_of(status) {

@@ -36,6 +36,7 @@ impl Recorded for BufferTable {
     }
 
     fn take(&mut self, now: Time) -> Table {
+        // The column `ue` contains the keys. It is split into UE and direction.
         let mut table = self.steps.take(now);
         if let Values::Id(keys) = &mut table.columns[1].values {
             let direction = |key: &u32| if key.is_multiple_of(2) { "downlink" } else { "uplink" };

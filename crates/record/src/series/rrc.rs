@@ -42,11 +42,12 @@ row! {
 
 impl Reserved {
     pub fn new(at: Time, cell: u16, rates: [u64; 2], dchs: u32, is_full: bool) -> Self {
+        let [downlink, uplink] = rates;
         Reserved {
             time_s: at.as_secs(),
             cell: u32::from(cell),
-            downlink_kbps: rates[0] as f64 / 1e3,
-            uplink_kbps: rates[1] as f64 / 1e3,
+            downlink_kbps: downlink as f64 / 1e3,
+            uplink_kbps: uplink as f64 / 1e3,
             dchs: u64::from(dchs),
             is_full,
         }

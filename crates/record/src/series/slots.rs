@@ -20,8 +20,9 @@ struct Row {
     ue: u16,
     direction: Direction,
     slot: u8,
-    /// First code of the block, and number of its codes.
+    /// First code of the block.
     code: u32,
+    /// Number of codes of the block.
     codes: u8,
     sir_db: Option<f64>,
     lost: bool,
@@ -34,7 +35,8 @@ impl SlotTable {
         self.rows.push(Row { at, ue: ue.0, direction, slot, code, codes, sir_db, lost });
     }
 
-    /// Returns the first code of a block. Blocks of a slot occur in the order of their codes.
+    /// Returns the first code of a block in the frame at `at`. The blocks of a slot are traced in
+    /// the order of their codes, so a block begins after the codes of the blocks before it.
     fn first_code(&mut self, at: Time, slot: u8, codes: u8) -> u32 {
         let (frame, used_codes) = &mut self.used_codes;
         if *frame != at {

@@ -32,7 +32,7 @@ pub(super) struct CurrentValue {
     /// When the value was set.
     since: Time,
     value: Option<f64>,
-    /// The value before, to drop a row of which the value lasted no time.
+    /// The value before `since`. If the value returns to it at the same instant, the row is dropped.
     previous: Option<f64>,
 }
 
@@ -154,15 +154,18 @@ mod tests {
                 set.push((now as f64, key as u32, f64::from(value)));
             }
             parts.extend(rows(steps));
-            let value = |rows: &[(f64, u32, f64)], key, time: f64| {
-                rows.iter().rev().find(|row| row.1 == key && row.0 <= time).map(|row| row.2)
+            let value_at = |rows: &[(f64, u32, f64)], key, time: f64| {
+                let mut latest_first = rows.iter().rev();
+                latest_first
+                    .find(|&&(row_time, row_key, _)| row_key == key && row_time <= time)
+                    .map(|&(_, _, value)| value)
             };
             let rows = rows(uninterrupted);
             prop_assert_eq!(&parts, &rows);
-            prop_assert!(rows.is_sorted_by_key(|row| row.0));
+            prop_assert!(rows.is_sorted_by_key(|&(time, _, _)| time));
             for key in 0..3 {
                 for time in 0..=now {
-                    prop_assert_eq!(value(&rows, key, time as f64), value(&set, key, time as f64));
+                    prop_assert_eq!(value_at(&rows, key, time as f64), value_at(&set, key, time as f64));
                 }
             }
         }

@@ -14,8 +14,34 @@ use super::table::RowIndex;
 pub(super) struct SetInTransit {
     pub row: RowIndex,
     pub pdus: Vec<RowIndex>,
-    /// STATUS reports, with the position of their block.
-    pub statuses: Vec<(RowIndex, u32)>,
+    pub statuses: Vec<StatusInTransit>,
+}
+
+/// A STATUS report in a block set on its way.
+#[derive(Debug)]
+pub(super) struct StatusInTransit {
+    pub row: RowIndex,
+    /// Position of its block in the set.
+    pub block: u32,
+}
+
+/// A Timer_Poll that is running.
+#[derive(Debug)]
+pub(super) struct RunningPoll {
+    pub row: RowIndex,
+    /// The count of the PDU that polled, once it is known.
+    pub polled: Option<u64>,
+}
+
+/// PDUs of a run with the same number of transmissions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct RunPart {
+    /// Count of the first PDU.
+    pub first: u64,
+    /// Number of PDUs.
+    pub pdus: u32,
+    /// Number of the transmission, from 1.
+    pub transmission: u32,
 }
 
 /// PDUs of an SDU: numbers of the first and last one, and when the first one left.
@@ -39,6 +65,7 @@ pub(super) struct Bearer {
     transmissions: BTreeMap<u64, u32>,
     /// Reasons of the polls in the next block set.
     pub causes: VecDeque<PollCauses>,
+    /// Block sets on their way, by serial.
     pub in_transit: BTreeMap<u64, SetInTransit>,
     /// SDUs in the buffer, by packet.
     pub sdus: BTreeMap<PacketId, RowIndex>,
@@ -46,8 +73,7 @@ pub(super) struct Bearer {
     pub octets: u64,
     pub timer_poll: Option<Duration>,
     pub timer_status_prohibit: Option<Duration>,
-    /// The running Timer_Poll: its row, and the count of the PDU that polled.
-    pub running_poll: Option<(RowIndex, Option<u64>)>,
+    pub running_poll: Option<RunningPoll>,
 }
 
 impl Bearer {
@@ -84,19 +110,19 @@ impl Bearer {
         ended
     }
 
-    /// Divides a run that leaves into parts with the same number of transmissions: count of the
-    /// first PDU, number of PDUs, and number of the transmission.
-    pub fn transmissions(&mut self, run: &DataRun, first: u64) -> Vec<(u64, u32, u32)> {
+    /// Divides a run that leaves into parts with the same number of transmissions. `first`: count of
+    /// its first PDU.
+    pub fn transmissions(&mut self, run: &DataRun, first: u64) -> Vec<RunPart> {
         if !run.retransmission {
-            return vec![(first, u32::from(run.count), 1)];
+            return vec![RunPart { first, pdus: u32::from(run.count), transmission: 1 }];
         }
-        let mut parts: Vec<(u64, u32, u32)> = Vec::new();
+        let mut parts: Vec<RunPart> = Vec::new();
         for count in first..first + u64::from(run.count) {
-            let sent = self.transmissions.entry(count).or_insert(1);
-            *sent += 1;
+            let transmission = self.transmissions.entry(count).or_insert(1);
+            *transmission += 1;
             match parts.last_mut() {
-                Some(last) if last.2 == *sent => last.1 += 1,
-                _ => parts.push((count, 1, *sent)),
+                Some(last) if last.transmission == *transmission => last.pdus += 1,
+                _ => parts.push(RunPart { first: count, pdus: 1, transmission: *transmission }),
             }
         }
         parts

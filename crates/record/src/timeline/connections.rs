@@ -21,11 +21,18 @@ pub(super) struct Connection {
 /// State of one end of a connection as a sender.
 #[derive(Debug, Default)]
 struct Sender {
-    /// Last copy of each unacknowledged segment: number after its last byte, and packet, by its
-    /// first sequence number.
-    unacknowledged: BTreeMap<u64, (u64, PacketId)>,
+    /// Last copy of each unacknowledged segment, by its first sequence number.
+    unacknowledged: BTreeMap<u64, SentCopy>,
     /// The running retransmission timer.
     timer: Option<RowIndex>,
+}
+
+/// A copy of a segment.
+#[derive(Debug)]
+struct SentCopy {
+    /// The sequence number after its last byte.
+    end: u64,
+    packet: PacketId,
 }
 
 impl Sender {
@@ -72,7 +79,7 @@ impl Timeline {
             TraceEvent::Acked { connection: id, end, una, .. } => {
                 if let Some(connection) = self.connections.get(*id) {
                     let (ue, sender) = (connection.ue, &mut connection.ends[end.sends().index()]);
-                    sender.unacknowledged.retain(|_, (after, _)| *after > *una);
+                    sender.unacknowledged.retain(|_, copy| copy.end > *una);
                     if sender.unacknowledged.is_empty() {
                         sender.stop_timer(now, &mut self.timers, "stopped");
                     } else {
@@ -117,8 +124,8 @@ impl Timeline {
             }
             if segment.sequence_length() > 0 {
                 let before = sender.unacknowledged.range(..=segment.seq).next_back();
-                repeats = before.filter(|(_, (after, _))| *after > segment.seq).map(|(_, (_, copy))| *copy);
-                sender.unacknowledged.insert(segment.seq, (segment.end(), packet));
+                repeats = before.filter(|(_, copy)| copy.end > segment.seq).map(|(_, copy)| copy.packet);
+                sender.unacknowledged.insert(segment.seq, SentCopy { end: segment.end(), packet });
                 if sender.timer.is_none() {
                     sender.start_timer(now, &mut self.timers, (id, end, ue));
                 }
@@ -145,7 +152,7 @@ impl Timeline {
             end: segment.end(),
             ack: segment.ack,
             payload: u64::from(segment.payload),
-            repeats: repeats.map(|copy| copy.0 as u32),
+            repeats: repeats.map(|packet| packet.0 as u32),
             radio_s: None,
             lost: false,
             loss: "",

@@ -154,6 +154,7 @@ impl Timeline {
         self.tables().into_iter().map(|table| table.take(Time::NEVER)).collect()
     }
 
+    /// Records an event of a connection or of the radio.
     pub fn record(&mut self, now: Time, event: &TraceEvent) {
         match event {
             TraceEvent::ConnectionOpened { .. }
@@ -198,6 +199,7 @@ impl Timeline {
         });
     }
 
+    /// Records a detail of RLC or of the HS-DSCH.
     pub fn show(&mut self, now: Time, detail: &Detail<'_>) {
         match detail {
             Detail::Blocks { ue, direction, channel, set, stage } => {

@@ -10,7 +10,7 @@ use umts_stack::trace::{CellUpdateCause, Channel, RrcState, SwitchCause, TraceEv
 use umts_units::Time;
 
 use super::Timeline;
-use super::bearer::{Bearer, SetInTransit};
+use super::bearer::{Bearer, RunPart, RunningPoll, SetInTransit, StatusInTransit};
 use super::rows::{BlockSetRow, DchRequestRow, HsBlockRow, PduRun, RrcRow, SduRow, StatusRow, TimerRow};
 use super::table::RowIndex;
 
@@ -54,7 +54,7 @@ impl Timeline {
             }
             TraceEvent::TimerPollExpired { ue, direction } => {
                 let running = self.ues[ue.index()].bearers[direction.index()].running_poll.take();
-                self.end_timer_poll(now, running.map(|(row, _)| row), "expired");
+                self.end_timer_poll(now, running, "expired");
             }
             TraceEvent::RlcReset { ue, direction } => {
                 self.ue_event(now, *ue, Some(*direction), "rlc_reset", None);
@@ -63,7 +63,7 @@ impl Timeline {
                 let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
                 bearer.reinitialise();
                 let running = bearer.running_poll.take();
-                self.end_timer_poll(now, running.map(|(row, _)| row), "stopped");
+                self.end_timer_poll(now, running, "stopped");
                 self.ue_event(now, *ue, Some(*direction), "rlc_initial_state", None);
             }
             TraceEvent::RlcUnrecoverable { ue, direction } => {
@@ -164,18 +164,18 @@ impl Timeline {
         if bearer.timer_poll.is_none() {
             return;
         }
-        let running = bearer.running_poll.take();
-        let index = running.map(|(row, _)| row).filter(|row| self.timers.restart(now, *row));
-        let index = index.unwrap_or_else(|| {
+        let running = bearer.running_poll.take().map(|running| running.row);
+        let row = running.filter(|row| self.timers.restart(now, *row)).unwrap_or_else(|| {
             let row = TimerRow::start(now, "timer_poll", (ue, direction, None));
             self.timers.open(row)
         });
-        bearer.running_poll = Some((index, None));
+        bearer.running_poll = Some(RunningPoll { row, polled: None });
     }
 
-    fn end_timer_poll(&mut self, now: Time, running: Option<RowIndex>, outcome: &'static str) {
-        if let Some(index) = running
-            && let Some(row) = self.timers.close(index)
+    /// Ends the row of a Timer_Poll.
+    fn end_timer_poll(&mut self, now: Time, running: Option<RunningPoll>, outcome: &'static str) {
+        if let Some(running) = running
+            && let Some(row) = self.timers.close(running.row)
         {
             (row.end_s, row.outcome) = (Some(now.as_secs()), outcome);
         }
@@ -254,7 +254,7 @@ impl Timeline {
             if let Pdu::Status(status) | Pdu::Data(DataRun { piggyback: Some(status), .. }) = pdu {
                 let piggybacked = !matches!(pdu, Pdu::Status(_));
                 let row = self.leave_status(now, (ue, direction), (set, number), status, piggybacked);
-                in_transit.statuses.push((row, block - 1));
+                in_transit.statuses.push(StatusInTransit { row, block: block - 1 });
             }
         }
         let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
@@ -286,12 +286,12 @@ impl Timeline {
         }
         let parts = bearer.transmissions(data, first);
         let (last_part, mut block) = (parts.len() - 1, run.block);
-        for (index, (first, count, transmission)) in parts.into_iter().enumerate() {
+        for (index, RunPart { first, pdus, transmission }) in parts.into_iter().enumerate() {
             let poll = data.poll && index == last_part;
             let poll_causes = if poll { bearer.causes.pop_front() } else { None };
             let part = PduRun {
                 first: Some(first),
-                count,
+                count: pdus,
                 transmission: Some(transmission),
                 poll,
                 poll_causes: poll_causes.unwrap_or_default(),
@@ -299,10 +299,10 @@ impl Timeline {
                 ..run.clone()
             };
             in_transit.pdus.push(self.pdus.open(part));
-            if poll && let Some((_, polled)) = &mut bearer.running_poll {
-                *polled = Some(first + u64::from(count) - 1);
+            if poll && let Some(running) = &mut bearer.running_poll {
+                running.polled = Some(first + u64::from(pdus) - 1);
             }
-            block += count;
+            block += pdus;
         }
     }
 
@@ -358,9 +358,9 @@ impl Timeline {
                 (row.end_s, row.lost, row.lost_at) = (Some(now.as_secs()), lost, place);
             }
         }
-        for (index, block) in in_transit.statuses {
-            if let Some(row) = self.statuses.close(index) {
-                (row.end_s, row.lost) = (Some(now.as_secs()), lost.contains(block));
+        for status in in_transit.statuses {
+            if let Some(row) = self.statuses.close(status.row) {
+                (row.end_s, row.lost) = (Some(now.as_secs()), lost.contains(status.block));
             }
         }
         let mut stopped = None;
@@ -369,10 +369,10 @@ impl Timeline {
             let below = reverse.unwrap_lsn(lsn);
             let first_missing = set.missing_of(status).first().map(|run| reverse.unwrap(run.first));
             reverse.acknowledged(first_missing.unwrap_or(below));
-            stopped =
-                stopped.or(reverse.running_poll.take_if(|(_, polled)| polled.is_some_and(|sn| sn < below)));
+            let answered = |running: &mut RunningPoll| running.polled.is_some_and(|polled| polled < below);
+            stopped = stopped.or(reverse.running_poll.take_if(answered));
         }
-        self.end_timer_poll(now, stopped.map(|(row, _)| row), "stopped");
+        self.end_timer_poll(now, stopped, "stopped");
     }
 }
 
@@ -395,7 +395,7 @@ fn missing_text(set: &BlockSet, status: &Status, reverse: &Bearer) -> String {
             1 => write!(text, "{separator}{first}"),
             count => write!(text, "{separator}{first}-{}", first + u64::from(count) - 1),
         };
-        written.expect("a string takes all");
+        written.expect("writing to a string cannot fail");
     }
     text
 }

@@ -18,12 +18,19 @@ pub(super) trait TimelineRow: Sized {
 /// Position of a row in its table, counted from the first row of the run.
 pub(super) type RowIndex = u64;
 
+/// A row, and whether it can still change.
+#[derive(Debug)]
+struct Entry<R> {
+    row: R,
+    is_open: bool,
+}
+
 /// A table in order of time. An open row can still change, so rows are taken only up to the first
 /// open one.
 #[derive(Debug)]
 pub(super) struct OpenRows<R> {
-    /// Rows that were not taken, and whether they are open.
-    rows: VecDeque<(R, bool)>,
+    /// Rows that were not taken.
+    rows: VecDeque<Entry<R>>,
     /// Number of rows taken before.
     taken: RowIndex,
 }
@@ -37,13 +44,13 @@ impl<R> Default for OpenRows<R> {
 impl<R> OpenRows<R> {
     /// Appends a row that no longer changes.
     pub fn push(&mut self, row: R) {
-        self.rows.push_back((row, false));
+        self.rows.push_back(Entry { row, is_open: false });
     }
 
     /// Appends a row that ends later.
     pub fn open(&mut self, row: R) -> RowIndex {
         let index = self.next_index();
-        self.rows.push_back((row, true));
+        self.rows.push_back(Entry { row, is_open: true });
         index
     }
 
@@ -55,15 +62,15 @@ impl<R> OpenRows<R> {
     /// The row at `index`, unless it was taken.
     pub fn get(&mut self, index: RowIndex) -> Option<&mut R> {
         let at = usize::try_from(index.checked_sub(self.taken)?).ok()?;
-        self.rows.get_mut(at).map(|(row, _)| row)
+        self.rows.get_mut(at).map(|entry| &mut entry.row)
     }
 
     /// Returns the row at `index` and closes it, unless it was taken.
     pub fn close(&mut self, index: RowIndex) -> Option<&mut R> {
         let at = usize::try_from(index.checked_sub(self.taken)?).ok()?;
-        let (row, is_open) = self.rows.get_mut(at)?;
-        *is_open = false;
-        Some(row)
+        let entry = self.rows.get_mut(at)?;
+        entry.is_open = false;
+        Some(&mut entry.row)
     }
 
     /// Number of rows taken before: rows with a smaller index are gone.
@@ -87,10 +94,10 @@ impl<R: TimelineRow> Taken for OpenRows<R> {
     }
 
     fn take(&mut self, now: Time) -> Table {
-        let first_open = self.rows.iter().position(|(_, is_open)| *is_open);
+        let first_open = self.rows.iter().position(|entry| entry.is_open);
         let count = first_open.filter(|_| now != Time::NEVER).unwrap_or(self.rows.len());
         self.taken += count as u64;
-        let rows = self.rows.drain(..count).map(|(row, _)| row).collect();
+        let rows = self.rows.drain(..count).map(|entry| entry.row).collect();
         Table { name: R::TABLE, columns: R::columns(rows) }
     }
 }

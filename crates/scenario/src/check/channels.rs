@@ -236,6 +236,7 @@ impl Inspection<'_> {
         }
     }
 
+    /// The TTI is one of the standard's.
     fn interval(&self, channel: &Channel) -> Result<(), Problem> {
         if TTIS.iter().any(|ms| channel.tti == Duration::from_millis(*ms)) {
             return Ok(());
@@ -336,18 +337,19 @@ fn rate_of(pdus: u32, size: Bytes, tti: Duration) -> Option<BitRate> {
 fn too_many_pdus_help(rate: BitRate, tti: Duration, size: Bytes) -> String {
     let highest_rate =
         rate_of(MAX_BLOCKS, size, tti).map(|rate| format!("the highest rate with this size is {rate}"));
-    let larger = (rate.bits_in(tti) / u64::from(MAX_BLOCKS)).div_ceil(8);
-    let larger = match larger {
-        0..=LARGEST_PDU => format!("; rlc.pdu_payload = \"{}\" suits this rate", Bytes(larger)),
+    // The payload with which MAX_BLOCKS PDUs fill the TTI.
+    let payload = (rate.bits_in(tti) / u64::from(MAX_BLOCKS)).div_ceil(8);
+    let larger_payload = match payload {
+        0..=LARGEST_PDU => format!("; rlc.pdu_payload = \"{}\" suits this rate", Bytes(payload)),
         _ => String::new(),
     };
-    format!("{}{larger}", highest_rate.unwrap_or_default())
+    format!("{}{larger_payload}", highest_rate.unwrap_or_default())
 }
 
 fn no_pdu_help(rate: BitRate, tti: Duration, size: Bytes) -> String {
-    let lowest =
+    let lowest_rate =
         rate_of(1, size, tti).map(|rate| format!("the lowest rate that carries one in {tti} is {rate}"));
-    let longer = TTIS
+    let longer_tti = TTIS
         .iter()
         .map(|ms| Duration::from_millis(*ms))
         .find(|tti| TransportFormat::new(rate, *tti, size).is_some())
@@ -355,8 +357,8 @@ fn no_pdu_help(rate: BitRate, tti: Duration, size: Bytes) -> String {
     format!(
         "a PDU of {size} has {} bits; {}{}",
         size.bits(),
-        lowest.unwrap_or_default(),
-        longer.unwrap_or_default()
+        lowest_rate.unwrap_or_default(),
+        longer_tti.unwrap_or_default()
     )
 }
 

@@ -15,11 +15,18 @@ use crate::model::Ue;
 /// Values of the Happy_Bit_Delay_Condition in milliseconds (TS 25.331 §10.3.6.99).
 const HAPPY_BIT_DELAYS: [u64; 8] = [2, 10, 20, 50, 100, 200, 500, 1_000];
 
+/// Bits of a block with scheduling information and no PDU.
+fn scheduling_information_bits() -> u32 {
+    let (pdus, pdu_bits, is_reporting) = (0, 1, true);
+    block_bits(pdus, pdu_bits, is_reporting)
+}
+
 /// Rates that a UE can reach on the E-DCH.
 pub(super) struct Capacity {
     pub tti: Duration,
-    /// PDUs in the largest block, and their payload.
+    /// PDUs in the largest block.
     pdus: u32,
+    /// Payload of a PDU.
     payload: Bytes,
 }
 
@@ -47,7 +54,7 @@ impl Inspection<'_> {
         let reserved_by = |(group, ue): (usize, &Ue)| {
             let (_, tti) = self.e_dch_category(group)?;
             let is_permanent_here = self.names.groups[group].cell == i && !ue.is_switched();
-            let bits = block_bits(0, 1, true) + self.e_dch_keys(group).non_scheduled;
+            let bits = scheduling_information_bits() + self.e_dch_keys(group).non_scheduled;
             is_permanent_here.then(|| f64::from(ue.count) * uplink.load(uplink.ratio(bits, tti)))
         };
         let reserved: f64 = self.scenario.ue.iter().enumerate().filter_map(reserved_by).sum();
@@ -192,9 +199,11 @@ impl Inspection<'_> {
             let help = format!("raise dpcch_ec_n0 or lower eb_n0 by {} dB", lacking_db.ceil());
             return Err(self.problem(&of_cell("dpcch_ec_n0"), message).label("this Ec/N0").help(help));
         }
-        let beyond = uplink.ratio(block_bits(0, 1, true) + keys.non_scheduled, tti);
-        let load = Grant::at_least(ratio).map_or(0.0, |grant| uplink.load(grant.ratio() + beyond));
+        // The power ratio that the UE may use in addition to its grant.
+        let ungranted_ratio = uplink.ratio(scheduling_information_bits() + keys.non_scheduled, tti);
+        let load = Grant::at_least(ratio).map_or(0.0, |grant| uplink.load(grant.ratio() + ungranted_ratio));
         if is_scheduled && load > uplink.budget() {
+            // Bounded, because the noise rise is infinite at a load of 1.
             let needed_db = uplink.noise_rise_db(load.min(0.99));
             let message = format!(
                 "no grant can carry a PDU: a block with one in {tti} causes a noise rise of {needed_db:.1} dB, more than {}",
@@ -226,11 +235,12 @@ impl Inspection<'_> {
     fn reordering_of(&mut self, i: usize, tti: Duration) {
         let cell = self.names.groups[i].cell;
         let EDchConfig { t1, max_transmissions, .. } = self.scenario.cell[cell].e_dch;
-        let longest = tti * u64::from(processes(tti)) * u64::from(max_transmissions - 1);
-        if t1 < longest {
+        // A HARQ process repeats a block after one round of all processes.
+        let last_transmission = tti * u64::from(processes(tti)) * u64::from(max_transmissions - 1);
+        if t1 < last_transmission {
             let message = format!(
                 "T1 of {t1} expires before the last of {max_transmissions} transmissions of a block, which is sent \
-                 {longest} after the first one: blocks may be given up too early"
+                 {last_transmission} after the first one: blocks may be given up too early"
             );
             self.warn(&format!("cell.{cell}.e_dch.t1"), &message);
         }

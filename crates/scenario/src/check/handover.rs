@@ -18,7 +18,7 @@ const MAX_RAISE_DB: f64 = 10.0;
 /// Permitted lengths of gaps in slots (TS 25.215 §6.1.1.2).
 const GAPS: [u8; 6] = [3, 4, 5, 7, 10, 14];
 /// Longest time from one gap to the next.
-const LONGEST_INTERVAL: Duration = Duration::from_millis(1440);
+const MAX_INTERVAL: Duration = Duration::from_millis(1440);
 /// Smallest spreading factor of a DCH (TS 25.211 §5.3), also in compressed mode with half the
 /// spreading factor.
 const MIN_SF: u16 = 4;
@@ -28,30 +28,40 @@ impl Inspection<'_> {
     pub(super) fn handovers(&self) -> Result<(), Problem> {
         if let Some(handover) = &self.scenario.handover {
             self.hysteresis(handover)?;
-            handover.soft.as_ref().map_or(Ok(()), |soft| self.soft(soft))?;
-            handover.compressed_mode.as_ref().map_or(Ok(()), |mode| self.compressed(mode))?;
-        }
-        for (i, cell) in self.scenario.cell.iter().enumerate() {
-            if let Some(dch) = &cell.dch {
-                self.common_codes(i, dch)?;
-                dch.associated.as_ref().map_or(Ok(()), |of| self.associated(i, of))?;
+            if let Some(soft) = &handover.soft {
+                self.soft(soft)?;
+            }
+            if let Some(mode) = &handover.compressed_mode {
+                self.compressed(mode)?;
             }
         }
-        let mut ues = self.scenario.ue.iter().enumerate();
-        ues.try_for_each(|(i, ue)| ue.calls.as_ref().map_or(Ok(()), |calls| self.code_of_calls(i, calls)))
+        for (i, cell) in self.scenario.cell.iter().enumerate() {
+            let Some(dch) = &cell.dch else { continue };
+            self.common_codes(i, dch)?;
+            if let Some(associated) = &dch.associated {
+                self.associated(i, associated)?;
+            }
+        }
+        for (i, ue) in self.scenario.ue.iter().enumerate() {
+            if let Some(calls) = &ue.calls {
+                self.code_of_calls(i, calls)?;
+            }
+        }
+        Ok(())
     }
 
     /// The error for a value out of its range.
-    fn out_of(&self, path: &str, message: String, help: String) -> Result<(), Problem> {
+    fn out_of_range(&self, path: &str, message: String, help: String) -> Result<(), Problem> {
         Err(self.problem(path, message).label("out of range").help(help))
     }
 
+    /// The hysteresis is in range.
     fn hysteresis(&self, handover: &Handover) -> Result<(), Problem> {
         if (0.0..=MAX_HYSTERESIS_DB).contains(&handover.hysteresis.0) {
             return Ok(());
         }
         let message = format!("a hysteresis cannot be {}", handover.hysteresis);
-        self.out_of("handover.hysteresis", message, format!("choose 0 dB to {MAX_HYSTERESIS_DB} dB"))
+        self.out_of_range("handover.hysteresis", message, format!("choose 0 dB to {MAX_HYSTERESIS_DB} dB"))
     }
 
     /// The windows of soft handover are in range, and a cell leaves the active set later than it
@@ -61,7 +71,7 @@ impl Inspection<'_> {
         for (key, window) in [("add", soft.add), ("drop", soft.drop)] {
             if !(0.0..=MAX_DB).contains(&window.0) {
                 let message = format!("a window cannot be {window}");
-                return self.out_of(&path(key), message, format!("choose 0 dB to {}", Db(MAX_DB)));
+                return self.out_of_range(&path(key), message, format!("choose 0 dB to {}", Db(MAX_DB)));
             }
         }
         if soft.drop < soft.add {
@@ -69,7 +79,7 @@ impl Inspection<'_> {
                 "with `add` = {} and `drop` = {} a cell would leave the active set as soon as it joins",
                 soft.add, soft.drop
             );
-            return self.out_of(&path("drop"), message, format!("choose `add`, {}, or more", soft.add));
+            return self.out_of_range(&path("drop"), message, format!("choose `add`, {}, or more", soft.add));
         }
         Ok(())
     }
@@ -77,23 +87,22 @@ impl Inspection<'_> {
     /// The gaps of compressed mode exist, are whole TTIs apart, and its levels are in range.
     fn compressed(&self, mode: &Compressed) -> Result<(), Problem> {
         let path = |key: &str| format!("handover.compressed_mode.{key}");
-        for (key, level, most) in [("within", mode.within, MAX_DB), ("raise", mode.raise, MAX_RAISE_DB)] {
-            if !(0.0..=most).contains(&level.0) {
+        for (key, level, max_db) in [("within", mode.within, MAX_DB), ("raise", mode.raise, MAX_RAISE_DB)] {
+            if !(0.0..=max_db).contains(&level.0) {
                 let message = format!("`{key}` cannot be {level}");
-                return self.out_of(&path(key), message, format!("choose 0 dB to {}", Db(most)));
+                return self.out_of_range(&path(key), message, format!("choose 0 dB to {}", Db(max_db)));
             }
         }
         if !GAPS.contains(&mode.gap) {
             let message = format!("there is no gap of {} slots", mode.gap);
-            return self.out_of(&path("gap"), message, "choose 3, 4, 5, 7, 10 or 14".to_owned());
+            return self.out_of_range(&path("gap"), message, "choose 3, 4, 5, 7, 10 or 14".to_owned());
         }
         if calls::TTI * (mode.every / calls::TTI) != mode.every
-            || !(calls::TTI..=LONGEST_INTERVAL).contains(&mode.every)
+            || !(calls::TTI..=MAX_INTERVAL).contains(&mode.every)
         {
             let message = format!("gaps cannot be {} apart", mode.every);
-            let help =
-                format!("choose whole TTIs of {}, up to {LONGEST_INTERVAL}, as in \"80 ms\"", calls::TTI);
-            return self.out_of(&path("every"), message, help);
+            let help = format!("choose whole TTIs of {}, up to {MAX_INTERVAL}, as in \"80 ms\"", calls::TTI);
+            return self.out_of_range(&path("every"), message, help);
         }
         Ok(())
     }
@@ -107,7 +116,7 @@ impl Inspection<'_> {
         }
         let message = format!("common channels with {share} of the tree leave no room for the DSCH");
         let help = "choose less, as in common = \"1/32\", or reduce `dsch.codes`".to_owned();
-        self.out_of(&format!("cell.{i}.dch.common"), message, help)
+        self.out_of_range(&format!("cell.{i}.dch.common"), message, help)
     }
 
     /// The branch of the code tree that the DSCH of a cell has.
@@ -118,27 +127,32 @@ impl Inspection<'_> {
 
     /// Checks the DCH that each user of the DSCH also has: its code can carry its rate, and its
     /// Eb/N0 is in range.
-    fn associated(&self, i: usize, of: &Associated) -> Result<(), Problem> {
+    fn associated(&self, i: usize, dch: &Associated) -> Result<(), Problem> {
         let path = |key: &str| format!("cell.{i}.dch.associated.{key}");
-        self.spreading_factor(&path("spreading_factor"), of.spreading_factor, MIN_SF)?;
-        self.carries(&path("rate"), of.spreading_factor, of.rate)?;
-        if of.ebn0.0.abs() > MAX_DB {
-            let message = format!("`ebn0` cannot be {}", of.ebn0);
-            return self.out_of(&path("ebn0"), message, format!("choose {} to {}", Db(-MAX_DB), Db(MAX_DB)));
+        self.spreading_factor(&path("spreading_factor"), dch.spreading_factor, MIN_SF)?;
+        self.carries(&path("rate"), dch.spreading_factor, dch.rate)?;
+        if dch.ebn0.0.abs() > MAX_DB {
+            let message = format!("`ebn0` cannot be {}", dch.ebn0);
+            return self.out_of_range(
+                &path("ebn0"),
+                message,
+                format!("choose {} to {}", Db(-MAX_DB), Db(MAX_DB)),
+            );
         }
         Ok(())
     }
 
-    fn spreading_factor(&self, path: &str, factor: u16, least: u16) -> Result<(), Problem> {
-        if factor.is_power_of_two() && (least..=LARGEST_SF).contains(&factor) {
+    /// A spreading factor is a power of two from `min_factor` on.
+    fn spreading_factor(&self, path: &str, factor: u16, min_factor: u16) -> Result<(), Problem> {
+        if factor.is_power_of_two() && (min_factor..=LARGEST_SF).contains(&factor) {
             return Ok(());
         }
-        let nearest = factor.clamp(least, LARGEST_SF).next_power_of_two();
+        let nearest = factor.clamp(min_factor, LARGEST_SF).next_power_of_two();
         let message = format!("the spreading factor cannot be {factor}");
-        self.out_of(
+        self.out_of_range(
             path,
             message,
-            format!("choose a power of two from {least} to {LARGEST_SF}, as in {nearest}"),
+            format!("choose a power of two from {min_factor} to {LARGEST_SF}, as in {nearest}"),
         )
     }
 
@@ -161,7 +175,7 @@ impl Inspection<'_> {
         if options.ebn0.0.abs() > MAX_DB {
             let message = format!("`ebn0` cannot be {}", options.ebn0);
             let help = format!("choose {} to {}", Db(-MAX_DB), Db(MAX_DB));
-            return self.out_of(&format!("ue.{i}.dch.ebn0"), message, help);
+            return self.out_of_range(&format!("ue.{i}.dch.ebn0"), message, help);
         }
         let Some(factor) = options.spreading_factor(rate) else {
             let message = format!("the downlink of bearer `{}` at {rate} needs several codes", ue.bearer);
@@ -182,7 +196,7 @@ impl Inspection<'_> {
         }
         let message = format!("a code of spreading factor {factor} cannot carry {rate}");
         let help = format!("choose at most {} kbit/s, or a smaller spreading factor", max_rate / 1000.0);
-        self.out_of(path, message, help)
+        self.out_of_range(path, message, help)
     }
 
     /// Checks that the DSCH and the common channels leave a code of this spreading factor, if codes are
@@ -196,6 +210,10 @@ impl Inspection<'_> {
             return Ok(());
         }
         let message = format!("the DSCH and the common channels leave no code of spreading factor {factor}");
-        self.out_of(path, message, "choose a larger spreading factor, or reduce `dsch.codes`".to_owned())
+        self.out_of_range(
+            path,
+            message,
+            "choose a larger spreading factor, or reduce `dsch.codes`".to_owned(),
+        )
     }
 }

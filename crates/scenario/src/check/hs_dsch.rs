@@ -16,12 +16,14 @@ pub(super) const WINDOWS: [u8; 7] = [4, 6, 8, 12, 16, 24, 32];
 /// Round trip of a HARQ process with the timing of the standard.
 const HARQ_ROUND_TRIP: Duration = Duration::from_millis(12);
 
+/// TTI of the HS-DSCH.
 const TTI: Duration = Duration::from_millis(2);
 
 /// Intervals of allocations are multiples of this time (TS 25.435 §6.3.3.11.4).
 const ALLOCATION_UNIT: Duration = Duration::from_millis(10);
 
 impl Inspection<'_> {
+    /// Checks the HS-DSCHs of all cells and users.
     pub(super) fn hs_dschs(&mut self) -> Result<(), Problem> {
         (0..self.scenario.cell.len()).try_for_each(|i| self.hs_dsch_of_cell(i))?;
         (0..self.scenario.ue.len()).try_for_each(|i| self.hs_dsch_of_users(i))
@@ -123,13 +125,13 @@ impl Inspection<'_> {
         let codes = self.scenario.cell[named.cell].hs_dsch.codes;
         let rlc = self.scenario.rlc_of(ue);
         let pdu_bits = Bytes::from(rlc.pdu_payload).bits() as u32 + rlc.header_bits().unwrap_or(0);
-        let room =
+        let pdus_at =
             |cqi| category.format_within(cqi, codes).map_or(0, |format| pdus_in(format.bits(), pdu_bits));
         let in_trace = hs.link_trace.ttis().iter().map(|tti| tti.cqi).max();
         // The largest CQI that the user has, if it is known.
         let largest = in_trace.map(|cqi| ("hs_dsch.trace", cqi)).or(hs.cqi.map(|cqi| ("hs_dsch.cqi", cqi)));
         if let Some((key, cqi)) = largest
-            && room(cqi) == 0
+            && pdus_at(cqi) == 0
         {
             let message =
                 format!("no block for CQI {cqi} has room for a PDU of {pdu_bits} bits: nothing arrives");

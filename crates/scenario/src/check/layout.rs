@@ -17,8 +17,8 @@ pub(super) fn check(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     let Some(layout) = &scenario.layout else {
         return without_layout(scenario, tree);
     };
-    if let Some(of) = &layout.streets {
-        streets::town(layout, of, tree)?;
+    if let Some(town) = &layout.streets {
+        streets::town(layout, town, tree)?;
     }
     sites(layout, tree)?;
     if layout.streets.is_none() {

@@ -4,6 +4,7 @@
 use umts_units::Bytes;
 
 use super::Inspection;
+use super::names::COMMON;
 use crate::capacity_traces::long_gap;
 use crate::error::Problem;
 use crate::model::{
@@ -18,7 +19,7 @@ impl Inspection<'_> {
                 self.flat(i, ue)?;
             }
             let Some(traces) = traces else { continue };
-            if ue.bearer != "common" {
+            if ue.bearer != COMMON {
                 let message =
                     format!("these users have both the bearer `{}` and a capacity trace", ue.bearer);
                 let help = "the trace replaces the bearer: leave one of the two out".to_owned();
@@ -34,16 +35,20 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// A flat radio excludes a measured radio and a bearer.
     fn flat(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
-        let (message, key) = match &*ue.bearer {
-            _ if ue.capacity.is_some() => ("both a capacity trace and a flat radio".to_owned(), "capacity"),
-            "common" => return Ok(()),
-            bearer => (format!("both the bearer `{bearer}` and a flat radio"), "bearer"),
+        let (message, key) = if ue.capacity.is_some() {
+            ("both a capacity trace and a flat radio".to_owned(), "capacity")
+        } else if ue.bearer == COMMON {
+            return Ok(());
+        } else {
+            (format!("both the bearer `{}` and a flat radio", ue.bearer), "bearer")
         };
         let help = "each replaces the whole radio access: leave one of the two out".to_owned();
         Err(self.problem(&format!("ue.{i}.{key}"), format!("these users have {message}")).help(help))
     }
 
+    /// Checks the traffic model of flow `i`.
     pub(super) fn traffic_model(&self, i: usize, flow: &Flow) -> Result<(), Problem> {
         let path = |key: &str| format!("flow.{i}.{key}");
         match &flow.traffic {

@@ -76,7 +76,8 @@ fn dedicated(scenario: &Scenario) -> Vec<Dedicated> {
     let declared = scenario.bearer.iter().cloned().enumerate();
     let declared = declared.map(|(i, bearer)| Dedicated { bearer, origin: BearerOrigin::Declared(i) });
     let reference = reference_bearers::dedicated();
-    let reference = reference.map(|(bearer, of)| Dedicated { bearer, origin: BearerOrigin::Reference(of) });
+    let reference = reference
+        .map(|(bearer, definition)| Dedicated { bearer, origin: BearerOrigin::Reference(definition) });
     declared.chain(reference).collect()
 }
 
@@ -169,8 +170,8 @@ impl GroupNames {
             Some(_) => 0,
             None => known(tree, &format!("ue.{i}.cell"), "cell", &ue.cell, cells)?,
         };
-        let bearer = known(tree, &format!("ue.{i}.bearer"), "bearer", &ue.bearer, &known_bearers)?;
-        let bearer = bearer.checked_sub(shared.len()).map(|of| dedicated[of].clone());
+        let index = known(tree, &format!("ue.{i}.bearer"), "bearer", &ue.bearer, &known_bearers)?;
+        let bearer = index.checked_sub(shared.len()).map(|index| dedicated[index].clone());
         let mut dchs = Vec::new();
         for (number, name) in scenario.rrc_of(ue).into_iter().flat_map(|rrc| rrc.dch.iter().enumerate()) {
             let path = format!("{}.dch.{number}", rrc_path(scenario, i));

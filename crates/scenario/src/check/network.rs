@@ -7,8 +7,9 @@ use super::Inspection;
 use crate::error::Problem;
 use crate::model::{InternetDelay, Link, QueueLimit, RedConfig};
 
-const FIRST: &str = "server";
-const LAST: &str = "rnc";
+/// Ends of the chain of links.
+const FIRST_NODE: &str = "server";
+const LAST_NODE: &str = "rnc";
 
 impl Inspection<'_> {
     /// Checks that each outage ends after it begins.
@@ -27,43 +28,41 @@ impl Inspection<'_> {
 
     /// Checks Internet delays: minimum < mean < maximum, with a distribution that fits them.
     pub(super) fn internet_delays(&self) -> Result<(), Problem> {
-        let delays = self.scenario.link.iter().enumerate();
-        delays.filter_map(|(i, link)| Some((i, link, link.internet_delay?))).try_for_each(
-            |(i, link, delay)| {
-                let fail = |key: &str, message: String, help: String| {
-                    Err(self.problem(&format!("link.{i}.{key}"), message).help(help))
-                };
-                let InternetDelay { minimum, mean, maximum, .. } = delay;
-                if minimum >= mean {
-                    let message = format!("the minimum delay, {minimum}, must be below the mean, {mean}");
-                    return fail(
-                        "internet_delay.minimum",
-                        message,
-                        "choose a shorter minimum, or a longer mean".to_owned(),
-                    );
-                }
-                if mean >= maximum {
-                    let message = format!("the mean delay, {mean}, must be below the maximum, {maximum}");
-                    return fail(
-                        "internet_delay.mean",
-                        message,
-                        "choose a shorter mean, or a longer maximum".to_owned(),
-                    );
-                }
-                if delay.law().is_none() {
-                    let message = format!(
-                        "no lognormal distribution with a mean of {mean} exceeds {maximum} that rarely"
-                    );
-                    let max_delay = delay.longest_maximum();
-                    return fail("internet_delay.maximum", message, format!("choose at most {max_delay}"));
-                }
-                if link.jitter > Duration::ZERO {
-                    let message = "both `jitter` and `internet_delay` would vary the delay".to_owned();
-                    return fail("jitter", message, "leave one of them out".to_owned());
-                }
-                Ok(())
-            },
-        )
+        for (i, link) in self.scenario.link.iter().enumerate() {
+            if let Some(delay) = &link.internet_delay {
+                self.internet_delay(i, link, delay)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the Internet delay of link `i`.
+    fn internet_delay(&self, i: usize, link: &Link, delay: &InternetDelay) -> Result<(), Problem> {
+        let fail = |key: &str, message: String, help: String| {
+            Err(self.problem(&format!("link.{i}.{key}"), message).help(help))
+        };
+        let InternetDelay { minimum, mean, maximum, .. } = *delay;
+        if minimum >= mean {
+            let message = format!("the minimum delay, {minimum}, must be below the mean, {mean}");
+            let help = "choose a shorter minimum, or a longer mean".to_owned();
+            return fail("internet_delay.minimum", message, help);
+        }
+        if mean >= maximum {
+            let message = format!("the mean delay, {mean}, must be below the maximum, {maximum}");
+            let help = "choose a shorter mean, or a longer maximum".to_owned();
+            return fail("internet_delay.mean", message, help);
+        }
+        if delay.law().is_none() {
+            let message =
+                format!("no lognormal distribution with a mean of {mean} exceeds {maximum} that rarely");
+            let help = format!("choose at most {}", delay.longest_maximum());
+            return fail("internet_delay.maximum", message, help);
+        }
+        if link.jitter > Duration::ZERO {
+            let message = "both `jitter` and `internet_delay` would vary the delay".to_owned();
+            return fail("jitter", message, "leave one of them out".to_owned());
+        }
+        Ok(())
     }
 
     /// Checks the queue management of each link: one kind, a link with a rate, and no `ecn_threshold`
@@ -139,7 +138,7 @@ impl Inspection<'_> {
         let (Some(first), Some(last)) = (links.first(), links.last()) else {
             return fail("link".to_owned(), "there is no link".to_owned());
         };
-        if first.from != FIRST {
+        if first.from != FIRST_NODE {
             return fail(
                 "link.0.from".to_owned(),
                 format!("the chain of links must begin at `server`, not at `{}`", first.from),
@@ -154,18 +153,19 @@ impl Inspection<'_> {
                 return fail(format!("link.{}.from", i + 1), message);
             }
         }
-        if last.to != LAST {
+        if last.to != LAST_NODE {
             return fail(
                 format!("link.{}.to", links.len() - 1),
                 format!("the chain of links must end at `rnc`, not at `{}`", last.to),
             );
         }
         let nodes: Vec<&str> = links.iter().map(|link| link.to.as_str()).collect();
-        if let Some(i) = (0..nodes.len()).find(|i| nodes[*i] == FIRST || nodes[..*i].contains(&nodes[*i])) {
+        let is_repeated = |i: &usize| nodes[*i] == FIRST_NODE || nodes[..*i].contains(&nodes[*i]);
+        if let Some(i) = (0..nodes.len()).find(is_repeated) {
             return fail(format!("link.{i}.to"), format!("the chain of links passes `{}` twice", nodes[i]));
         }
-        let place = |name: &str| nodes.iter().position(|node| *node == name);
-        match (place("ggsn"), place("sgsn")) {
+        let position = |name: &str| nodes.iter().position(|node| *node == name);
+        match (position("ggsn"), position("sgsn")) {
             (Some(ggsn), Some(sgsn)) if ggsn < sgsn => Ok(()),
             (Some(_), Some(sgsn)) => {
                 fail(format!("link.{sgsn}.to"), "the sgsn comes before the ggsn".to_owned())

@@ -56,15 +56,16 @@ impl Inspection<'_> {
         Ok(sides)
     }
 
+    /// Returns the number of links between the servers and the proxy.
     fn proxy_place(&self, proxy: &Proxy) -> Result<u32, Problem> {
         let links = &self.scenario.link;
-        let Some(before) = links.iter().position(|link| link.to == proxy.at) else {
+        let Some(last_link) = links.iter().position(|link| link.to == proxy.at) else {
             let nodes: Vec<&str> = links.iter().map(|link| link.to.as_str()).collect();
             let help = format!("the nodes between servers and users are {}", nodes.join(", "));
             let message = format!("no node of the chain of links is called `{}`", proxy.at);
             return Err(self.problem("proxy.at", message).label("this node").help(help));
         };
-        Ok(before as u32 + 1)
+        Ok(last_link as u32 + 1)
     }
 
     /// The flows and ports of a proxy exist, and it splits no one-way connection.

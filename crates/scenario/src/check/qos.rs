@@ -10,6 +10,7 @@ use crate::error::Problem;
 use crate::model::{Fach, FachScheduling};
 
 impl Inspection<'_> {
+    /// Checks the quality of service of all user groups.
     pub(super) fn qos(&mut self, channels: &[GroupChannels]) -> Result<(), Problem> {
         for (i, channels) in channels.iter().enumerate() {
             if let Some(qos) = self.scenario.ue[i].qos {
@@ -53,8 +54,8 @@ impl Inspection<'_> {
     /// On the DSCH of a layout the transfer delay is at least one TTI. Warns if no scheduler reads it.
     fn transfer_delay(&mut self, i: usize, qos: &QosConfig, channels: &GroupChannels) -> Result<(), Problem> {
         let Some(delay) = qos.transfer_delay else { return Ok(()) };
-        let (cell, path) =
-            (&self.scenario.cell[self.names.groups[i].cell], format!("ue.{i}.qos.transfer_delay"));
+        let cell = &self.scenario.cell[self.names.groups[i].cell];
+        let path = format!("ue.{i}.qos.transfer_delay");
         let [downlink, _] = &channels.own;
         let is_of_layout = self.scenario.layout.is_some() && downlink.kind == Channel::Dsch;
         let dsch = cell.dsch.as_ref().filter(|_| is_of_layout);
@@ -129,6 +130,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// The problem of a scheduler of the kind `timeout` without a user with a transfer delay.
     fn without_deadline(&self, path: &str) -> Problem {
         let message = "`timeout` orders users by their transfer delay, and no user of the channel has one";
         let help = "add qos = { class = \"streaming\", transfer_delay = \"300 ms\" } to a [[ue]], or choose \"round_robin\"";

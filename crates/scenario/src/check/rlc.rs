@@ -57,6 +57,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// The buffer has at most one kind of queue management.
     fn managed_buffer(&self, path: &str, rlc: &Rlc) -> Result<(), Problem> {
         match (rlc.codel, rlc.pie) {
             (Some(_), Some(_)) => self.one_kind(path, &["codel", "pie"]),
@@ -88,7 +89,8 @@ impl Inspection<'_> {
             ),
             (rlc.mrw_acknowledgment == MrwAcknowledgment::Implicit, "mrw_acknowledgment", "implicit"),
         ];
-        let Some((_, key, value)) = options.into_iter().find(|(chosen, ..)| *chosen) else { return Ok(()) };
+        let chosen = options.into_iter().find(|(is_chosen, ..)| *is_chosen);
+        let Some((_, key, value)) = chosen else { return Ok(()) };
         let message =
             format!("{key} = \"{value}\" cannot be encoded in PDUs of TS 25.322, which wire_mode requires");
         let help = "leave wire_mode out, or choose a value of `{key}` that 3GPP defines".to_owned();

@@ -106,7 +106,7 @@ impl Inspection<'_> {
             .into_iter()
             .max();
         let max_blocks = max_blocks.unwrap_or(0);
-        let written = |weights: &[u32]| {
+        let as_written = |weights: &[u32]| {
             format!("[{}]", weights.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))
         };
         let (key, message, help) = if levels.len() != 2 {
@@ -128,7 +128,7 @@ impl Inspection<'_> {
             let mut sorted = weights.clone();
             sorted.sort_unstable();
             let message = "the weights must not decrease as the backlog grows".to_owned();
-            ("weights", message, format!("write them in ascending order, as in {}", written(&sorted)))
+            ("weights", message, format!("write them in ascending order, as in {}", as_written(&sorted)))
         } else if weights[2] > max_blocks {
             let message =
                 format!("a grant of {} blocks is more than the {max_blocks} blocks of a frame", weights[2]);
@@ -156,7 +156,7 @@ impl Inspection<'_> {
     /// The levels of the slots' radio are in range, and a block has enough codes.
     fn radio_of_slots(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
         let radio = &tdd.radio;
-        let of_codes = tdd.layout.layout().codes_per_block;
+        let max_codes = tdd.layout.layout().codes_per_block;
         let levels = [
             ("sir_target", radio.sir_target, -MAX_DB),
             ("margin", radio.margin, 0.0),
@@ -171,12 +171,12 @@ impl Inspection<'_> {
                     .help(format!("choose {} to {}", Db(least), Db(MAX_DB))));
             }
         }
-        if radio.codes_per_block > of_codes {
+        if radio.codes_per_block > max_codes {
             let message =
-                format!("a block of this layout has {of_codes} codes, not {}", radio.codes_per_block);
+                format!("a block of this layout has {max_codes} codes, not {}", radio.codes_per_block);
             return Err(self
                 .problem(&format!("cell.{i}.tdd.radio.codes_per_block"), message)
-                .help(format!("choose 1 to {of_codes}")));
+                .help(format!("choose 1 to {max_codes}")));
         }
         Ok(())
     }
@@ -202,7 +202,9 @@ impl Inspection<'_> {
         self.rlc_in_tdd(i, ue)?;
         self.errors_in_tdd(i, ue)?;
         let blocks = tdd.most_blocks();
-        let rate = BitRate::from_bps(u64::from(blocks) * PAYLOAD.bits() * 100).expect("a grant has a block");
+        let bits_per_frame = u64::from(blocks) * PAYLOAD.bits();
+        let frames_per_second = Duration::from_secs(1) / FRAME;
+        let rate = BitRate::from_bps(bits_per_frame * frames_per_second).expect("a grant has a block");
         let format = TransportFormat::up_to(blocks, FRAME);
         let own = resolved::Channel {
             kind: trace::Channel::Dch,

@@ -8,10 +8,10 @@ use crate::error::Problem;
 use crate::model::{Flow, QueueLimit, RtoRule, SlowStart, Tcp, TcpConnection, Window};
 
 /// Largest TCP window with the largest scale (RFC 7323 §2.2), 2^30 octets, rounded down.
-const LARGEST: Bytes = Bytes(1_000_000_000);
+const MAX_WINDOW: Bytes = Bytes(1_000_000_000);
 
 /// Largest window without scaling (RFC 9293 §3.1).
-const UNSCALED: Bytes = Bytes(65_535);
+const MAX_UNSCALED_WINDOW: Bytes = Bytes(65_535);
 
 impl Inspection<'_> {
     /// Checks TCP and the flows. Returns the flow of each `[[impairment]]`.
@@ -36,20 +36,21 @@ impl Inspection<'_> {
     /// The flow and user of each impairment exist. Returns the numbers of the impaired flows.
     fn impairments(&self) -> Result<Vec<FlowId>, Problem> {
         let mut impaired = Vec::new();
-        for (i, line) in self.scenario.impairment.iter().enumerate() {
+        for (i, impairment) in self.scenario.impairment.iter().enumerate() {
             let flows = self.scenario.flow.len();
-            let Some(flow) = self.scenario.flow.get(line.flow as usize) else {
-                let message = format!("there is no flow number {}", line.flow);
+            let Some(flow) = self.scenario.flow.get(impairment.flow as usize) else {
+                let message = format!("there is no flow number {}", impairment.flow);
                 let help = format!("flows are numbered from 0 to {}", flows - 1);
                 return Err(self.problem(&format!("impairment.{i}.flow"), message).help(help));
             };
-            let users = self.scenario.ue[self.names.group_of(line.flow as usize)].count;
-            if line.user >= users {
-                let message = format!("the group {:?} has no user number {}", flow.ue, line.user);
+            let users = self.scenario.ue[self.names.group_of(impairment.flow as usize)].count;
+            if impairment.user >= users {
+                let message = format!("the group {:?} has no user number {}", flow.ue, impairment.user);
                 let help = format!("its users are numbered from 0 to {}", users.saturating_sub(1));
                 return Err(self.problem(&format!("impairment.{i}.user"), message).help(help));
             }
-            impaired.push(FlowId(self.first_flow(line.flow as usize) + u32::from(line.user)));
+            let first_flow = self.first_flow(impairment.flow as usize);
+            impaired.push(FlowId(first_flow + u32::from(impairment.user)));
         }
         Ok(impaired)
     }
@@ -70,9 +71,9 @@ impl Inspection<'_> {
     pub(super) fn tcp(&mut self, path: &str, tcp: &Tcp) -> Result<(), Problem> {
         let windows = [("advertised_window", tcp.advertised_window), ("initial_window", tcp.initial_window)];
         for (key, window) in windows {
-            if window.in_bytes(tcp.segment_payload) > LARGEST {
+            if window.in_bytes(tcp.segment_payload) > MAX_WINDOW {
                 let message = format!("a window of {window} is larger than the largest TCP window");
-                let help = format!("choose at most {LARGEST} (RFC 7323)");
+                let help = format!("choose at most {MAX_WINDOW} (RFC 7323)");
                 return Err(self.problem(&format!("{path}.{key}"), message).label("this window").help(help));
             }
             if window.in_bytes(tcp.segment_payload) < tcp.segment_payload.into() {
@@ -84,10 +85,10 @@ impl Inspection<'_> {
             }
         }
         if let Some(window @ Window::Bytes(octets)) = tcp.initial_ssthresh
-            && octets > LARGEST
+            && octets > MAX_WINDOW
         {
             let message = format!("a slow start threshold of {window} is larger than any window of TCP");
-            let help = format!("choose at most {LARGEST}, or \"unlimited\"");
+            let help = format!("choose at most {MAX_WINDOW}, or \"unlimited\"");
             return Err(self.problem(&format!("{path}.initial_ssthresh"), message).help(help));
         }
         for (key, value) in [("rto_min", tcp.rto_min), ("rto_initial", tcp.rto_initial)] {
@@ -108,20 +109,22 @@ impl Inspection<'_> {
             let help = "set rack = true".to_owned();
             return Err(self.problem(&format!("{path}.tail_loss_probes"), message).help(help));
         }
-        let times_each = tcp.timestamps || tcp.rto_rule == RtoRule::Linux;
-        if tcp.slow_start != SlowStart::Standard && !times_each {
+        let times_every_ack = tcp.timestamps || tcp.rto_rule == RtoRule::Linux;
+        if tcp.slow_start != SlowStart::Standard && !times_every_ack {
             let message =
                 "this slow start needs the round-trip time of every ACK, but only a few ACKs are timed";
             let help = "set timestamps = true, or rto_rule = \"linux\"".to_owned();
             return Err(self.problem(&format!("{path}.slow_start"), message.to_owned()).help(help));
         }
         let unscaled = tcp.connection == TcpConnection::FullDuplex && !tcp.window_scaling;
-        if unscaled && tcp.advertised_window.in_bytes(tcp.segment_payload) > UNSCALED {
-            let message =
-                format!("{} is above {UNSCALED}, the most without window_scaling", tcp.advertised_window);
+        if unscaled && tcp.advertised_window.in_bytes(tcp.segment_payload) > MAX_UNSCALED_WINDOW {
+            let message = format!(
+                "{} is above {MAX_UNSCALED_WINDOW}, the most without window_scaling",
+                tcp.advertised_window
+            );
             self.warn(&self.written(&format!("{path}.advertised_window")), &message);
         }
-        if larger(tcp.initial_window, tcp.advertised_window, tcp) {
+        if is_larger(tcp.initial_window, tcp.advertised_window, tcp) {
             let message = format!(
                 "{} is above the advertised window of {}, which limits it",
                 tcp.initial_window, tcp.advertised_window
@@ -131,6 +134,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// The thresholds of Vegas are in order, and the phase of the clock is less than a tick.
     fn tcp_version(&self, path: &str, tcp: &Tcp) -> Result<(), Problem> {
         if tcp.vegas_alpha > tcp.vegas_beta {
             let message =
@@ -166,27 +170,28 @@ impl Inspection<'_> {
         }
         let packet = flow.tcp.full_segment();
         for (j, link) in self.scenario.link.iter().enumerate() {
-            if let Some(QueueLimit::Bytes(room)) =
-                link.queue.filter(|queue| matches!(queue, QueueLimit::Bytes(room) if *room < packet))
+            if let Some(QueueLimit::Bytes(capacity)) = link.queue
+                && capacity < packet
             {
                 let message =
-                    format!("{room} is smaller than a packet of {packet}: every full segment is dropped");
+                    format!("{capacity} is smaller than a packet of {packet}: every full segment is dropped");
                 self.warn(&format!("link.{j}.queue"), &message);
             }
         }
         let group = self.names.group_of(i);
         let ue = &self.scenario.ue[group];
         let rlc = self.scenario.rlc_of(ue);
-        if let Some(room) = rlc.buffer.filter(|room| *room < packet) {
+        if let Some(capacity) = rlc.buffer.filter(|capacity| *capacity < packet) {
             let path =
                 if ue.rlc.is_some() { format!("ue.{group}.rlc.buffer") } else { "rlc.buffer".to_owned() };
             let message =
-                format!("{room} is smaller than a packet of {packet}: every full segment is dropped");
+                format!("{capacity} is smaller than a packet of {packet}: every full segment is dropped");
             self.warn(&path, &message);
         }
     }
 }
 
-fn larger(a: Window, b: Window, tcp: &Tcp) -> bool {
-    a.in_bytes(tcp.segment_payload) > b.in_bytes(tcp.segment_payload)
+/// Returns whether a window is larger than another one.
+fn is_larger(window: Window, other: Window, tcp: &Tcp) -> bool {
+    window.in_bytes(tcp.segment_payload) > other.in_bytes(tcp.segment_payload)
 }

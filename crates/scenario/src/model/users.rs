@@ -23,7 +23,7 @@ pub struct Ue {
     #[schemars(extend("x-label" = "Group of users"))]
     pub name: String,
     /// Number of user equipments in the group; 0 for calls, which come and go.
-    #[serde(default = "one", skip_serializing_if = "is_none")]
+    #[serde(default = "one", skip_serializing_if = "is_zero")]
     #[schemars(extend("x-label" = "Users", "x-min" = 1, "x-max" = UeId::MOST))]
     pub count: u16,
     /// Cell of the group, optional if there is only one. With `[layout]`, `"best"` is the cell that
@@ -436,7 +436,7 @@ fn one() -> u16 {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_none(count: &u16) -> bool {
+fn is_zero(count: &u16) -> bool {
     *count == 0
 }
 

@@ -17,9 +17,10 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
     for (ue, group) in scenario.ue.iter().zip(&scenario.plan().groups) {
         let users = usize::from(ue.count);
         let rrc = scenario.rrc_of(ue);
-        let largest = group.dchs.first().unwrap_or(&group.channels);
-        let flat = ue.flat.as_ref().map(|flat| flat.downlink);
-        let rate = if ue.has_substitute() { flat } else { Some(largest[0].rate) };
+        // The first DCH of switched users is the largest one.
+        let [largest_downlink, _] = group.dchs.first().unwrap_or(&group.channels);
+        let flat_rate = ue.flat.as_ref().map(|flat| flat.downlink);
+        let rate = if ue.has_substitute() { flat_rate } else { Some(largest_downlink.rate) };
         rates.extend(std::iter::repeat_n(rate, users));
         powers.extend(std::iter::repeat_n(rrc.map(|rrc| state_power(&rrc.power)), users));
         continues.extend(std::iter::repeat_n(rrc.is_some_and(model::Rrc::data_continues), users));
@@ -102,8 +103,10 @@ fn cell_capacity(scenario: &Scenario, cell: usize) -> u64 {
             Some([largest, _]) => switched += largest.rate.bps() * users,
         }
     }
+    // Admission limits the rates of DCHs, and the common channels have reserved a part of the limit.
+    let [reserved, _] = scenario.plan().reserved[cell].rates;
     let limit = scenario.cell[cell].admission.downlink;
-    let room = limit.map_or(u64::MAX, |limit| limit.bps() - scenario.plan().reserved[cell].rates[0]);
+    let room = limit.map_or(u64::MAX, |limit| limit.bps() - reserved);
     fixed + shared.values().sum::<u64>() + switched.min(room)
 }
 

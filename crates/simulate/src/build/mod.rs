@@ -10,7 +10,7 @@ mod multicell;
 mod radio;
 mod rrc;
 
-use umts_scenario::{Scenario, model as scenario};
+use umts_scenario::{Scenario, model};
 use umts_stack::core_network::Impairment;
 use umts_stack::ids::UeId;
 use umts_stack::network::{FlowConfig, NetworkConfig};
@@ -43,9 +43,9 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
         programs: false,
         splits_programs: false,
         impairments: impairments
-            .map(|(line, &flow)| {
-                let scenario::PacketChoice { kind, first, last } = line.packet;
-                Impairment { flow, kind, first, last, treatment: line.action.into() }
+            .map(|(impairment, &flow)| {
+                let model::PacketChoice { kind, first, last } = impairment.packet;
+                Impairment { flow, kind, first, last, treatment: impairment.action.into() }
             })
             .collect(),
         changes: plan.changes.clone(),

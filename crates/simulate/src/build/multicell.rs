@@ -1,44 +1,44 @@
 //! Configuration of the cells of a layout, of their calls, and of users of DCH bearers in them.
 
-use umts_scenario::{Group, Scenario, model as scenario};
+use umts_scenario::{Group, Scenario, model};
 use umts_stack::radio::mac::Channel;
 use umts_stack::radio::phy::sir::CHIP_RATE;
 use umts_stack::rnc::multicell::{CallClassConfig, DchUserConfig, MulticellConfig};
 
 /// The cells of a layout, which all have the same configuration. `None` without a layout.
-pub(super) fn sectors(of: &Scenario) -> Option<MulticellConfig> {
-    let environment = of.environment()?;
-    let power = of.cell[0].power.clone().unwrap_or_default();
-    let dsch = of.cell[0].dsch.clone().unwrap_or_default();
+pub(super) fn sectors(scenario: &Scenario) -> Option<MulticellConfig> {
+    let environment = scenario.environment()?;
+    let power = scenario.cell[0].power.clone().unwrap_or_default();
+    let dsch = scenario.cell[0].dsch.clone().unwrap_or_default();
     Some(MulticellConfig {
         environment,
         power: power.config(),
         dsch: dsch.config(&power),
-        dch: of.cell[0].dch.unwrap_or_default(),
-        handover: of.handover.unwrap_or_default(),
-        calls: of.ue.iter().filter_map(|ue| call_class(ue, &power)).collect(),
+        dch: scenario.cell[0].dch.unwrap_or_default(),
+        handover: scenario.handover.unwrap_or_default(),
+        calls: scenario.ue.iter().filter_map(|ue| call_class(ue, &power)).collect(),
     })
 }
 
-fn call_class(ue: &scenario::Ue, power: &scenario::Power) -> Option<CallClassConfig> {
+fn call_class(ue: &model::Ue, power: &model::Power) -> Option<CallClassConfig> {
     let calls = ue.calls.as_ref()?;
-    let errors = power.link(scenario::LinkTables::CALLS, calls.ebn0);
+    let errors = power.link(model::LinkTables::CALLS, calls.ebn0);
     Some(CallClassConfig {
         calls: *calls,
-        mobility: ue.mobility.as_ref().map(scenario::Mobility::config).unwrap_or_default(),
+        mobility: ue.mobility.as_ref().map(model::Mobility::config).unwrap_or_default(),
         target: power.target(&errors),
         errors: errors.into(),
     })
 }
 
 /// Downlink DCH of the users of a group in a layout. `None` for other users, and for calls.
-pub(super) fn dch_user(of: &Scenario, ue: &scenario::Ue, group: &Group) -> Option<DchUserConfig> {
-    of.layout.as_ref()?;
+pub(super) fn dch_user(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Option<DchUserConfig> {
+    scenario.layout.as_ref()?;
     let [downlink, _] = group.channels;
     if downlink.kind != Channel::Dch || ue.calls.is_some() || ue.has_substitute() {
         return None;
     }
-    let (power, options) = (of.cell[0].power.clone().unwrap_or_default(), ue.dch.unwrap_or_default());
+    let (power, options) = (scenario.cell[0].power.clone().unwrap_or_default(), ue.dch.unwrap_or_default());
     let errors = power.link(&ue.bearer, options.ebn0);
     Some(DchUserConfig {
         processing: CHIP_RATE / downlink.rate.bps() as f64,

@@ -1,6 +1,6 @@
 //! Cells, users with their channels, and block errors.
 
-use umts_scenario::{Channel, Group, Scenario, model as scenario};
+use umts_scenario::{Channel, Group, Scenario, model};
 use umts_stack::mac::e::EUeConfig;
 use umts_stack::mac::hs::HsUeConfig;
 use umts_stack::network::{CellConfig, ChannelConfig, FachMode, Iub, RachMode, SubstituteConfig, UeConfig};
@@ -18,9 +18,9 @@ use super::{multicell, rrc};
 /// Configuration of cell `index` of the file.
 pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
     let cell = &scenario.cell[index];
-    let push = cell.fach.as_ref().filter(|fach| fach.scheduling == scenario::FachScheduling::PerUePush);
-    let private_rach = cell.rach.as_ref().filter(|rach| rach.access == scenario::RachAccess::Private);
-    let scenario::Admission { downlink, uplink, dchs, queue, preemption } = cell.admission;
+    let push = cell.fach.as_ref().filter(|fach| fach.scheduling == model::FachScheduling::PerUePush);
+    let private_rach = cell.rach.as_ref().filter(|rach| rach.access == model::RachAccess::Private);
+    let model::Admission { downlink, uplink, dchs, queue, preemption } = cell.admission;
     CellConfig {
         iub: Iub { rate: cell.iub.rate, delay: cell.iub.delay, timing: cell.iub.timing, lead: cell.rlc_lead },
         fach: push.map_or(FachMode::Pull, |fach| FachMode::PerUePush {
@@ -39,68 +39,69 @@ pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
         reserved: scenario.plan().reserved[index],
         hs_dsch: cell.hs_dsch.clone().into(),
         e_dch: cell.e_dch.clone().into(),
-        tdd: cell.tdd.as_ref().map(scenario::Tdd::config),
+        tdd: cell.tdd.as_ref().map(model::Tdd::config),
     }
 }
 
 /// Configuration of any user of a group. Large values in it are shared.
-pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeConfig {
-    let rlc = scenario.rlc_of(of);
-    let radio = scenario.radio_of(of);
-    let capacity = of.capacity.as_ref().zip(group.traces.clone());
+pub(super) fn ue(scenario: &Scenario, ue: &model::Ue, group: &Group) -> UeConfig {
+    let rlc = scenario.rlc_of(ue);
+    let radio = scenario.radio_of(ue);
+    let capacity = ue.capacity.as_ref().zip(group.traces.clone());
     let capacity = capacity.map(|(capacity, traces)| CapacityConfig { traces, queue: capacity.queue });
-    let flat = of.flat.as_ref().map(|flat| SubstituteConfig::Flat(flat.config()));
+    let flat = ue.flat.as_ref().map(|flat| SubstituteConfig::Flat(flat.config()));
     UeConfig {
         cell: group.cell,
-        mobility: of.mobility.as_ref().map(scenario::Mobility::config),
-        qos: of.qos.unwrap_or_default(),
+        mobility: ue.mobility.as_ref().map(model::Mobility::config),
+        qos: ue.qos.unwrap_or_default(),
         pdcp: scenario.pdcp,
         rlc: rlc_config(rlc, group).into(),
         wire_mode: rlc.wire_mode,
-        channels: group.channels.map(|found| channel(rlc, found)),
-        hs_dsch: group.hs_dsch_category.map(|category| hs_dsch(of, category).into()),
-        dch: multicell::dch_user(scenario, of, group).map(Into::into),
-        e_dch: group.e_dch_category.map(|category| e_dch(of, category).into()),
-        connection: connection(scenario, of, group).into(),
-        switching: scenario.rrc_of(of).map(|rrc| rrc::switching(rlc, rrc, group)),
+        channels: group.channels.map(|planned| channel(rlc, planned)),
+        hs_dsch: group.hs_dsch_category.map(|category| hs_dsch(ue, category).into()),
+        dch: multicell::dch_user(scenario, ue, group).map(Into::into),
+        e_dch: group.e_dch_category.map(|category| e_dch(ue, category).into()),
+        connection: connection(scenario, ue, group).into(),
+        switching: scenario.rrc_of(ue).map(|rrc| rrc::switching(rlc, rrc, group)),
         errors: [(&radio.downlink).into(), radio.uplink.as_ref().map_or(ErrorModel::ErrorFree, Into::into)],
         substitute: capacity.map(SubstituteConfig::Capacity).or(flat),
     }
 }
 
 /// HS-DSCH of a group. `category` is the category of the bearer.
-fn hs_dsch(of: &scenario::Ue, category: u8) -> HsUeConfig {
-    let config = of.hs_dsch.clone().unwrap_or_default();
+fn hs_dsch(ue: &model::Ue, category: u8) -> HsUeConfig {
+    let config = ue.hs_dsch.clone().unwrap_or_default();
     HsUeConfig { category: config.category.or(Some(category)), ..config }
 }
 
 /// E-DCH of a group. `category` is the category of the bearer.
-fn e_dch(of: &scenario::Ue, category: u8) -> EUeConfig {
-    let config = of.e_dch.clone().unwrap_or_default();
+fn e_dch(ue: &model::Ue, category: u8) -> EUeConfig {
+    let config = ue.e_dch.clone().unwrap_or_default();
     EUeConfig { category: config.category.or(Some(category)), ..config }
 }
 
 /// RLC of a group, which depends on its channels.
-pub(crate) fn rlc_config(rlc: &scenario::Rlc, group: &Group) -> RlcConfig {
+pub(crate) fn rlc_config(rlc: &model::Rlc, group: &Group) -> RlcConfig {
     let arrivals =
         group.channels.map(|channel| Arrivals { pdus: channel.format.blocks, tti: channel.format.tti });
     let rlc = RlcConfig { arrivals, ..rlc.clone() };
-    match group.is_granted {
+    if group.is_granted {
         // Control PDUs have a channel of their own and are never piggybacked.
-        true => RlcConfig { piggyback: Piggyback::Off, piggyback_wait: Duration::ZERO, ..rlc },
-        false => rlc,
+        RlcConfig { piggyback: Piggyback::Off, piggyback_wait: Duration::ZERO, ..rlc }
+    } else {
+        rlc
     }
 }
 
-fn connection(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> ConnectionConfig {
+fn connection(scenario: &Scenario, ue: &model::Ue, group: &Group) -> ConnectionConfig {
     let [downlink, _] = group.channels;
     // Capacity of a TDD cell is granted on request: no DCH is set up.
     let has_dch = matches!(downlink.kind, Kind::Dch | Kind::Dsch | Kind::HsDsch) && !group.is_granted;
-    scenario.connection_of(of).connection(of.is_switched(), has_dch)
+    scenario.connection_of(ue).connection(ue.is_switched(), has_dch)
 }
 
-pub(super) fn channel(rlc: &scenario::Rlc, of: Channel) -> ChannelConfig {
-    let Channel { kind, number, scheduler, format, .. } = of;
+pub(super) fn channel(rlc: &model::Rlc, planned: Channel) -> ChannelConfig {
+    let Channel { kind, number, scheduler, format, .. } = planned;
     ChannelConfig {
         channel: kind,
         number,

@@ -1,6 +1,6 @@
 //! Radio resource control.
 
-use umts_scenario::{Channel, Group, model as scenario};
+use umts_scenario::{Channel, Group, model};
 use umts_stack::network::SwitchingConfig;
 use umts_stack::radio::mac::Channel as Kind;
 use umts_stack::rnc::rrc::DchRates;
@@ -8,7 +8,7 @@ use umts_stack::rnc::rrc::DchRates;
 use super::radio::channel;
 
 /// Configuration of channel switching of a group.
-pub(super) fn switching(rlc: &scenario::Rlc, rrc: &scenario::Rrc, group: &Group) -> SwitchingConfig {
+pub(super) fn switching(rlc: &model::Rlc, rrc: &model::Rrc, group: &Group) -> SwitchingConfig {
     let rates = |[downlink, uplink]: [Channel; 2]| DchRates {
         rates: [downlink.rate, uplink.rate],
         is_hs_dsch: downlink.kind == Kind::HsDsch,
@@ -16,6 +16,6 @@ pub(super) fn switching(rlc: &scenario::Rlc, rrc: &scenario::Rrc, group: &Group)
     };
     let dch_rates = group.dchs.iter().copied().map(rates).collect();
     let channels = group.dchs.iter().map(|directions| directions.map(|dch| channel(rlc, dch)));
-    let rrc = scenario::Rrc { dch_rates, ..rrc.clone() };
+    let rrc = model::Rrc { dch_rates, ..rrc.clone() };
     SwitchingConfig { rrc: rrc.into(), dchs: channels.collect() }
 }

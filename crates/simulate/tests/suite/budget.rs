@@ -28,7 +28,8 @@ pub(crate) fn budgets(scenario: &Scenario) -> Vec<ConnectionBudget> {
     };
     let budget = Budget::new(config, &network_config(scenario));
     let observed = observe(scenario, scenario.seed, 0, budget, |_, _| ControlFlow::Continue(()));
-    observed.expect("no callback stops the run").1.into_connections(end)
+    let (_, budget) = observed.expect("no callback stops the run");
+    budget.into_connections(end)
 }
 
 /// Time of some causes as a share of the total, for all connections together.
@@ -195,8 +196,8 @@ fn spurious_timeouts_do_not_reduce_the_time_of_switches() {
         )
     };
     let (with_short_rto, timeouts) = run(&[]);
-    let (with_long_rto, fewer) = run(&[("tcp.rto_min", "2 s"), ("tcp.rto_initial", "6 s")]);
-    assert!(fewer * 4 < timeouts, "{timeouts} {fewer}");
+    let (with_long_rto, timeouts_with_long_rto) = run(&[("tcp.rto_min", "2 s"), ("tcp.rto_initial", "6 s")]);
+    assert!(timeouts_with_long_rto * 4 < timeouts, "{timeouts} {timeouts_with_long_rto}");
     assert!(
         (0.15..0.35).contains(&with_short_rto) && (with_short_rto - with_long_rto).abs() < 0.05,
         "{with_short_rto} {with_long_rto}"
@@ -342,6 +343,7 @@ fn waterfall_distinguishes_nodeb_drops_from_air_losses() {
     assert!(layer.iter().zip(&lost_at).all(|(layer, place)| *layer == "rlc" || *place != "nodeb_queue"));
 }
 
+/// Overrides of a scenario.
 fn variations() -> impl Strategy<Value = Vec<(&'static str, String)>> {
     let variant = prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "fack", "cubic"]);
     let mode = prop::sample::select(vec!["am", "am", "um"]);

@@ -76,10 +76,12 @@ fn plain(lost: [&[usize]; 2], overrides: &[(&str, &str)]) -> ConnectionBudget {
     budgets.remove(0)
 }
 
+/// Sum of the time of some causes, in seconds.
 fn seconds(parts: &Parts, causes: &[Cause]) -> f64 {
     causes.iter().map(|cause| parts.of(*cause).as_secs()).sum()
 }
 
+/// Duration of a transfer.
 fn duration_s(budget: &ConnectionBudget) -> f64 {
     (budget.until - budget.opened).as_secs()
 }
@@ -108,6 +110,7 @@ fn check_cost(
     extra
 }
 
+/// Causes of time in which RLC repairs a loss.
 const REPAIR: [Cause; 2] = [Cause::RlcRecovery, Cause::StatusProhibited];
 
 #[test]
@@ -227,10 +230,8 @@ fn re_establishment_after_an_unrecoverable_error_has_its_cause() {
     budgets.iter().for_each(check_sums);
     let attributed: f64 =
         budgets.iter().map(|budget| seconds(&budget.parts, &[Cause::RlcReestablishment])).sum();
-    let events: Vec<(Time, TraceEvent)> =
-        observe(&scenario, scenario.seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()))
-            .expect("no callback stops the run")
-            .1;
+    let observed = observe(&scenario, scenario.seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()));
+    let (_, events): (_, Vec<(Time, TraceEvent)>) = observed.expect("no callback stops the run");
     let (mut started, mut updating_s) = (None, 0.0);
     for (at, event) in events {
         match event {
@@ -370,6 +371,7 @@ ue = "other"
 start = "0 s"
 "#;
 
+/// The budget of the connection in [`SWITCHED`].
 fn switched(overrides: &[(&str, &str)]) -> ConnectionBudget {
     run_with(SWITCHED, [&[], &[]], overrides).remove(0)
 }

@@ -91,7 +91,7 @@ fn postponed_ttis_are_waiting_time() {
         let requests: Vec<_> =
             users(&series, "dsch").into_iter().zip(words(&series, "dsch", "fate")).collect();
         for row in &output.metrics.connections {
-            let is_of_row = |(ue, what): &&(u32, &str)| *ue == u32::from(row.ue.0) && *what == fate;
+            let is_of_row = |(ue, found): &&(u32, &str)| *ue == u32::from(row.ue.0) && *found == fate;
             let refused = requests.iter().filter(is_of_row).count();
             assert!(refused > 300, "{fate}: {refused}");
             // Each refused request costs the UE a TTI of 20 ms.

@@ -16,8 +16,9 @@ use umts_stack::mac::e::uplink_load::UplinkLoad;
 use umts_stack::trace::{Channel, TraceEvent};
 use umts_units::{Duration, Time};
 
-use crate::common::{output, value};
+use crate::common::{assert_near, output, value};
 
+/// Key of `[ue.e_dch]` for a channel without block errors.
 const NO_ERRORS: &str = "attempt_errors = [0]";
 
 /// A group of one UE for each of `users`: the bearer, and the keys of its `[ue.e_dch]`. Each sends
@@ -35,16 +36,11 @@ fn uploads(users: &[(&str, &str)], interval: &str, more: &str) -> Scenario {
         .collect();
     let text = format!("version = 1\nduration = \"32 s\"\nmeasure = {{ from = \"2 s\" }}\n{more}\n{users}");
     let parsed = Scenario::parse(&text, "test.toml", Path::new(""), &[]);
-    parsed.unwrap_or_else(|e| panic!("{}", e.render(false))).scenario
+    parsed.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario
 }
 
 fn metrics(scenario: &Scenario) -> MetricSet {
     output(scenario).metrics.network
-}
-
-fn assert_near(what: &str, value: f64, expected: f64, tolerance: f64) {
-    let error = (value / expected - 1.0).abs();
-    assert!(error <= tolerance, "{what}: {value}, not {expected} within {tolerance}");
 }
 
 /// Datagrams of 1,428 octets and the length indicator of their end take 1,429 octets. 43 PDUs with 40
@@ -97,22 +93,36 @@ fn harq_transmits_as_often_as_the_error_probabilities_imply() {
 /// PDUs and events of the E-DCH.
 #[derive(Debug, Default)]
 struct Observed {
-    /// PDUs that left RLC of UEs, that arrived, and that were lost.
+    /// PDUs that left RLC of UEs.
     sent: u64,
+    /// PDUs that arrived.
     delivered: u64,
+    /// PDUs of lost blocks.
     lost: u64,
     /// Serials of block sets in the order of their delivery, by UE.
     order: BTreeMap<UeId, Vec<u64>>,
+    /// Numbers of events by cause.
     events: BTreeMap<&'static str, u64>,
     max_noise_rise_db: f32,
-    largest_bits: u32,
-    /// TTIs of a UE: instants of its transmissions, with their attempt.
-    transmissions: Vec<(Time, u8)>,
-    /// The first grant, and the first block with PDUs.
+    max_block_bits: u32,
+    /// Transmissions of UE 0.
+    transmissions: Vec<Transmission>,
+    /// Time of the first grant.
     first_grant: Option<Time>,
+    /// Time of the first block with PDUs.
     first_pdus: Option<Time>,
+    /// Number of absolute grants.
     absolute: u64,
+    /// Number of relative grants.
     relative: u64,
+}
+
+/// A transmission of a block.
+#[derive(Debug)]
+struct Transmission {
+    at: Time,
+    /// Number of the transmission of this block, from 1.
+    attempt: u8,
 }
 
 impl TraceSink<TraceEvent> for Observed {
@@ -121,12 +131,12 @@ impl TraceSink<TraceEvent> for Observed {
     fn record(&mut self, at: Time, event: &TraceEvent) {
         let (name, count) = match *event {
             TraceEvent::EBlockSent { ue, attempt, bits, pdus, .. } => {
-                self.largest_bits = self.largest_bits.max(bits);
+                self.max_block_bits = self.max_block_bits.max(bits);
                 if pdus > 0 {
                     self.first_pdus.get_or_insert(at);
                 }
                 if ue == UeId(0) {
-                    self.transmissions.push((at, attempt));
+                    self.transmissions.push(Transmission { at, attempt });
                 }
                 return;
             }
@@ -136,7 +146,8 @@ impl TraceSink<TraceEvent> for Observed {
             }
             TraceEvent::EGrantSent { is_absolute, .. } => {
                 self.first_grant.get_or_insert(at);
-                *(if is_absolute { &mut self.absolute } else { &mut self.relative }) += 1;
+                self.absolute += u64::from(is_absolute);
+                self.relative += u64::from(!is_absolute);
                 return;
             }
             TraceEvent::EFalseAck { .. } => ("false ACKs", 1),
@@ -167,7 +178,9 @@ impl TraceSink<TraceEvent> for Observed {
 
 fn observed(scenario: &Scenario) -> Observed {
     let continues = |_: f64, _: &mut Observed| ControlFlow::Continue(());
-    observe(scenario, scenario.seed, 0, Observed::default(), continues).expect("nothing stops it").1
+    let run = observe(scenario, scenario.seed, 0, Observed::default(), continues);
+    let (_, observed) = run.expect("nothing stops it");
+    observed
 }
 
 /// Under any loss and any error of the feedback each PDU that a UE sent arrives once and in order, is lost,
@@ -186,21 +199,30 @@ fn every_pdu_goes_up_in_order_at_most_once_or_is_lost() {
         for (cell, keys, causes) in cases {
             let more =
                 format!("rlc = {{ mode = \"um\" }}\ncell = [{{ name = \"cell\", e_dch = {{ {cell} }} }}]");
-            let of = observed(&uploads(&[(bearer, keys); 2], "5 ms", &more));
-            let pending = of.sent - of.delivered - of.lost;
+            let channel = observed(&uploads(&[(bearer, keys); 2], "5 ms", &more));
+            let pending = channel.sent - channel.delivered - channel.lost;
             assert!(
                 pending <= 2 * (processes + 32 + 8) * pdus_per_block,
                 "{keys}: {pending} PDUs are pending"
             );
-            assert!(of.delivered > 10_000, "{bearer} {keys}: {}", of.delivered);
-            for order in of.order.values() {
+            assert!(channel.delivered > 10_000, "{bearer} {keys}: {}", channel.delivered);
+            for order in channel.order.values() {
                 assert!(order.is_sorted_by(|before, after| before < after), "{bearer} {keys}");
             }
             for cause in causes {
-                assert!(of.events.contains_key(cause), "{bearer} {keys}: {cause} of {:?}", of.events);
+                assert!(
+                    channel.events.contains_key(cause),
+                    "{bearer} {keys}: {cause} of {:?}",
+                    channel.events
+                );
             }
             if causes.is_empty() {
-                assert_eq!((of.lost, of.events.len()), (0, 0), "{bearer} {keys}: {:?}", of.events);
+                assert_eq!(
+                    (channel.lost, channel.events.len()),
+                    (0, 0),
+                    "{bearer} {keys}: {:?}",
+                    channel.events
+                );
             }
         }
     }
@@ -216,13 +238,13 @@ fn the_noise_rise_stays_within_its_budget() {
             "rlc = {{ mode = \"um\" }}\ncell = [{{ name = \"cell\", e_dch = {{ noise_rise = \"{budget_db}\" }} }}]"
         );
         let users = [("hspa-14.4", keys), ("hspa-7.2", keys), ("hspa-14.4", keys), ("hspa-3.6", keys)];
-        let of = observed(&uploads(&users, "3 ms", &more));
+        let channel = observed(&uploads(&users, "3 ms", &more));
         let budget: f32 = budget_db[..1].parse().expect("a digit");
-        assert!(of.max_noise_rise_db <= budget + 0.001, "{} dB", of.max_noise_rise_db);
-        assert!(of.max_noise_rise_db > budget / 2.0, "{} dB", of.max_noise_rise_db);
+        assert!(channel.max_noise_rise_db <= budget + 0.001, "{} dB", channel.max_noise_rise_db);
+        assert!(channel.max_noise_rise_db > budget / 2.0, "{} dB", channel.max_noise_rise_db);
         let category = Category::new(6).expect("it exists");
-        assert!(of.largest_bits <= category.max_bits(Duration::from_millis(10)).expect("all have it"));
-        assert!(of.absolute > 0 && of.relative > 0);
+        assert!(channel.max_block_bits <= category.max_bits(Duration::from_millis(10)).expect("all have it"));
+        assert!(channel.absolute > 0 && channel.relative > 0);
     }
 }
 
@@ -247,8 +269,8 @@ fn two_users_share_the_noise_rise() {
 fn the_first_pdus_wait_for_the_latency_of_the_grant() {
     for (latency, milliseconds) in [("10 ms", 10), ("60 ms", 60)] {
         let more = format!("cell = [{{ name = \"cell\", e_dch = {{ grant_latency = \"{latency}\" }} }}]");
-        let of = observed(&uploads(&[("hspa-14.4", NO_ERRORS)], "20 ms", &more));
-        let (grant, pdus) = (of.first_grant.expect("a grant"), of.first_pdus.expect("PDUs"));
+        let channel = observed(&uploads(&[("hspa-14.4", NO_ERRORS)], "20 ms", &more));
+        let (grant, pdus) = (channel.first_grant.expect("a grant"), channel.first_pdus.expect("PDUs"));
         let wait = pdus - grant;
         assert!(wait >= Duration::from_millis(milliseconds), "{wait}");
         assert!(wait <= Duration::from_millis(milliseconds + 2), "{wait}");
@@ -259,9 +281,8 @@ fn the_first_pdus_wait_for_the_latency_of_the_grant() {
 #[test]
 fn non_scheduled_pdus_leave_at_once() {
     let keys = format!("{NO_ERRORS}, non_scheduled = 400");
-    let of = observed(&uploads(&[("hspa-14.4", &keys)], "100 ms", ""));
-    let start = of.transmissions[0].0;
-    assert_eq!(of.first_pdus, Some(start));
+    let channel = observed(&uploads(&[("hspa-14.4", &keys)], "100 ms", ""));
+    assert_eq!(channel.first_pdus, Some(channel.transmissions[0].at));
 }
 
 /// HARQ is synchronous: a block that failed is repeated 40 ms later with TTIs of 10 ms, and 16 ms later with
@@ -269,11 +290,12 @@ fn non_scheduled_pdus_leave_at_once() {
 #[test]
 fn repetitions_follow_after_all_processes() {
     for (bearer, round_trip_ms) in [("hspa-7.2", 40), ("hspa-14.4", 16)] {
-        let of = observed(&uploads(&[(bearer, "attempt_errors = [0.3, 0.1]")], "20 ms", ""));
-        let attempts: BTreeMap<Time, u8> = of.transmissions.iter().copied().collect();
-        let again: Vec<_> = of.transmissions.iter().filter(|(_, attempt)| *attempt > 1).collect();
-        assert!(again.len() > 50, "{bearer}: {} repetitions", again.len());
-        for (at, attempt) in again {
+        let channel = observed(&uploads(&[(bearer, "attempt_errors = [0.3, 0.1]")], "20 ms", ""));
+        let attempts: BTreeMap<Time, u8> =
+            channel.transmissions.iter().map(|sent| (sent.at, sent.attempt)).collect();
+        let repetitions: Vec<_> = channel.transmissions.iter().filter(|sent| sent.attempt > 1).collect();
+        assert!(repetitions.len() > 50, "{bearer}: {} repetitions", repetitions.len());
+        for Transmission { at, attempt } in repetitions {
             let before = Time::from_nanos(at.as_nanos() - round_trip_ms * 1_000_000);
             assert_eq!(attempts.get(&before), Some(&(attempt - 1)), "{bearer} at {at}");
         }
@@ -301,9 +323,9 @@ fn rrc_switches_users_to_the_e_dch() {
                 [[ue]]\nname = \"u\"\nbearer = \"switched\"\n[[flow]]\nue = \"u\"\ndirection = \"uplink\"\n\
                 traffic = \"on_off\"\non_off = { payload = \"1000 B\" }\n";
     let scenario = Scenario::parse(text, "test.toml", Path::new(""), &[]);
-    let scenario = scenario.unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
-    let of = observed(&scenario);
-    assert!(of.delivered > 100 && of.sent >= of.delivered + of.lost, "{of:?}");
+    let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
+    let channel = observed(&scenario);
+    assert!(channel.delivered > 100 && channel.sent >= channel.delivered + channel.lost, "{channel:?}");
     let metrics = metrics(&scenario);
     assert!(value(&metrics, "e_transmissions") > 0.0 && value(&metrics, "rrc_switches") >= 2.0);
 }
@@ -312,7 +334,8 @@ fn rrc_switches_users_to_the_e_dch() {
 #[test]
 fn metrics_of_the_e_dch_are_unknown_without_it() {
     let text = "version = 1\nduration = \"5 s\"\n[[ue]]\nname = \"u\"\nbearer = \"hsdpa-3.6\"\n[[flow]]\nue = \"u\"\n";
-    let scenario = Scenario::parse(text, "test.toml", Path::new(""), &[]).expect("it is valid").scenario;
+    let scenario =
+        Scenario::parse(text, "test.toml", Path::new(""), &[]).expect("the scenario is valid").scenario;
     let metrics = metrics(&scenario);
     for name in ["e_first_bler_pct", "e_residual_bler_pct", "e_max_noise_rise_db", "e_happy_pct"] {
         assert_eq!(metrics.value(name), None, "{name}");

@@ -14,10 +14,12 @@ use umts_stack::radio::rlc::BlockSet;
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
-use crate::common::{output, value};
+use crate::common::{assert_near, output, value};
 
 /// Octets of RLC payload in a PDU.
 const PAYLOAD: f64 = 40.0;
+/// RLC payload in kbit/s of one PDU in each TTI of 2 ms.
+const KBPS_PER_PDU: f64 = PAYLOAD * 8.0 / 2.0;
 
 /// `users` groups of one UE on bearer `bearer`, each with `radio` as its `[ue.hs_dsch]` and a stream
 /// of datagrams that is faster than the bearer. `more`: further tables, the cell's for example.
@@ -47,7 +49,7 @@ fn saturated_in(rlc: &str, bearer: &str, radios: &[&str], more: &str) -> Scenari
          {more}\n{links}{users}"
     );
     let parsed = Scenario::parse(&text, "test.toml", Path::new(""), &[]);
-    parsed.unwrap_or_else(|e| panic!("{}", e.render(false))).scenario
+    parsed.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario
 }
 
 /// Metrics of the network in the downlink.
@@ -58,11 +60,6 @@ fn metrics(scenario: &Scenario) -> MetricSet {
 /// RLC payload on the HS-DSCH in kbit/s.
 fn payload_kbps(metrics: &MetricSet) -> f64 {
     value(metrics, "iub_pdus_per_s") * PAYLOAD * 8.0 / 1e3
-}
-
-fn assert_near(what: &str, value: f64, expected: f64, tolerance: f64) {
-    let error = (value / expected - 1.0).abs();
-    assert!(error <= tolerance, "{what}: {value}, not {expected} within {tolerance}");
 }
 
 /// The largest blocks of these categories have room for 10, 21, 43 and 70 PDUs of 328 bits; 70 are the
@@ -122,10 +119,17 @@ const SIZES: [f64; 22] = [
     3319.0, 3565.0, 4189.0, 4664.0, 5287.0, 5887.0, 6554.0, 7168.0,
 ];
 
-/// Mean of the PDUs in a block for the best of `users` UEs with independent Rayleigh fading around
-/// `snr` dB, and the probability that a UE has no room for a PDU. From the exact distribution of the
-/// CQI, with PDUs of 328 bits (unacknowledged mode).
-fn pdus_of_best(snr: f64, users: i32) -> (f64, f64) {
+/// The best of several UEs with independent Rayleigh fading around one SNR.
+struct BestUser {
+    /// Mean of the PDUs in its block.
+    pdus: f64,
+    /// Probability that a UE has no room for a PDU.
+    starving: f64,
+}
+
+/// Returns the best of `users` UEs around `snr` dB, from the exact distribution of the CQI, with PDUs
+/// of 328 bits (unacknowledged mode).
+fn best_user(snr: f64, users: i32) -> BestUser {
     let pdus_in = |cqi: usize| ((SIZES[cqi - 1] - 21.0) / 328.0).floor();
     // Probability that a UE is below the lowest SNR of a CQI.
     let below = |cqi: usize| {
@@ -133,9 +137,9 @@ fn pdus_of_best(snr: f64, users: i32) -> (f64, f64) {
         1.0 - (-lowest / 10.0_f64.powf(snr / 10.0)).exp()
     };
     let best_below = |cqi: usize| if cqi > 22 { 1.0 } else { below(cqi).powi(users) };
-    let mean = (1..=22).map(|cqi| (best_below(cqi + 1) - best_below(cqi)) * pdus_in(cqi)).sum();
+    let pdus = (1..=22).map(|cqi| (best_below(cqi + 1) - best_below(cqi)) * pdus_in(cqi)).sum();
     let first = (1..=22).find(|cqi| pdus_in(*cqi) > 0.0).expect("there is room at CQI 22");
-    (mean, below(first))
+    BestUser { pdus, starving: below(first) }
 }
 
 /// Fading in each TTI without errors, for the closed forms.
@@ -157,7 +161,7 @@ fn max_ci_has_the_rate_of_the_best_user() {
         let radio = fading(snr);
         let metrics =
             metrics(&saturated("hsdpa-3.6", &vec![radio.as_str(); users as usize], &full_queues("max_ci")));
-        let expected = pdus_of_best(snr, users).0 * 160.0;
+        let expected = best_user(snr, users).pdus * KBPS_PER_PDU;
         assert_near(&format!("{users} users at {snr} dB"), payload_kbps(&metrics), expected, 0.02);
     }
 }
@@ -170,8 +174,8 @@ fn round_robin_skips_starving_users() {
         let radio = fading(snr);
         let cell = full_queues("round_robin");
         let metrics = metrics(&saturated("hsdpa-3.6", &vec![radio.as_str(); users as usize], &cell));
-        let (one, starving) = pdus_of_best(snr, 1);
-        let expected = one * (1.0 - starving.powi(users)) / (1.0 - starving) * 160.0;
+        let BestUser { pdus, starving } = best_user(snr, 1);
+        let expected = pdus * (1.0 - starving.powi(users)) / (1.0 - starving) * KBPS_PER_PDU;
         assert_near(&format!("{users} users at {snr} dB"), payload_kbps(&metrics), expected, 0.02);
     }
 }
@@ -183,7 +187,7 @@ fn proportional_fairness_of_unequal_users_matches_its_simulation() {
     let radios = [fading(0.0), fading(10.0)];
     let scenario = saturated("hsdpa-3.6", &[&radios[0], &radios[1]], &full_queues("proportional_fair"));
     let sent = transmissions(&scenario);
-    let share = sent.iter().filter(|(ue, ..)| *ue == UeId(0)).count() as f64 / sent.len() as f64;
+    let share = sent.iter().filter(|sent| sent.ue == UeId(0)).count() as f64 / sent.len() as f64;
     assert!((share - 0.42).abs() < 0.015, "{share}");
     // 328 instead of 336 bits raise the rate by at most 3 %.
     let kbps = payload_kbps(&metrics(&scenario));
@@ -291,25 +295,33 @@ fn download_is_lossless_for_tcp() {
     let text = "version = 1\nduration = \"30 s\"\n[[ue]]\nname = \"u\"\nbearer = \"hsdpa-7.2\"\n\
                 hs_dsch = { snr = \"12 dB\", fading = \"rayleigh\" }\n[[flow]]\nue = \"u\"\ntraffic = \"ftp\"\n";
     let scenario = Scenario::parse(text, "test.toml", Path::new(""), &[]);
-    let scenario = scenario.unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
     let metrics = metrics(&scenario);
     assert!(value(&metrics, "goodput_kbps") > 1_000.0);
     assert_eq!(value(&metrics, "sdu_error_pct"), 0.0);
 }
 
-/// Transmissions of blocks: user, time and number of the transmission.
+/// A transmission of a block.
+struct Transmission {
+    ue: UeId,
+    at: Time,
+    /// Number of the transmission of this block, from 1.
+    attempt: u8,
+}
+
+/// Transmissions of blocks in the order of their times.
 #[derive(Default)]
-struct Transmissions(Vec<(UeId, Time, u8)>);
+struct Transmissions(Vec<Transmission>);
 
 impl TraceSink<TraceEvent> for Transmissions {
     fn record(&mut self, at: Time, event: &TraceEvent) {
         if let TraceEvent::HsBlockSent { ue, attempt, .. } = event {
-            self.0.push((*ue, at, *attempt));
+            self.0.push(Transmission { ue: *ue, at, attempt: *attempt });
         }
     }
 }
 
-fn transmissions(scenario: &Scenario) -> Vec<(UeId, Time, u8)> {
+fn transmissions(scenario: &Scenario) -> Vec<Transmission> {
     let continues = |_: f64, _: &mut Transmissions| ControlFlow::Continue(());
     let (_, Transmissions(sent)) =
         observe(scenario, scenario.seed, 0, Transmissions::default(), continues).expect("nothing stops it");
@@ -324,9 +336,9 @@ fn processes_of_the_cell_repeat_a_block_in_their_next_tti() {
     let cell = "cell = [{ name = \"cell\", hs_dsch = { process_scope = \"cell\", ack_delay = \"4 ms\" } }]";
     let sent = transmissions(&saturated("hsdpa-3.6", &[radio; 2], cell));
     let by_time: BTreeMap<Time, (UeId, u8)> =
-        sent.iter().map(|(ue, at, attempt)| (*at, (*ue, *attempt))).collect();
+        sent.iter().map(|sent| (sent.at, (sent.ue, sent.attempt))).collect();
     let mut repeated = 0;
-    for (at, (ue, attempt)) in by_time.iter().filter(|(_, (_, attempt))| *attempt > 1) {
+    for Transmission { ue, at, attempt } in sent.iter().filter(|sent| sent.attempt > 1) {
         let before = *at - Duration::from_millis(12);
         assert_eq!(by_time.get(&before), Some(&(*ue, attempt - 1)), "{at:?}");
         repeated += 1;
@@ -342,7 +354,7 @@ fn acknowledgment_delay_sets_the_round_trip_of_a_process() {
         let cell =
             format!("cell = [{{ name = \"cell\", hs_dsch = {{ processes = 1, ack_delay = \"{delay}\" }} }}]");
         let sent = transmissions(&saturated("hsdpa-3.6", &["cqi = 15, errors = \"none\""], &cell));
-        let shortest = sent.windows(2).map(|pair| pair[1].1 - pair[0].1).min();
+        let shortest = sent.windows(2).map(|pair| pair[1].at - pair[0].at).min();
         assert_eq!(shortest, Some(Duration::from_millis(round_trip_ms)), "{delay}");
     }
 }
@@ -388,7 +400,7 @@ fn cqi_of_a_trace_is_used_in_its_tti() {
     let metrics = metrics(&saturated("hsdpa-3.6", &[&radio], ""));
     std::fs::remove_file(&file).expect("it was written");
     // 3 and 21 PDUs of 328 bits.
-    assert_near("payload", payload_kbps(&metrics), (3.0 + 21.0) / 2.0 * 160.0, 0.005);
+    assert_near("payload", payload_kbps(&metrics), (3.0 + 21.0) / 2.0 * KBPS_PER_PDU, 0.005);
 }
 
 /// FCDS gives users of unequal mean SNR the same share of the TTIs, each in its good ones.
@@ -405,7 +417,7 @@ fn fcds_serves_far_users_as_often_as_near_ones() {
         saturated("hsdpa-3.6", &[&radios[0], &radios[1]], &cell)
     };
     let sent = transmissions(&scenario("fcds"));
-    let share = sent.iter().filter(|(ue, ..)| *ue == UeId(0)).count() as f64 / sent.len() as f64;
+    let share = sent.iter().filter(|sent| sent.ue == UeId(0)).count() as f64 / sent.len() as f64;
     // The distribution of the SNR in dB has the same shape for both, except below CQI 1.
     assert!((share - 0.5).abs() < 0.05, "{share}");
     let [fcds, turns] = ["fcds", "round_robin"].map(|kind| payload_kbps(&metrics(&scenario(kind))));
@@ -426,7 +438,7 @@ fn credits_for_the_room_of_the_queue_do_not_overflow_it() {
     assert!((3_500.0..=8_400.0).contains(&pdus_per_s), "{pdus_per_s} PDUs/s");
 }
 
-/// What became of the PDUs of the downlink.
+/// Numbers of PDUs of the downlink by their fate.
 #[derive(Default)]
 struct Accounts {
     sent: u64,
@@ -434,22 +446,25 @@ struct Accounts {
     lost: u64,
     /// Dropped at the Node B.
     dropped: u64,
-    /// PDUs on the Iub and in the queue, and the most of them.
+    /// On the Iub and in the queue.
     before_air: u64,
-    most_before_air: u64,
+    /// Maximum of `before_air`.
+    max_before_air: u64,
     /// Serials of sets in the order of their delivery.
     order: Vec<u64>,
+    /// Numbers of events by cause.
     events: BTreeMap<&'static str, u64>,
 }
 
 impl Accounts {
+    /// Moves the PDUs of a set to their next stage.
     fn move_set(&mut self, set: &BlockSet, stage: &Stage) {
         let pdus = u64::from(set.blocks);
         match stage {
             Stage::Leaves => {
                 self.sent += pdus;
                 self.before_air += pdus;
-                self.most_before_air = self.most_before_air.max(self.before_air);
+                self.max_before_air = self.max_before_air.max(self.before_air);
             }
             Stage::OnAir => self.before_air -= pdus,
             Stage::Dropped => {
@@ -490,7 +505,9 @@ impl TraceSink<TraceEvent> for Accounts {
 
 fn accounts(scenario: &Scenario) -> Accounts {
     let continues = |_: f64, _: &mut Accounts| ControlFlow::Continue(());
-    observe(scenario, scenario.seed, 0, Accounts::default(), continues).expect("nothing stops it").1
+    let observed = observe(scenario, scenario.seed, 0, Accounts::default(), continues);
+    let (_, accounts) = observed.expect("nothing stops it");
+    accounts
 }
 
 /// Under any loss and any error of the feedback: each PDU that the RNC sent is queued, on the air,
@@ -514,20 +531,21 @@ fn every_pdu_is_delivered_once_in_order_or_lost_for_a_cause() {
     for (cell, user, causes) in cases {
         let radio = format!("cqi = 15, errors = \"per_attempt\", {user}");
         let tables = format!("cell = [{{ name = \"cell\", hs_dsch = {{ nodeb_queue = 200, {cell} }} }}]");
-        let of = accounts(&saturated("hsdpa-3.6", &[radio.as_str(); 2], &tables.replace(",  }", " }")));
+        let pdus = accounts(&saturated("hsdpa-3.6", &[radio.as_str(); 2], &tables.replace(",  }", " }")));
         // Of two users each: 6 or 8 blocks of 9 PDUs in HARQ, and a window of them in the reordering queue.
-        let on_air = of.sent - of.before_air - of.delivered - of.lost - of.dropped;
+        let on_air = pdus.sent - pdus.before_air - pdus.delivered - pdus.lost - pdus.dropped;
         assert!(on_air <= 2 * (8 + 32) * 10, "{cell} {user}: {on_air} PDUs on the air");
-        assert!(of.most_before_air <= 2 * 200, "{cell} {user}: {} PDUs at the Node B", of.most_before_air);
-        assert!(of.delivered > 10_000, "{cell} {user}: {}", of.delivered);
-        let count = |cause: &str| of.events.get(cause).copied().unwrap_or_default();
-        assert_eq!(of.dropped, count("discarded") + count("flushed"), "{cell} {user}");
+        let at_node_b = pdus.max_before_air;
+        assert!(at_node_b <= 2 * 200, "{cell} {user}: {at_node_b} PDUs at the Node B");
+        assert!(pdus.delivered > 10_000, "{cell} {user}: {}", pdus.delivered);
+        let count = |cause: &str| pdus.events.get(cause).copied().unwrap_or_default();
+        assert_eq!(pdus.dropped, count("discarded") + count("flushed"), "{cell} {user}");
         assert_eq!(count("misread"), 0, "{cell} {user}");
         for cause in causes {
-            assert!(count(cause) > 0, "{cell} {user}: {cause} of {:?}", of.events);
+            assert!(count(cause) > 0, "{cell} {user}: {cause} of {:?}", pdus.events);
         }
         if causes.is_empty() {
-            assert_eq!((of.lost, count("T1"), count("late")), (0, 0, 0), "{cell} {user}");
+            assert_eq!((pdus.lost, count("T1"), count("late")), (0, 0, 0), "{cell} {user}");
         }
     }
 }
@@ -539,9 +557,9 @@ fn pdus_of_a_user_go_up_in_order_under_any_loss() {
                  nack_to_ack = 0.1, ack_to_nack = 0.1, dtx_to_ack = 0.1";
     for t1 in ["10 ms", "50 ms", "400 ms"] {
         let tables = format!("cell = [{{ name = \"cell\", hs_dsch = {{ t1 = \"{t1}\", window = 16 }} }}]");
-        let of = accounts(&saturated("hsdpa-3.6", &[radio], &tables));
-        assert!(of.order.is_sorted_by(|before, after| before < after), "T1 of {t1}");
-        assert!(of.lost > 0 && of.delivered > 10_000);
+        let pdus = accounts(&saturated("hsdpa-3.6", &[radio], &tables));
+        assert!(pdus.order.is_sorted_by(|before, after| before < after), "T1 of {t1}");
+        assert!(pdus.lost > 0 && pdus.delivered > 10_000);
     }
 }
 
@@ -556,9 +574,9 @@ fn misread_tsns_are_counted() {
     // With a window of 32, 33 or more blocks that are lost in a row can be misread.
     let cell =
         "cell = [{ name = \"cell\", hs_dsch = { max_transmissions = 1, window = 32, t1 = \"400 ms\" } }]";
-    let of = accounts(&saturated("hsdpa-3.6", &[&radio], cell));
+    let pdus = accounts(&saturated("hsdpa-3.6", &[&radio], cell));
     std::fs::remove_file(&file).expect("it was written");
-    assert!(of.events.get("misread").copied().unwrap_or_default() > 0, "{:?}", of.events);
+    assert!(pdus.events.get("misread").copied().unwrap_or_default() > 0, "{:?}", pdus.events);
 }
 
 /// RLC discards SDUs with PDUs at the Node B. With `flush_discarded` they leave the queue and take

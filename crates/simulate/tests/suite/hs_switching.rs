@@ -78,7 +78,9 @@ impl TraceSink<TraceEvent> for Pdus {
 
 fn pdus(scenario: &Scenario) -> Pdus {
     let continues = |_: f64, _: &mut Pdus| ControlFlow::Continue(());
-    observe(scenario, scenario.seed, 0, Pdus::default(), continues).expect("nothing stops it").1
+    let (_, pdus) =
+        observe(scenario, scenario.seed, 0, Pdus::default(), continues).expect("nothing stops it");
+    pdus
 }
 
 #[test]

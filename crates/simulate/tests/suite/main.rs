@@ -5,6 +5,7 @@
 mod budget;
 mod budget_causes;
 mod budget_dsch;
+mod budget_hsdpa;
 mod capacity;
 mod changes;
 mod common;

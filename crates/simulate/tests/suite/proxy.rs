@@ -92,14 +92,27 @@ fn windows_limit_each_side_by_its_own_round_trip() {
 /// Trace sink that counts octets at the proxy and at the UE, and failures.
 #[derive(Default)]
 struct Octets {
+    /// Leg and transfer of each connection.
     legs: BTreeMap<ConnectionId, (ProxyLeg, ConnectionId)>,
-    /// By transfer: octets arrived at the proxy, and at the UE.
-    arrived: BTreeMap<ConnectionId, (u64, u64)>,
+    /// Octets that arrived, by transfer.
+    arrived: BTreeMap<ConnectionId, Arrived>,
+    /// Maximum number of octets in a buffer of the proxy.
     max_buffered: u64,
+    /// Octets in the buffer of each transfer.
     buffered: BTreeMap<ConnectionId, u64>,
+    /// Octets that the proxy lost.
     lost: u64,
-    failed: Vec<(ConnectionId, End)>,
+    /// Legs that failed, with the end that found it.
+    failed: Vec<(ProxyLeg, End)>,
+    /// Number of connections that closed.
     closed: u32,
+}
+
+/// Octets of a transfer that arrived.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Arrived {
+    at_proxy: u64,
+    at_ue: u64,
 }
 
 impl TraceSink<TraceEvent> for Octets {
@@ -115,7 +128,10 @@ impl TraceSink<TraceEvent> for Octets {
             {
                 let (leg, transfer) = self.legs[&segment.connection];
                 let arrived = self.arrived.entry(transfer).or_default();
-                if leg == ProxyLeg::Server { arrived.0 += delivered } else { arrived.1 += delivered }
+                match leg {
+                    ProxyLeg::Server => arrived.at_proxy += delivered,
+                    ProxyLeg::Radio | ProxyLeg::Whole => arrived.at_ue += delivered,
+                }
             }
             TraceEvent::ProxyBuffer { octets, direction: Direction::Downlink, transfer, .. } => {
                 self.max_buffered = self.max_buffered.max(octets);
@@ -125,7 +141,10 @@ impl TraceSink<TraceEvent> for Octets {
                 self.lost += octets;
                 self.buffered.remove(&transfer);
             }
-            TraceEvent::ConnectionFailed { connection, end, .. } => self.failed.push((connection, end)),
+            TraceEvent::ConnectionFailed { connection, end, .. } => {
+                let (leg, _) = self.legs[&connection];
+                self.failed.push((leg, end));
+            }
             TraceEvent::ConnectionClosed { .. } => self.closed += 1,
             _ => {}
         }
@@ -136,9 +155,9 @@ impl Octets {
     /// Runs the scenario with this run number.
     fn observe(scenario: &Scenario, run: u64) -> Self {
         let keep_running = |_: f64, _: &mut Self| ControlFlow::Continue(());
-        observe(scenario, scenario.seed, run, Octets::default(), keep_running)
-            .expect("no callback stops the run")
-            .1
+        let observed = observe(scenario, scenario.seed, run, Octets::default(), keep_running);
+        let (_, octets) = observed.expect("no callback stops the run");
+        octets
     }
 }
 
@@ -161,7 +180,8 @@ fn octets_are_conserved_under_any_loss_and_buffer() {
                 ];
                 let observed = Octets::observe(&scenario("split-download", &set), run);
                 let arrived: Vec<_> = observed.arrived.values().copied().collect();
-                assert_eq!(arrived, [(50_000, 50_000)], "{set:?}, run {run}");
+                let all = Arrived { at_proxy: 50_000, at_ue: 50_000 };
+                assert_eq!(arrived, [all], "{set:?}, run {run}");
                 assert_eq!((observed.closed, observed.failed.len()), (2, 0), "{set:?}, run {run}");
                 let capacity = if buffer == "unlimited" { u64::MAX } else { buffer_octets(buffer) };
                 assert!(observed.max_buffered <= capacity, "{set:?}: {}", observed.max_buffered);
@@ -209,8 +229,8 @@ fn crash_loses_acknowledged_octets_and_notifies_the_server() {
     for then in ["reset", "silent"] {
         for from in ["300 ms", "600 ms", "900 ms", "1.3 s", "2 s"] {
             let observed = Octets::observe(&with_outage(from, then), 0);
-            let (at_proxy, at_ue) =
-                observed.arrived.values().fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+            let at_proxy: u64 = observed.arrived.values().map(|arrived| arrived.at_proxy).sum();
+            let at_ue: u64 = observed.arrived.values().map(|arrived| arrived.at_ue).sum();
             // Octets that the UE has received but not acknowledged to the proxy count as delivered
             // and as lost.
             assert!(
@@ -219,10 +239,7 @@ fn crash_loses_acknowledged_octets_and_notifies_the_server() {
                 observed.lost
             );
             assert!(at_ue < 200_000 && observed.lost > 0, "{then}, {from}");
-            let is_server_notified = observed
-                .failed
-                .iter()
-                .any(|(of, end)| (observed.legs[of].0, *end) == (ProxyLeg::Server, End::Server));
+            let is_server_notified = observed.failed.contains(&(ProxyLeg::Server, End::Server));
             assert!(is_server_notified, "{then}, {from}: {:?}", observed.failed);
             if then == "reset" {
                 assert!(at_proxy > 0);
@@ -237,9 +254,10 @@ fn crash_loses_acknowledged_octets_and_notifies_the_server() {
 fn failure_on_the_radio_side_resets_the_server_side() {
     let set = [("radio.bler", "1"), ("link.0.loss", "0"), ("duration", "3000 s")];
     let observed = Octets::observe(&scenario("split-download", &set), 0);
-    let ends: Vec<_> = observed.failed.iter().map(|(of, end)| (observed.legs[of].0, *end)).collect();
-    assert!(ends.contains(&(ProxyLeg::Radio, End::Server)), "the proxy gives up: {ends:?}");
-    assert!(ends.contains(&(ProxyLeg::Server, End::Server)), "and resets the server's connection: {ends:?}");
+    let failed = &observed.failed;
+    assert!(failed.contains(&(ProxyLeg::Radio, End::Server)), "the proxy gives up: {failed:?}");
+    let server = (ProxyLeg::Server, End::Server);
+    assert!(failed.contains(&server), "and resets the server's connection: {failed:?}");
     assert!(observed.lost > 0);
 }
 
@@ -251,9 +269,8 @@ fn a_transfer_beyond_the_memory_limit_passes_or_is_refused() {
     assert_eq!((value(&passes, "proxy_transfers"), value(&passes, "proxy_passed")), (1.0, 1.0));
     let refused =
         Octets::observe(&scenario("split-download", &join(&two, &[("proxy.at_limit", "refuse")])), 0);
-    let ends: Vec<_> = refused.failed.iter().map(|(of, end)| (refused.legs[of].0, *end)).collect();
-    assert_eq!(ends, [(ProxyLeg::Server, End::Server)]);
-    assert_eq!(refused.arrived.values().filter(|arrived| arrived.1 == 50_000).count(), 1);
+    assert_eq!(refused.failed, [(ProxyLeg::Server, End::Server)]);
+    assert_eq!(refused.arrived.values().filter(|arrived| arrived.at_ue == 50_000).count(), 1);
 }
 
 #[test]

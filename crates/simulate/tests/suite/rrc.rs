@@ -15,9 +15,9 @@ use umts_units::{Duration, Time};
 
 /// All events of a run.
 fn events(scenario: &Scenario) -> Vec<(Time, TraceEvent)> {
-    observe(scenario, scenario.seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()))
-        .expect("no callback stops the run")
-        .1
+    let observed = observe(scenario, scenario.seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()));
+    let (_, events) = observed.expect("no callback stops the run");
+    events
 }
 
 /// Calls `sent` for every PDU or STATUS that a UE's entities send, with whether the UE is being
@@ -78,8 +78,10 @@ fn count_full_intervals(run: &[(Time, TraceEvent)], inactivity: Duration) -> (us
     let tti = Duration::from_millis(10);
     let (mut reported_full, mut reserved, mut active_until) = (false, 0, BTreeMap::new());
     let (mut full, mut all) = (0, 0);
-    for (at, pair) in run.windows(2).map(|pair| (pair[0].0, pair)) {
-        match pair[0].1 {
+    for pair in run.windows(2) {
+        let [(at, event), (next, _)] = pair else { unreachable!("a window has two events") };
+        let (at, next) = (*at, *next);
+        match *event {
             TraceEvent::CellReserved { dchs, is_full, .. } => (reported_full, reserved) = (is_full, dchs),
             TraceEvent::RrcState { ue, state: RrcState::CellDch } => {
                 active_until.insert(ue, at);
@@ -93,7 +95,6 @@ fn count_full_intervals(run: &[(Time, TraceEvent)], inactivity: Duration) -> (us
             }
             _ => {}
         }
-        let next = pair[1].0;
         // Events at the same time, up to rounding, have no interval between them.
         if next > at + Duration::from_nanos(2) {
             let middle = at + Duration::from_nanos((next - at).as_nanos() / 2);
@@ -195,7 +196,7 @@ fn every_packet_arrives_once_and_in_order_across_switches_under_losses() {
         assert_eq!((discards, delivered.values().map(Vec::len).sum::<usize>()), (0, queued));
         assert!(switches > 60, "{switches}");
         for (ue, sdus) in delivered {
-            assert!(sdus.is_sorted_by(|a, b| a < b), "{ue:?}: {sdus:?}");
+            assert!(sdus.is_sorted_by(|before, after| before < after), "{ue:?}: {sdus:?}");
         }
     }
 }
@@ -213,7 +214,7 @@ fn reestablishment_loses_packets_and_duplicates_none() {
     let scenario = scenario("ftp-fach-dch-3gpp", &overrides);
     let run = events(&scenario);
     for (ue, sdus) in delivered(&run) {
-        assert!(sdus.is_sorted_by(|a, b| a < b), "{ue:?}: {sdus:?}");
+        assert!(sdus.is_sorted_by(|before, after| before < after), "{ue:?}: {sdus:?}");
     }
     let lost = run.iter().filter(|(_, event)| matches!(event, TraceEvent::SduDiscarded { .. })).count();
     assert!(lost > 0, "{lost}");
@@ -430,7 +431,7 @@ proptest! {
             }
         }
         for (ue, sdus) in delivered(&run) {
-            prop_assert!(sdus.is_sorted_by(|a, b| a < b), "{:?}: {:?}", ue, sdus);
+            prop_assert!(sdus.is_sorted_by(|before, after| before < after), "{:?}: {:?}", ue, sdus);
         }
     }
 }

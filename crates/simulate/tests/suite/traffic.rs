@@ -30,28 +30,38 @@ impl TraceSink<TraceEvent> for ApplicationEvents {
     }
 }
 
+/// A connection of a flow.
+#[derive(Debug, Clone, PartialEq)]
+struct Page {
+    /// Segment size.
+    mss: u32,
+    /// Bytes of each write.
+    objects: Vec<u64>,
+}
+
 impl ApplicationEvents {
     fn observe(scenario: &Scenario) -> Self {
         let keep_running = |_: f64, _: &mut Self| ControlFlow::Continue(());
-        observe(scenario, scenario.seed, 0, ApplicationEvents::default(), keep_running)
-            .expect("no callback stops the run")
-            .1
+        let observed = observe(scenario, scenario.seed, 0, ApplicationEvents::default(), keep_running);
+        let (_, events) = observed.expect("no callback stops the run");
+        events
     }
 
-    /// Segment size, and bytes written at `end`, of each connection of each flow.
-    fn pages(&self, end: End) -> BTreeMap<FlowId, Vec<(u32, Vec<u64>)>> {
-        let mut pages: BTreeMap<FlowId, Vec<(u32, Vec<u64>)>> = BTreeMap::new();
+    /// The connections of each flow, with the writes at `end`.
+    fn pages(&self, end: End) -> BTreeMap<FlowId, Vec<Page>> {
+        let mut pages: BTreeMap<FlowId, Vec<Page>> = BTreeMap::new();
         let mut positions: BTreeMap<ConnectionId, (FlowId, usize)> = BTreeMap::new();
         for (_, event) in &self.0 {
             match *event {
                 TraceEvent::ConnectionOpened { connection, flow, mss, .. } => {
                     let of_flow = pages.entry(flow).or_default();
                     positions.insert(connection, (flow, of_flow.len()));
-                    of_flow.push((mss, Vec::new()));
+                    of_flow.push(Page { mss, objects: Vec::new() });
                 }
                 TraceEvent::AppWrote { connection, end: at, bytes } if at == end => {
                     let (flow, position) = positions[&connection];
-                    pages.get_mut(&flow).expect("it was opened")[position].1.push(bytes);
+                    let page = &mut pages.get_mut(&flow).expect("the connection was opened")[position];
+                    page.objects.push(bytes);
                 }
                 _ => {}
             }
@@ -126,9 +136,9 @@ fn a_pushed_page_is_one_packet_call_on_one_connection() {
     let scenario = with_flow("web-on-dch", flow, &[("duration", "1000 s"), ("ue.0.count", "5")]);
     let application = ApplicationEvents::observe(&scenario);
     let pages = application.pages(End::Server);
-    let objects: Vec<usize> = pages.values().flatten().map(|(_, objects)| objects.len()).collect();
+    let objects: Vec<usize> = pages.values().flatten().map(|page| page.objects.len()).collect();
     assert!(objects.iter().max() > Some(&5), "{objects:?}");
-    assert!(pages.values().flatten().all(|(mss, _)| [1460, 536].contains(mss)));
+    assert!(pages.values().flatten().all(|page| [1460, 536].contains(&page.mss)));
     let result = output(&scenario).metrics;
     let calls = value(&result.network, "packet_calls");
     assert!((calls - value(&result.network, "pages")).abs() <= 1.0);
@@ -142,6 +152,11 @@ fn a_pushed_page_is_one_packet_call_on_one_connection() {
 
 #[test]
 fn page_uses_the_allowed_number_of_connections() {
+    struct Measured {
+        max_connections: usize,
+        requests: usize,
+        page_time_s: f64,
+    }
     let page = |connections: u32, persistent: bool| {
         let flow = format!(
             "traffic = \"web\"\nweb.connections = {connections}\nweb.persistent = {persistent}\nweb.segments = \"tcp\""
@@ -149,22 +164,25 @@ fn page_uses_the_allowed_number_of_connections() {
         let error_free = [("radio.model", "error_free"), ("duration", "2000 s"), ("ue.0.count", "1")];
         let scenario = with_flow("ftp-on-dch-384-3gpp", &flow, &error_free);
         let application = ApplicationEvents::observe(&scenario);
-        let requests: usize =
-            application.pages(End::Ue).values().flatten().map(|(_, requests)| requests.len()).sum();
-        let answers: usize =
-            application.pages(End::Server).values().flatten().map(|(_, objects)| objects.len()).sum();
-        assert_eq!(requests, answers, "a request for each object");
-        let time = value(&metrics_of(&scenario), "page_time_s");
-        (application.max_connections_per_page(), requests, time)
+        let writes =
+            |end| application.pages(end).values().flatten().map(|page| page.objects.len()).sum::<usize>();
+        let requests = writes(End::Ue);
+        assert_eq!(requests, writes(End::Server), "a request for each object");
+        Measured {
+            max_connections: application.max_connections_per_page(),
+            requests,
+            page_time_s: value(&metrics_of(&scenario), "page_time_s"),
+        }
     };
-    let (one, four, alone) = (page(1, true), page(4, true), page(4, false));
-    assert_eq!((one.0, four.0), (1, 4));
-    assert!(alone.0 > 20, "{} connections for a page", alone.0);
-    assert!(four.1 >= one.1 && four.1 < one.1 + 100);
+    let (one, four, each_alone) = (page(1, true), page(4, true), page(4, false));
+    assert_eq!((one.max_connections, four.max_connections), (1, 4));
+    assert!(each_alone.max_connections > 20, "{} connections for a page", each_alone.max_connections);
+    assert!(four.requests >= one.requests && four.requests < one.requests + 100);
     // Several small objects share the round trips. A connection for each object needs an additional
     // handshake and slow start.
-    assert!(four.2 < one.2, "{} and {} s", four.2, one.2);
-    assert!(four.2 < alone.2, "{} and {} s", four.2, alone.2);
+    for slower in [one, each_alone] {
+        assert!(four.page_time_s < slower.page_time_s, "{} and {} s", four.page_time_s, slower.page_time_s);
+    }
 }
 
 fn metrics_of(scenario: &Scenario) -> umts_record::metrics::MetricSet {
@@ -195,7 +213,7 @@ fn files_of_a_session_follow_each_other() {
     let pages = ApplicationEvents::observe(&scenario).pages(End::Server);
     let files = &pages[&FlowId(0)];
     assert!((12..=30).contains(&files.len()), "{}", files.len());
-    assert!(files.iter().all(|(_, sizes)| sizes.len() == 1));
+    assert!(files.iter().all(|file| file.objects.len() == 1));
     assert!(value(&metrics_of(&scenario), "connection_off_time_s") > 2000.0);
 }
 
@@ -254,8 +272,8 @@ fn a_recording_is_replayed_with_its_times_and_sizes() {
     overrides.push(("flow.replay.transport", "tcp"));
     let tcp = with_file("ftp-on-dch-384-3gpp", flow, &overrides, recording);
     let application = ApplicationEvents::observe(&tcp);
-    assert_eq!(application.pages(End::Server)[&FlowId(0)][0].1, [500, 1200]);
-    assert_eq!(application.pages(End::Ue)[&FlowId(0)][0].1, [1000, 20]);
+    assert_eq!(application.pages(End::Server)[&FlowId(0)][0].objects, [500, 1200]);
+    assert_eq!(application.pages(End::Ue)[&FlowId(0)][0].objects, [1000, 20]);
     assert!(output(&tcp).metrics.connections[0].closed_s.is_some());
 }
 

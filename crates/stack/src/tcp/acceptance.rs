@@ -28,8 +28,8 @@ pub(super) enum Verdict {
 
 const REJECT: Verdict = Verdict::Reject { ack_counts: false };
 
-/// A FIN may lie one number beyond a full window: senders of this model do not count it against the
-/// window.
+/// The sequence number of a FIN. It may lie just beyond a full window, because the senders of this
+/// model do not count a FIN against the window.
 const FIN: u64 = 1;
 
 impl Connection {
@@ -86,7 +86,7 @@ impl Connection {
         if !matches!(verdict, Verdict::Accept(_)) {
             return verdict;
         }
-        // A SYN is challenged, wherever in the window it lies (RFC 5961 §4.2).
+        // The answer to a SYN in the window is a challenge ACK (RFC 5961 §4.2).
         if segment.flags.syn {
             return REJECT;
         }
@@ -148,8 +148,8 @@ impl Connection {
 
     /// Whether the segment lies in the window (§3.10.7.4, first check), and how much of it.
     ///
-    /// Linux accepts a segment that ends where its last acknowledgment was. The acknowledgment in
-    /// the segment then counts although its data are old (`tcp_sequence`).
+    /// Linux also accepts an old segment that ends exactly at the number of the last
+    /// acknowledgment, so that the acknowledgment in the segment counts (`tcp_sequence`).
     fn examine_window(&self, segment: &Segment) -> Verdict {
         let (next, edge) = (self.receiver.next(), self.receiver.edge());
         let is_old = if self.config.is_recent_linux() {
@@ -167,15 +167,16 @@ impl Connection {
         if fitting == segment.payload {
             return Verdict::Accept(fitting);
         }
-        // Closed window: the acknowledgment still counts.
-        let nothing_fits = fitting == 0;
-        // Linux accepts or drops a segment that exceeds the window as a whole (`tcp_data_queue`).
-        match (self.config.is_recent_linux(), self.unread() > 0) {
-            (true, false) => Verdict::Accept(segment.payload),
-            (true, true) => Verdict::Reject { ack_counts: segment.seq == next },
-            _ if nothing_fits => Verdict::Reject { ack_counts: segment.seq == next },
-            _ => Verdict::Accept(fitting),
+        // Linux does not cut a segment that exceeds the window (`tcp_data_queue`): it accepts the
+        // whole segment if the application has read everything, and otherwise drops it.
+        if self.config.is_recent_linux() && self.unread() == 0 {
+            return Verdict::Accept(segment.payload);
         }
+        if self.config.is_recent_linux() || fitting == 0 {
+            // The acknowledgment in the next expected segment counts even if the window is closed.
+            return Verdict::Reject { ack_counts: segment.seq == next };
+        }
+        Verdict::Accept(fitting)
     }
 
     /// §3.10.7.4, fifth check: the verdict if the acknowledgment does not belong to this

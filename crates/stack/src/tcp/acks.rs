@@ -15,8 +15,8 @@ use crate::trace::{SendCause, TraceEvent};
 
 use super::config::RtoRule;
 use super::congestion::{
-    Backoff, ByteCounting, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, NewAck, Reaction, Resend,
-    RoundTrip, Sample,
+    Backoff, ByteCounting, CongestionControl, CwndAndSsthresh, DUPLICATE_THRESHOLD, Duplicate, Loss, NewAck,
+    Reaction, Resend, RoundTrip, Sample,
 };
 use super::connection::Connection;
 use super::options::whole_ticks;
@@ -50,7 +50,7 @@ impl Connection {
         // Permissions that the previous acknowledgment gave end here.
         sender.limited = false;
         sender.only_holes = false;
-        let before = (sender.window.cwnd, sender.window.ssthresh);
+        let before = sender.window.size();
         self.update_rack(cx.now, segment);
         let outstanding = &self.sender.outstanding;
         if segment.ack > una {
@@ -72,7 +72,7 @@ impl Connection {
         if self.sender.outstanding.is_empty() || !self.carries_sack_blocks(segment) {
             return;
         }
-        let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
+        let before = self.sender.window.size();
         let una = self.sender.outstanding.una();
         self.sender.limited = false;
         self.update_rack(cx.now, segment);
@@ -82,23 +82,23 @@ impl Connection {
     }
 
     /// The last step for each acknowledgment: ECN, the limit on the burst that it may release,
-    /// RACK's timers, and the trace. `una` and `before` (congestion window and threshold) are the
-    /// values before the acknowledgment.
+    /// RACK's timers, and the trace. `una` and `before` are SND.UNA and the window before the
+    /// acknowledgment.
     #[inline]
     fn finish_ack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         segment: &Segment,
         una: u64,
-        before: (f64, f64),
+        before: CwndAndSsthresh,
     ) {
         if segment.flags.ece && !segment.flags.syn {
-            self.handle_echo(cx, before.0);
+            self.handle_echo(cx, before.cwnd);
         }
         self.sender.burst = self.sender.variant.burst(&self.sender.window);
         self.finish_rack(cx, segment, una);
         self.notify_law_after_ack(cx.now);
-        if before != (self.sender.window.cwnd, self.sender.window.ssthresh) {
+        if before != self.sender.window.size() {
             self.record_window(cx);
         }
     }
@@ -130,18 +130,18 @@ impl Connection {
         // The window law and the trace see the ACK before the variant changes the window.
         let mut segments = acknowledged.segments;
         if window.abc.as_ref().is_some_and(ByteCounting::is_unlimited) {
-            // Segments that were SACKed before were counted then.
+            // Segments that were SACKed earlier were counted when they were SACKed.
             segments -= acknowledged.sacked;
             window.acked = segments.into();
         }
         if !acknowledged.syn {
-            self.notify_law_of_ack(cx.now, flight, segments, false);
+            self.notify_law_of_new_ack(cx.now, flight, segments);
         }
         cx.record(|| TraceEvent::Acked { connection, end, una, payload: acknowledged.payload });
         self.sender.limited_sent = 0;
         self.sender.expiries = 0;
         // The variant changes the window and may begin a recovery.
-        let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
+        let before = self.sender.window.size();
         let reaction = self.let_variant_react(cx.now, segment, &acknowledged);
         self.sender.resend_first = false;
         if reaction.resend == Resend::Lost {
@@ -201,7 +201,7 @@ impl Connection {
     /// Processes a duplicate ACK: counts it, lets the variant react, and may begin a recovery.
     fn handle_duplicate_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
         let (connection, end, flight) = (self.id, self.end, self.flight());
-        self.notify_law_of_ack(cx.now, self.sender.outstanding.len() as u32, 0, true);
+        self.notify_law_of_duplicate_ack(cx.now, self.sender.outstanding.len() as u32);
         let Sender { variant, window, outstanding, limited, .. } = &mut self.sender;
         let counted = variant.count_duplicate(window, outstanding, segment.ack, &segment.sack);
         let count = window.duplicates;
@@ -211,14 +211,14 @@ impl Connection {
         }
         let is_late = segment.ack < outstanding.una();
         let ack = Duplicate { flight, sack: &segment.sack, counted, is_late, now: cx.now };
-        let before = (window.cwnd, window.ssthresh);
+        let before = window.size();
         let reaction = variant.on_duplicate_ack(window, outstanding, &ack);
         match reaction.resend {
             Resend::Nothing => {}
             Resend::Lost => self.begin_recovery(cx, &flight, before),
-            Resend::First | Resend::GoBack => self.begin_episode(cx.now, &flight, before, false),
+            Resend::First | Resend::GoBack => self.begin_episode(cx.now, &flight, before, Loss::Acks),
         }
-        self.measure_report(cx);
+        self.measure_newly_sacked(cx);
         self.react(cx, segment, reaction);
         // A late acknowledgment that reports nothing new does not count.
         if self.sender.episode.is_some() && (counted || !is_late) {
@@ -233,8 +233,8 @@ impl Connection {
         self.config.rto_rule == RtoRule::Linux
     }
 
-    /// Applies the reaction of the variant. The round-trip sample precedes the timer, which depends
-    /// on it.
+    /// Applies the reaction of the variant. The round-trip sample is taken before the timer is
+    /// restarted, because the timeout depends on it ([`Sample::Echo`] of ns-2 is the exception).
     fn react<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,

@@ -31,9 +31,10 @@ use crate::trace::Failure;
 /// [`poll_event`](Self::poll_event) until they return `None`. Then wait until
 /// [`poll_timeout`](Self::poll_timeout) and call [`handle_timeout`](Self::handle_timeout).
 ///
-/// Make one for each end. The active end calls [`handle_open`](Self::handle_open), and the other
-/// one answers its SYN. Both may open. Instead of TIME-WAIT, a closed end still acknowledges a
-/// repeated FIN. The caller must keep both ends until both have reported [`TcpEvent::Closed`].
+/// A connection consists of two of these, one for each end. The active end calls
+/// [`handle_open`](Self::handle_open), and the passive end answers its SYN. Both ends may be
+/// active (simultaneous open). There is no TIME-WAIT: a closed end still acknowledges a repeated
+/// FIN. The caller must keep both ends until both have reported [`TcpEvent::Closed`].
 #[derive(Debug)]
 pub struct Connection {
     pub(super) id: ConnectionId,
@@ -41,8 +42,8 @@ pub struct Connection {
     pub(super) ue: UeId,
     pub(super) end: End,
     pub(super) leg: ProxyLeg,
-    /// Shared by both ends, and by all connections of equal flows without a segment size of their
-    /// own. They then share its cache lines.
+    /// Shared by both ends and by all connections of flows with equal configuration, which saves
+    /// cache lines.
     pub(super) config: Arc<TcpConfig>,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
@@ -53,7 +54,7 @@ pub struct Connection {
     pub(super) peer_scales: bool,
     /// Payload received in order since the last acknowledgment, in bytes.
     unacknowledged: u64,
-    /// Number of segments that are still acknowledged at once.
+    /// Number of further segments that are acknowledged without delay ([`TcpConfig::quick_acks`]).
     quick_acks: u32,
     pub(super) events: Events,
     /// This end called `handle_open`, and did not only answer a SYN.
@@ -67,7 +68,7 @@ pub struct Connection {
     pub(super) fin_answers: bool,
     /// State of an application that does not read at once.
     pub(super) reading: Option<Box<Reader>>,
-    pub(super) marks: EcnState,
+    pub(super) ecn: EcnState,
     pub(super) keepalive: KeepAlive,
     pub(super) failure: Option<Failure>,
     pub(super) rst_due: Option<Rst>,
@@ -78,7 +79,7 @@ pub struct Connection {
 pub enum TcpEvent {
     /// The handshake is complete.
     Established,
-    /// This many more bytes can be read, in order.
+    /// The number of further bytes that can be read, in order.
     Delivered(u64),
     /// The other end has sent all its data. Call [`Connection::handle_close`] when this end has,
     /// too.
@@ -87,7 +88,8 @@ pub enum TcpEvent {
     AllAcked,
     /// The connection was refused, reset or given up. [`TcpEvent::Closed`] follows.
     Failed(Failure),
-    /// This end is closed. One way: everything is acknowledged and the application writes no more.
+    /// This end is closed. A one-way connection has no FIN: its sender is closed when everything
+    /// is acknowledged and the application writes no more.
     Closed,
 }
 
@@ -154,7 +156,7 @@ impl Connection {
             closed: false,
             fin_answers: false,
             reading: Reader::new(&config).map(Box::new),
-            marks: EcnState::default(),
+            ecn: EcnState::default(),
             keepalive: KeepAlive::default(),
             failure: None,
             rst_due: None,
@@ -184,6 +186,7 @@ impl Connection {
 
     /// The application writes no more. A FIN follows the data (none if one way).
     pub fn handle_close<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
+        // Nothing was written: the SYN has number 0, so the first byte has number 1.
         if self.is_unanswered() && self.sender.written <= 1 {
             return self.delete(cx);
         }
@@ -191,7 +194,7 @@ impl Connection {
         self.check_closed(cx, self.state());
     }
 
-    /// Whether this end has opened and nothing has arrived from the other end.
+    /// Whether this end has opened and the other end has not answered the SYN.
     fn is_unanswered(&self) -> bool {
         !self.config.is_one_way() && self.sender.opened && self.state() == State::SynSent
     }
@@ -309,8 +312,8 @@ impl Connection {
         if self.is_silent() { None } else { self.poll_segment(cx, segment) }
     }
 
-    /// Whether there is nothing to send and no custom law to notify. This is the case for a
-    /// receiver that has acknowledged everything.
+    /// Whether there is nothing to send and no law other than the standard one to notify. This is
+    /// the case for a receiver that has acknowledged everything.
     #[inline]
     fn is_silent(&self) -> bool {
         self.ack_due < AckDue::Now
@@ -446,8 +449,8 @@ impl Connection {
         self.sender.opened |= !self.config.is_one_way();
     }
 
-    /// RFC 5681 §4.2: acknowledge each second full segment at once, a single one after a delay, and
-    /// a segment out of order at once.
+    /// Decides when a segment is acknowledged (RFC 5681 §4.2): every second full segment and each
+    /// segment out of order at once, a single segment in order after a delay.
     #[inline]
     fn decide_ack(&mut self, now: Time, segment: &Segment, arrival: &Arrival) {
         // ns-2's receiver treats a repetition of the last segment in order as a segment in order.
@@ -485,9 +488,15 @@ impl Connection {
         if self.established {
             return;
         }
-        let (ours, theirs) = (self.sender.outstanding.una() > 0, self.receiver.is_synchronised());
-        let complete = if self.config.is_one_way() { ours || theirs } else { ours && theirs };
-        if complete {
+        let syn_is_acked = self.sender.outstanding.una() > 0;
+        let has_peer_syn = self.receiver.is_synchronised();
+        // Only one end of a one-way connection sends a SYN.
+        let is_complete = if self.config.is_one_way() {
+            syn_is_acked || has_peer_syn
+        } else {
+            syn_is_acked && has_peer_syn
+        };
+        if is_complete {
             self.established = true;
             (self.events.established, self.events.others) = (true, true);
             let (connection, end) = (self.id, self.end);
@@ -495,9 +504,9 @@ impl Connection {
         }
     }
 
-    /// Detects that this end closes. `state_before` is its state before the call. The end with the
-    /// FIN that is acknowledged last records `ConnectionClosed`. If the FINs crossed, both ends
-    /// record it.
+    /// Closes this end if nothing remains to be sent or received. `state_before`: its state before
+    /// the event that is being handled. The end that sent its FIN second records
+    /// `ConnectionClosed`. If the FINs crossed, both ends record it.
     #[inline]
     fn check_closed<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, state_before: State) {
         if self.sender.close_requested {

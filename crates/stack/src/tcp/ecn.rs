@@ -1,4 +1,4 @@
-//! Explicit congestion notification (RFC 3168): a router marks packets instead of dropping them,
+//! Explicit congestion notification (RFC 3168): a router ecn packets instead of dropping them,
 //! the receiver echoes the mark, and the sender reduces its window once per window of data.
 //!
 //! ```text
@@ -21,7 +21,8 @@ pub(super) struct EcnState {
     negotiated: bool,
     /// Our acknowledgments echo a mark until the other end signals that it has reduced its window.
     echoes: bool,
-    /// The window is not reduced again until more than this is acknowledged.
+    /// The window is not reduced again until an acknowledgment exceeds this sequence number: the
+    /// end of the window of data for which it was reduced.
     reduced_to: u64,
     /// The next new data segment signals that the window was reduced.
     cwr_due: bool,
@@ -31,56 +32,57 @@ impl Connection {
     /// Sets the ECN flags of our SYN or SYN+ACK (§6.1.1).
     pub(super) fn set_ecn_of_syn(&self, flags: &mut Flags) {
         let offers = self.config.ecn && !self.config.is_one_way() && !self.receiver.is_synchronised();
-        (flags.ece, flags.cwr) = (offers || self.marks.negotiated, offers);
+        (flags.ece, flags.cwr) = (offers || self.ecn.negotiated, offers);
     }
 
     /// Processes the ECN flags of the other end's SYN or SYN+ACK.
     pub(super) fn negotiate_ecn(&mut self, syn: &Segment) {
+        // A SYN requests ECN with ECE and CWR. A SYN+ACK accepts it with ECE alone.
         let offered = syn.flags.ece && syn.flags.cwr != syn.flags.ack;
-        self.marks.negotiated = self.config.ecn && !self.config.is_one_way() && offered;
+        self.ecn.negotiated = self.config.ecn && !self.config.is_one_way() && offered;
     }
 
     /// Processes the ECN bits of a received segment (§6.1.3).
     #[inline]
     pub(super) fn process_ecn(&mut self, segment: &Segment) {
-        if !self.marks.negotiated || segment.flags.syn {
+        if !self.ecn.negotiated || segment.flags.syn {
             return;
         }
-        self.marks.echoes &= !segment.flags.cwr;
-        self.marks.echoes |= segment.ecn == Ecn::Experienced;
+        self.ecn.echoes &= !segment.flags.cwr;
+        self.ecn.echoes |= segment.ecn == Ecn::Experienced;
     }
 
-    /// Sets the ECN bits of a segment other than a SYN. Only data sent for the first time may be
-    /// marked (§6.1.5).
+    /// Sets the ECN bits of a segment other than a SYN. Only data sent for the first time is sent
+    /// as ECN-capable, so that routers may mark it (§6.1.5).
     #[inline]
     pub(super) fn set_ecn(&mut self, segment: &mut Segment, cause: SendCause) {
-        if !self.marks.negotiated || matches!(cause, SendCause::WindowProbe | SendCause::KeepAlive) {
+        if !self.ecn.negotiated || matches!(cause, SendCause::WindowProbe | SendCause::KeepAlive) {
             return;
         }
-        segment.flags.ece = self.marks.echoes;
+        segment.flags.ece = self.ecn.echoes;
         if segment.transmission == 0 && segment.payload > 0 {
             segment.ecn = Ecn::Capable;
-            segment.flags.cwr = std::mem::take(&mut self.marks.cwr_due);
+            segment.flags.cwr = std::mem::take(&mut self.ecn.cwr_due);
         }
     }
 
     /// Processes the echo of a mark after the acknowledgment that carries it (§6.1.2). `cwnd` is
     /// the window before that acknowledgment.
     pub(super) fn handle_echo<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, cwnd: f64) {
-        if !self.marks.negotiated {
+        if !self.ecn.negotiated {
             return;
         }
         let flight = self.flight();
         let window = &mut self.sender.window;
         window.cwnd = window.cwnd.min(cwnd);
-        if flight.una <= self.marks.reduced_to {
+        if flight.una <= self.ecn.reduced_to {
             return;
         }
-        self.marks.cwr_due = true;
-        // A loss in the same window of data has reduced it already.
-        let by_loss = flight.una < window.recover;
-        self.marks.reduced_to = if by_loss { window.recover } else { flight.max_sent };
-        if !by_loss && window.reduce_without_recovery(&flight) {
+        self.ecn.cwr_due = true;
+        // A loss in the same window of data has already reduced the congestion window.
+        let already_reduced = flight.una < window.recover;
+        self.ecn.reduced_to = if already_reduced { window.recover } else { flight.max_sent };
+        if !already_reduced && window.reduce_without_recovery(&flight) {
             let (connection, end) = (self.id, self.end);
             cx.record(|| TraceEvent::EcnReduction { connection, end });
         }

@@ -3,7 +3,7 @@
 use umts_kernel::TraceSink;
 use umts_units::Time;
 
-use super::congestion::{CongestionControl, VariantState};
+use super::congestion::{CongestionControl, Loss, VariantState};
 use super::connection::Connection;
 use super::timers::Timer;
 use crate::context::Context;
@@ -22,12 +22,12 @@ impl Connection {
             return;
         }
         let flight = self.flight();
-        let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
-        self.begin_episode(cx.now, &flight, before, true);
+        let before = self.sender.window.size();
+        self.begin_episode(cx.now, &flight, before, Loss::Timeout);
         let sender = &mut self.sender;
         if let VariantState::Rack(rack) = &mut sender.variant {
             rack.mark_on_timeout(&mut sender.outstanding, cx.now);
-            sender.tail.forget();
+            sender.tail.reset();
             self.timers.stop(Timer::Loss);
         }
         sender.variant.on_timeout(&mut sender.window, &mut sender.outstanding, &flight);
@@ -44,19 +44,19 @@ impl Connection {
         sender.limited = false;
         sender.burst = u32::MAX;
         sender.resend_first = false;
-        let changed = before != (sender.window.cwnd, sender.window.ssthresh);
+        let has_changed = before != sender.window.size();
         let (connection, end, backoff) = (self.id, self.end, sender.estimator.backoff());
         self.go_back(SendCause::Rto);
         self.restart_timer(cx.now);
         cx.record(|| TraceEvent::RtoExpired { connection, end, backoff });
         self.record_rto(cx);
-        if changed {
+        if has_changed {
             self.record_window(cx);
         }
     }
 
     pub(super) fn go_back(&mut self, cause: SendCause) {
-        // RACK marks the segments to send again.
+        // With RACK, the segments to send again are those that RACK has marked as lost.
         if self.rack().is_none() {
             self.sender.outstanding.go_back();
         }

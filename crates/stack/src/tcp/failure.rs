@@ -78,7 +78,9 @@ impl Connection {
                 self.fail(cx, Failure::Reset);
             }
         } else if (next..self.receiver.edge()).contains(&segment.seq) {
-            // Challenge ACK: the answer to it has a valid number.
+            // A RST with another number in the window may be forged. The answer is a challenge ACK
+            // (RFC 5961 §3.2): an end that has really reset the connection answers it with a RST
+            // that has the expected number.
             self.ack_due = AckDue::Now;
         }
     }

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! - [`connection`]: opening, closing and the public calls. The sending and receiving halves are in
-//!   [`sender`](connection) and `receiver`.
+//!   `sender` and `receiver`.
 //! - [`congestion`]: the variants of TCP, one file each, to be compared with their RFC.
 //! - [`rto`]: round-trip estimators: RFC 6298, Linux, and ns-2's in whole clock ticks.
 //!
@@ -22,7 +22,7 @@
 //! ns-2 departs from the RFCs.
 //!
 //! Each other mechanism has a file: acceptance of segments (`acceptance`), options of SYNs
-//! ([`options`](self)), closed windows (`persist`, `reading`), spurious retransmissions
+//! (`options`), closed windows (`persist`, `reading`), spurious retransmissions
 //! (`spurious`), connections that fail (`failure`) or are kept alive (`keepalive`), pacing
 //! (`pacing`), explicit congestion notification (`ecn`), time-based loss detection and tail loss
 //! probes (`rack`, `tail_loss`).

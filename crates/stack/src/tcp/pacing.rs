@@ -21,10 +21,23 @@ impl Connection {
         self.timers.is_running(Timer::Pacing)
     }
 
-    /// Notifies the law of an acknowledgment before the variant reacts. Not for the acknowledgment
-    /// of a SYN.
+    /// Notifies the law of an acknowledgment of new data, except of a SYN, before the variant
+    /// reacts. `flight`: number of segments outstanding before it. `segments`: number of segments
+    /// that it covers completely.
     #[inline]
-    pub(super) fn notify_law_of_ack(&mut self, now: Time, flight: u32, segments: u32, duplicate: bool) {
+    pub(super) fn notify_law_of_new_ack(&mut self, now: Time, flight: u32, segments: u32) {
+        self.notify_law_of_ack(now, flight, segments, false);
+    }
+
+    /// Notifies the law of a duplicate ACK before the variant reacts. `flight`: number of
+    /// outstanding segments.
+    #[inline]
+    pub(super) fn notify_law_of_duplicate_ack(&mut self, now: Time, flight: u32) {
+        self.notify_law_of_ack(now, flight, 0, true);
+    }
+
+    #[inline]
+    fn notify_law_of_ack(&mut self, now: Time, flight: u32, segments: u32, duplicate: bool) {
         let Sender { window, estimator, .. } = &mut self.sender;
         if let Some(law) = window.law.non_standard() {
             let (acked, abc) = (window.acked, &window.abc);

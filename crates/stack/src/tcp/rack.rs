@@ -9,7 +9,7 @@ use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
 use super::config::RtoRule;
-use super::congestion::{Rack, RackAck, Resend, Selection, VariantState};
+use super::congestion::{CwndAndSsthresh, Flight, Loss, Rack, RackAck, Resend, Selection, VariantState};
 use super::connection::Connection;
 use super::rto::RttEstimator;
 use super::sender::Sender;
@@ -52,24 +52,24 @@ impl Connection {
         );
     }
 
-    /// Finishes the processing of an acknowledgment. `before`: SND.UNA before it.
+    /// Finishes the processing of an acknowledgment. `una_before`: SND.UNA before it.
     #[inline]
     pub(super) fn finish_rack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         segment: &Segment,
-        before: u64,
+        una_before: u64,
     ) {
         if self.rack().is_none() {
             return;
         }
         self.record_rack_losses(cx);
-        self.process_probe_ack(cx, segment, before);
+        self.process_probe_ack(cx, segment, una_before);
         self.set_loss_timer(cx.now);
     }
 
-    /// Linux takes a round-trip sample from segments newly SACKed, if nothing new is acknowledged.
-    pub(super) fn measure_report<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
+    /// Takes a round-trip sample from the segments that a duplicate ACK newly SACKs, as Linux does.
+    pub(super) fn measure_newly_sacked<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let is_linux = self.config.rto_rule == RtoRule::Linux;
         let Some(sent) = self.rack().and_then(Rack::take_sacked_sent_at).filter(|_| is_linux) else { return };
         self.measure_since(cx, sent, RttEstimator::sample);
@@ -108,7 +108,8 @@ impl Connection {
         if self.rack().is_some_and(|rack| rack.is_expired()) { SendCause::Rto } else { SendCause::DupAck }
     }
 
-    /// Sets the timer for reordering, or otherwise for a probe.
+    /// Sets the loss timer for reordering if a segment waits to be marked as lost, and otherwise
+    /// for a probe.
     fn set_loss_timer(&mut self, now: Time) {
         let timer_slack = self.timer_slack();
         let reordering = self.rack().and_then(|rack| rack.reordering_wait());
@@ -118,7 +119,7 @@ impl Connection {
         }
     }
 
-    /// Linux adds two ticks of its clock to these timers.
+    /// The time that Linux adds to the timers for reordering and probes: two ticks of its clock.
     pub(super) fn timer_slack(&self) -> Duration {
         if self.config.rto_rule == RtoRule::Linux { self.config.rto_granularity * 2 } else { Duration::ZERO }
     }
@@ -126,7 +127,7 @@ impl Connection {
     /// Handles the expiry of the loss timer.
     pub(super) fn handle_loss_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let flight = self.flight();
-        let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
+        let before = self.sender.window.size();
         let Sender { variant: VariantState::Rack(rack), window, outstanding, .. } = &mut self.sender else {
             return;
         };
@@ -142,20 +143,20 @@ impl Connection {
         }
         self.record_rack_losses(cx);
         self.set_loss_timer(cx.now);
-        if before != (self.sender.window.cwnd, self.sender.window.ssthresh) {
+        if before != self.sender.window.size() {
             self.record_window(cx);
         }
     }
 
-    /// Begins a recovery. `before`: window and threshold before it.
+    /// Begins a recovery. `before`: the window before the recovery.
     pub(super) fn begin_recovery<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        flight: &super::congestion::Flight,
-        before: (f64, f64),
+        flight: &Flight,
+        before: CwndAndSsthresh,
     ) {
-        self.sender.tail.forget();
+        self.sender.tail.reset();
         self.sender.timed = None;
-        self.begin_episode(cx.now, flight, before, false);
+        self.begin_episode(cx.now, flight, before, Loss::Acks);
     }
 }

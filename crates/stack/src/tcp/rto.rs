@@ -28,6 +28,13 @@ enum Rule {
     Linux(Linux),
 }
 
+/// The smoothed round-trip time and its deviation at one time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RttRegisters {
+    pub srtt: Duration,
+    pub rttvar: Duration,
+}
+
 impl RttEstimator {
     /// An estimator without samples.
     pub fn new(config: &TcpConfig) -> Self {
@@ -70,20 +77,15 @@ impl RttEstimator {
 
     /// Doubles the next timeout after an expiry, up to the maximum (RFC 6298 §5.5).
     pub fn back_off(&mut self) {
-        match &mut self.rule {
-            Rule::Rfc6298(_) | Rule::Linux(_) => {
-                if self.timeout() < self.max {
-                    self.backoff = self.backoff.saturating_mul(2);
-                }
-            }
-            Rule::Ns2(_) => {
-                if self.backoff < 64 || self.timeout() < self.max {
-                    self.backoff = self.backoff.saturating_mul(2);
-                }
-                if let (Rule::Ns2(rule), true) = (&mut self.rule, self.backoff > 8) {
-                    rule.discard_srtt();
-                }
-            }
+        // ns-2 doubles the factor up to 64 even if the timeout has reached its maximum.
+        let may_exceed_max = matches!(self.rule, Rule::Ns2(_)) && self.backoff < 64;
+        if may_exceed_max || self.timeout() < self.max {
+            self.backoff = self.backoff.saturating_mul(2);
+        }
+        if let Rule::Ns2(rule) = &mut self.rule
+            && self.backoff > 8
+        {
+            rule.discard_srtt();
         }
     }
 
@@ -92,8 +94,9 @@ impl RttEstimator {
         self.backoff = 1;
     }
 
-    /// The handshake succeeded after a lost SYN. RFC 6298 §5.7 requires at least 3 s when data
-    /// transmission begins. (ns-2 keeps its back-off.)
+    /// Ends the back-off after a handshake in which a SYN was lost, and sets the timeout to at
+    /// least 3 s, as RFC 6298 §5.7 requires when data transmission begins. Has no effect if a
+    /// round trip was measured, and with ns-2's rule, which keeps the back-off.
     pub fn restart_after_lost_syn(&mut self) {
         let is_unmeasured = match &self.rule {
             Rule::Rfc6298(rule) => rule.srtt.is_zero(),
@@ -134,8 +137,8 @@ impl RttEstimator {
         }
     }
 
-    /// Sets SND.UNA and SND.NXT before a sample. Linux's rule needs them, because its deviation
-    /// falls once per window.
+    /// Sets SND.UNA and SND.NXT. Call it before each sample. Linux's rule needs them to recognise
+    /// the end of a window of data, because its deviation falls once per window.
     #[inline]
     pub fn set_progress(&mut self, una: u64, max_sent: u64) {
         if let Rule::Linux(rule) = &mut self.rule {
@@ -143,25 +146,26 @@ impl RttEstimator {
         }
     }
 
-    /// SRTT and RTTVAR (RFC 4015 §3.2, step 0). The RFC 6298 rule adds twice the granularity to
-    /// SRTT. `None` without a sample, and for ns-2's rule.
-    pub fn registers(&self) -> Option<(Duration, Duration)> {
+    /// SRTT and RTTVAR to store at a timeout (RFC 4015 §3.2, step 0). With the rule of RFC 6298,
+    /// SRTT is increased by twice the granularity. `None` without a sample, and for ns-2's rule.
+    pub fn registers(&self) -> Option<RttRegisters> {
         match &self.rule {
             Rule::Rfc6298(rule) if !rule.srtt.is_zero() => {
-                Some((rule.srtt + rule.granularity * 2, rule.rttvar))
+                Some(RttRegisters { srtt: rule.srtt + rule.granularity * 2, rttvar: rule.rttvar })
             }
-            Rule::Linux(rule) if rule.srtt8 > 0 => {
-                Some((self.srtt(), Duration::from_nanos((rule.rttvar4 / 4) as u64)))
-            }
+            Rule::Linux(rule) if rule.srtt8 > 0 => Some(RttRegisters {
+                srtt: self.srtt(),
+                rttvar: Duration::from_nanos((rule.rttvar4 / 4) as u64),
+            }),
             _ => None,
         }
     }
 
-    /// Takes the first round trip after a spurious timeout. SRTT and RTTVAR become the larger of
-    /// `before` and of the values of this sample alone (RFC 4015 §3.2, step 6).
-    pub fn adapt_after_spurious_timeout(&mut self, before: (Duration, Duration), rtt: Duration) {
-        let srtt = before.0.max(rtt);
-        let rttvar = before.1.max(Duration::from_nanos(rtt.as_nanos() / 2));
+    /// Takes the first round trip after a spurious timeout. SRTT becomes the larger of `before` and
+    /// `rtt`, RTTVAR the larger of `before` and `rtt / 2` (RFC 4015 §3.2, step 6).
+    pub fn adapt_after_spurious_timeout(&mut self, before: RttRegisters, rtt: Duration) {
+        let srtt = before.srtt.max(rtt);
+        let rttvar = before.rttvar.max(Duration::from_nanos(rtt.as_nanos() / 2));
         self.base = match &mut self.rule {
             Rule::Rfc6298(rule) => {
                 (rule.srtt, rule.rttvar) = (srtt, rttvar);
@@ -263,8 +267,8 @@ impl Ns2 {
         self.tick * (((self.rttvar4 << 3) + self.srtt8) >> 3) as u64
     }
 
-    /// Discards the SRTT and adds it to the deviation: for a back-off factor above 8. The next
-    /// sample is processed like the first one.
+    /// Discards the SRTT and adds it to the deviation, because a back-off factor above 8 casts
+    /// doubt on it. The next sample is processed like the first one.
     fn discard_srtt(&mut self) {
         self.rttvar4 += self.srtt8 >> 3;
         self.srtt8 = 0;
@@ -362,10 +366,10 @@ mod tests {
         let mut estimator = estimator(RtoRule::Rfc6298);
         assert_eq!(estimator.timeout(), ms(3000));
         estimator.sample(time(0), time(800));
-        // SRTT 800, RTTVAR 400.
+        // SRTT = 800, RTTVAR = 800 / 2 = 400; timeout = SRTT + 4 RTTVAR = 2400.
         assert_eq!((estimator.srtt(), estimator.timeout()), (ms(800), ms(2400)));
         estimator.sample(time(1000), time(1400));
-        // RTTVAR = 3/4 400 + 1/4 |800 - 400| = 400; SRTT = 7/8 800 + 1/8 400 = 750.
+        // RTTVAR = 3/4 · 400 + 1/4 · |800 - 400| = 400; SRTT = 7/8 · 800 + 1/8 · 400 = 750.
         assert_eq!((estimator.srtt(), estimator.timeout()), (ms(750), ms(2350)));
     }
 
@@ -374,6 +378,7 @@ mod tests {
         let config = TcpConfig { rto_granularity: ms(100), rto_min: ms(1), ..TcpConfig::default() };
         let mut estimator = RttEstimator::new(&config);
         (0..100).for_each(|i| estimator.sample(time(1000 * i), time(1000 * i + 400)));
+        // RTTVAR has fallen to 0: the timeout is SRTT + G = 400 ms + 100 ms.
         assert_eq!(estimator.timeout(), ms(500));
         let mut bounded = RttEstimator::new(&TcpConfig { rto_min: ms(1000), ..config });
         bounded.sample(time(0), time(100));
@@ -390,6 +395,7 @@ mod tests {
                 estimator.back_off();
             }
             assert_eq!(timeouts, [3000, 6000, 12_000, 24_000, 48_000, 60_000].map(ms));
+            // SRTT 100 ms, RTTVAR 50 ms: the timeout is 100 ms + 4 · 50 ms.
             estimator.sample(time(0), time(100));
             assert_eq!((estimator.backoff(), estimator.timeout()), (1, ms(300)));
         }
@@ -400,7 +406,7 @@ mod tests {
         let mut estimator = estimator(RtoRule::Linux);
         estimator.set_progress(1, 1001);
         estimator.sample(time(0), time(400));
-        // SRTT 400, mdev 200: 4 mdev = 800.
+        // SRTT = 400, mdev = 400 / 2 = 200; timeout = SRTT + 4 mdev = 1200.
         assert_eq!((estimator.srtt(), estimator.timeout()), (ms(400), ms(1200)));
         // Equal round trips: mdev falls by a quarter each time, but the deviation in use waits for
         // the end of the window.
@@ -409,20 +415,21 @@ mod tests {
         assert_eq!(estimator.timeout(), ms(1200));
         estimator.set_progress(1002, 2002);
         estimator.sample(time(0), time(400));
-        // The maximum of the window was 800 (its first value), so nothing falls yet. The next
-        // window's maximum is the minimum, 200.
+        // In the first window 4 mdev was at most 800 (its first value), so the deviation in use
+        // stays. In later windows the maximum is the lower bound `rto_min`, 200.
         assert_eq!(estimator.timeout(), ms(1200));
         for window in 2..60 {
             estimator.set_progress(1000 * window + 3, 1000 * window + 1002);
             estimator.sample(time(0), time(400));
         }
-        // Never below SRTT + 200, however steady. The RFC's rule would give 400 and the
-        // granularity.
+        // Even with constant round trips the timeout is at least SRTT + `rto_min` = 400 + 200. The
+        // rule of RFC 6298 would give SRTT + G = 400 + 10.
         assert_eq!(estimator.timeout().as_nanos() / 1_000_000, 600);
-        // A shorter round trip hardly changes it. A longer one raises it at once: to an SRTT of
-        // 375 + 425 / 8 = 428 ms and four mean deviations of 111 ms.
+        // A shorter round trip lowers only SRTT: to 400 - 200 / 8 = 375 ms.
         estimator.sample(time(0), time(200));
         assert!(estimator.timeout() < ms(600));
+        // A longer one raises the timeout at once: SRTT = 375 + 425 / 8 = 428 ms and mdev = 111 ms
+        // give 428 + 4 · 111 = 872 ms.
         estimator.sample(time(0), time(800));
         assert!(estimator.timeout() > ms(800), "{:?}", estimator.timeout());
     }
@@ -434,7 +441,7 @@ mod tests {
             estimator.sample(time(0), time(400));
             let before = estimator.registers().expect("a sample");
             estimator.adapt_after_spurious_timeout(before, ms(2000));
-            // SRTT 2 s, RTTVAR 1 s.
+            // SRTT 2 s, RTTVAR 1 s: the timeout is 2 s + 4 · 1 s.
             assert_eq!(estimator.timeout(), ms(6000), "{rule:?}");
         }
     }
@@ -448,8 +455,9 @@ mod tests {
         assert_eq!(estimator.timeout(), ms(3000));
     }
 
-    /// The first rows of a run of ns 2.35 (`golden/f1_w20_d3__Reno.csv`): 8 SRTT of 160, 161 and 4
-    /// RTTVAR of 40, 31.
+    /// The first two rows of a run of ns 2.35 (`golden/f1_w20_d3__Reno.csv`), with ticks of 10 ms:
+    /// 8 SRTT is 160 and then 161 ticks, 4 RTTVAR is 40 and then 31 ticks. The timeout is SRTT +
+    /// 4 RTTVAR, truncated to whole ticks: 20 + 40 = 60 and then 20.1 + 31 = 51 ticks.
     #[test]
     fn ns2_counts_crossed_clock_ticks() {
         let clock_phase = Duration::from_nanos(7_663_544);
@@ -467,10 +475,12 @@ mod tests {
         let mut estimator = estimator(RtoRule::Ns2);
         estimator.sample(time(0), time(400));
         (0..4).for_each(|_| estimator.back_off());
+        // The sample of 40 ticks gives SRTT = 40 and 4 RTTVAR = 80. The fourth back-off (factor
+        // 16) adds SRTT to 4 RTTVAR. The timeout is 16 times the 120 ticks of the sample.
         let Rule::Ns2(rule) = &estimator.rule else { unreachable!("the estimator has ns-2's rule") };
         assert_eq!((rule.srtt8, rule.rttvar4), (0, 80 + 40));
         assert_eq!((estimator.timeout(), estimator.srtt()), (ms(1200 * 16), ms(400)));
-        // The next sample counts as a first one: 10 ticks, RTO 10 + 2 * 10.
+        // The next sample, of 10 ticks, counts as a first one: the timeout is 10 + 2 · 10 ticks.
         estimator.sample(time(0), time(100));
         assert_eq!(estimator.timeout(), ms(300));
     }

@@ -95,7 +95,7 @@ impl Sender {
             advertised: in_segments(config.receive_window(), config),
             window: Window {
                 abc: config.abc.then(|| ByteCounting::new(config.abc_limit)),
-                is_whole: config.is_recent_linux(),
+                has_whole_ssthresh: config.is_recent_linux(),
                 usage: (config.window_validation && !config.is_one_way()).then(Usage::default),
                 exit: Exit::new(config.slow_start, config.variant).filter(|_| !config.is_one_way()),
                 ..Window::new(
@@ -292,32 +292,32 @@ impl Connection {
         {
             return;
         }
-        let restart = f64::from(self.config.initial_segments());
+        let restart_cwnd = f64::from(self.config.initial_segments());
         let pause = cx.now.saturating_since(sender.last_sent);
         let is_idle = pause > sender.estimator.timeout();
-        if is_idle && sender.window.cwnd > restart && self.new_segment().is_some() {
-            self.restart_window(pause, restart);
+        if is_idle && sender.window.cwnd > restart_cwnd && self.new_segment().is_some() {
+            self.restart_window(pause, restart_cwnd);
             self.record_window(cx);
         }
     }
 
-    /// RFC 5681 §4.1 sets the restart window at once. Linux halves the window for each timeout of
-    /// the pause, and raises the threshold to at least three quarters of the old window
-    /// (`tcp_cwnd_restart`).
-    fn restart_window(&mut self, pause: Duration, restart: f64) {
+    /// RFC 5681 §4.1 reduces the window at once to the restart window of `restart_cwnd` segments.
+    /// Linux halves it once for each timeout that fits into the pause, and raises the threshold to
+    /// at least three quarters of the old window (`tcp_cwnd_restart`).
+    fn restart_window(&mut self, pause: Duration, restart_cwnd: f64) {
         let timeout = self.sender.estimator.timeout();
         let window = &mut self.sender.window;
         if !self.config.is_recent_linux() {
-            window.cwnd = restart;
+            window.cwnd = restart_cwnd;
             return;
         }
         window.ssthresh = window.ssthresh.max((window.cwnd * 0.75).floor());
         let mut remaining = pause;
-        while remaining > timeout && window.cwnd > restart {
+        while remaining > timeout && window.cwnd > restart_cwnd {
             remaining = remaining - timeout;
             window.cwnd = (window.cwnd / 2.0).floor();
         }
-        window.cwnd = window.cwnd.max(restart);
+        window.cwnd = window.cwnd.max(restart_cwnd);
     }
 
     /// Notes whether the window holds data back. Call this when no more segments can be sent now.
@@ -337,22 +337,22 @@ impl Connection {
         }
     }
 
-    /// Sends the oldest segment again. If none is outstanding, sends a new segment, which is still
-    /// next in order afterwards, or an empty one at the end of the data. (Only Vegas needs the
-    /// latter two.)
+    /// Sends the oldest segment again. If none is outstanding, sends new data, which remains the
+    /// next segment in order, or an empty segment if there is no new data. (Only Vegas can select
+    /// the oldest segment while none is outstanding.)
     fn resend_oldest(&mut self, now: Time) -> Sent {
         if self.sender.outstanding.is_empty() {
             let _ = self.add_segment(now);
         }
         let outstanding = &mut self.sender.outstanding;
-        let beyond = Sent { seq: outstanding.max_sent(), ..Sent::default() };
-        outstanding.resend_out_of_order(0, now).unwrap_or(beyond)
+        let empty = Sent { seq: outstanding.max_sent(), ..Sent::default() };
+        outstanding.resend_out_of_order(0, now).unwrap_or(empty)
     }
 
     #[inline]
     fn select(&mut self) -> Selection {
-        if let Some(may_leave) = self.probe() {
-            return if may_leave { Selection::InOrder } else { Selection::Wait };
+        if let Some(selection) = self.select_for_frto() {
+            return selection;
         }
         if std::mem::take(&mut self.sender.resend_first) {
             return Selection::First;
@@ -392,7 +392,7 @@ impl Connection {
         if new.payload > 0 && new.payload < self.sender.mss {
             self.sender.small_end = new.end();
         }
-        // One segment is timed at a time (RFC 6298 §3), and none that was sent before.
+        // One segment is timed at a time (RFC 6298 §3), and only from its first transmission on.
         self.sender.timed.get_or_insert((new.end(), now));
         Some(())
     }
@@ -402,16 +402,16 @@ impl Connection {
     fn permission(&self) -> Option<Permission> {
         let sender = &self.sender;
         let advertised = sender.advertised;
-        let before = sender.outstanding.next() as u32;
-        if before < sender.window.usable(advertised) && sender.burst > 0 {
+        let segments_ahead = sender.outstanding.next() as u32;
+        if segments_ahead < sender.window.usable(advertised) && sender.burst > 0 {
             return Some(Permission::Window);
         }
         if !sender.limited {
             return None;
         }
         // RFC 3042: one segment beyond cwnd for each of the first two duplicates.
-        let limited = (sender.window.cwnd as u32).saturating_add(sender.window.duplicates).min(advertised);
-        (before < limited).then_some(Permission::LimitedTransmit)
+        let limit = (sender.window.cwnd as u32).saturating_add(sender.window.duplicates).min(advertised);
+        (segments_ahead < limit).then_some(Permission::LimitedTransmit)
     }
 
     /// Bytes of new data that fit into the other end's window.
@@ -425,8 +425,8 @@ impl Connection {
             .saturating_sub(sender.outstanding.max_sent())
     }
 
-    /// RFC 9293 §3.7.4: a small segment waits while any data is unacknowledged. Minshall: while a
-    /// small segment is.
+    /// Whether a small segment must wait: while any data is unacknowledged (RFC 9293 §3.7.4), or in
+    /// Minshall's variant while another small segment is unacknowledged.
     #[inline]
     fn is_held_by_nagle(&self) -> bool {
         let outstanding = &self.sender.outstanding;

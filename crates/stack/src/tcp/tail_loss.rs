@@ -35,9 +35,9 @@ pub(super) struct TailLoss {
     /// The highest sequence number sent when the last probe was sent, plus 1, until the probe is
     /// answered (TLP.end_seq).
     end: Option<u64>,
-    /// That probe was a retransmission (TLP.is_retrans).
-    repeats: bool,
-    /// Number of segments outstanding at that time.
+    /// The last probe was a retransmission (TLP.is_retrans).
+    is_retransmission: bool,
+    /// Number of segments outstanding when the last probe was sent.
     flight: u32,
 }
 
@@ -57,7 +57,7 @@ impl TailLoss {
     }
 
     /// Resets the state when a recovery begins or the retransmission timer expires.
-    pub fn forget(&mut self) {
+    pub fn reset(&mut self) {
         *self = TailLoss::default();
     }
 }
@@ -108,26 +108,32 @@ impl Connection {
     ) {
         let outstanding = &self.sender.outstanding;
         let repeats = matches!(selection, Selection::Probe(_));
-        let end = Some(outstanding.max_sent());
-        self.sender.tail = TailLoss { due: false, end, repeats, flight: outstanding.len() as u32 };
+        self.sender.tail = TailLoss {
+            due: false,
+            end: Some(outstanding.max_sent()),
+            is_retransmission: repeats,
+            flight: outstanding.len() as u32,
+        };
         let (connection, end) = (self.id, self.end);
         cx.record(|| TraceEvent::TailLossProbe { connection, end, repeats });
         self.restart_timer(cx.now);
     }
 
-    /// TLP_process_ack (§7.4.2). `before`: SND.UNA before this acknowledgment.
+    /// TLP_process_ack (§7.4.2). `una_before`: SND.UNA before this acknowledgment.
     pub(super) fn process_probe_ack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         segment: &Segment,
-        before: u64,
+        una_before: u64,
     ) {
         let tail = self.sender.tail;
         let Some(probed) = tail.end.filter(|&end| segment.ack >= end) else { return };
         let arrived_twice = segment.sack.duplicate(segment.ack).is_some_and(|(_, end)| end == probed);
         let is_plain_duplicate =
-            segment.ack == before && segment.sack.is_empty() && segment.sequence_length() == 0;
-        if !tail.repeats || arrived_twice {
+            segment.ack == una_before && segment.sack.is_empty() && segment.sequence_length() == 0;
+        // A probe with new data repairs nothing. If both copies of a segment arrived, as a
+        // duplicate report or a second acknowledgment shows, no segment was lost.
+        if !tail.is_retransmission || arrived_twice {
             self.sender.tail.end = None;
         } else if segment.ack > probed {
             self.sender.tail.end = None;
@@ -137,7 +143,8 @@ impl Connection {
         }
     }
 
-    /// Reacts to a loss that the probe repaired as to a loss that a recovery repairs.
+    /// Reduces the window because a probe has repaired a loss, as a recovery would have done.
+    /// `segments`: number of segments outstanding when the probe was sent.
     fn reduce_after_repaired_loss<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,

@@ -28,14 +28,14 @@ pub(crate) use self::settings::Settings;
 use self::socket::Application;
 use self::wire::{KERNEL, PEER, Wire};
 use crate::script::Quantity;
-use crate::tested_end::{Action, Departure, TestedEnd, Tolerance, Value};
+use crate::tested_end::{Action, Departure, TestedEnd, Tolerance, Value, WaitFor};
 
 /// Tolerance for late departures. The kernel's timers have ticks of 4 ms (HZ 250) and expire late:
 /// short ones by one or two ticks, long ones by up to an eighth of their time (timer wheel).
 /// Measured round trips include the delays of the script's segments.
 const LATE: Duration = Duration::from_millis(40);
 /// Divisor of the time of a departure, for the part of the tolerance that grows with time.
-const LATE_PART: u64 = 8;
+const LATE_DIVISOR: u64 = 8;
 /// Tolerance for early departures.
 const EARLY: Duration = Duration::from_millis(4);
 /// Tolerance for the timeout, in ms.
@@ -43,7 +43,9 @@ const TIMER_SLACK_MS: f64 = 16.0;
 /// Tolerance for round-trip times, in ms.
 const ROUND_TRIP_SLACK_MS: f64 = 6.0;
 /// Octets of the largest packet of a device.
-const LARGEST: usize = 1 << 16;
+const MAX_PACKET: usize = 1 << 16;
+/// Longest wait for a packet at a time, in ms.
+const MAX_WAIT_MS: u64 = 60_000;
 const KERNEL_PORT: u16 = 5001;
 const PEER_PORT: u16 = 6001;
 
@@ -72,6 +74,7 @@ pub(crate) struct Kernel {
     namespace: Namespace,
     application: Application,
     wire: Wire,
+    /// The beginning of the conversation.
     began: Instant,
     /// The time reached, according to the script.
     now: Time,
@@ -81,6 +84,7 @@ pub(crate) struct Kernel {
     sent: Vec<(u64, Time, Time)>,
     /// The highest acknowledgment that has arrived.
     acknowledged: u64,
+    /// In bytes.
     segment_payload: u32,
 }
 
@@ -104,13 +108,14 @@ impl Kernel {
         })
     }
 
+    /// Returns the real time since the beginning of the conversation.
     fn elapsed(&self) -> Time {
         Time::from_nanos(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
     /// Collects the packets that the kernel has sent.
     fn drain(&mut self) -> Result<(), String> {
-        let mut packet = vec![0; LARGEST];
+        let mut packet = vec![0; MAX_PACKET];
         while let Some(length) = self.namespace.read(&mut packet).map_err(|error| error.to_string())? {
             let at = self.elapsed();
             if let Some(segment) = self.wire.decode(&packet[..length]) {
@@ -127,14 +132,15 @@ impl Kernel {
         self.drain()
     }
 
-    /// Waits until the kernel has sent a packet, or until `until`.
+    /// Waits until the kernel has sent a packet, or until `until`. It may return earlier.
     fn wait(&self, until: Time) -> Result<(), String> {
-        let wait = until.saturating_since(self.elapsed()).as_nanos().div_ceil(1_000_000);
-        let timeout = PollTimeout::try_from(wait.min(60_000) as i32).unwrap_or(PollTimeout::ZERO);
+        let wait_ms = until.saturating_since(self.elapsed()).as_nanos().div_ceil(1_000_000);
+        let timeout = PollTimeout::try_from(wait_ms.min(MAX_WAIT_MS) as i32).unwrap_or(PollTimeout::ZERO);
         let mut device = [PollFd::new(self.namespace.as_fd(), PollFlags::POLLIN)];
         poll(&mut device, timeout).map(drop).map_err(|error| error.to_string())
     }
 
+    /// Returns the name of the connection's state in scripts.
     fn state(&self) -> Result<String, String> {
         let found = tcp_info::look_up(self.wire.kernel, self.wire.peer).map_err(|error| error.to_string())?;
         Ok(match found {
@@ -174,15 +180,17 @@ impl TestedEnd for Kernel {
         self.settle()
     }
 
-    fn pass(&mut self, until: Time, stop: bool) -> Result<(), String> {
+    fn pass(&mut self, until: Time, wait_for: WaitFor) -> Result<(), String> {
         loop {
             self.settle()?;
-            if stop && let Some(first) = self.departures.front() {
+            if wait_for == WaitFor::Departure
+                && let Some(first) = self.departures.front()
+            {
                 self.now = self.now.max(first.at);
                 return Ok(());
             }
             if self.elapsed() >= until {
-                if !stop {
+                if wait_for == WaitFor::Time {
                     self.now = self.now.max(until);
                 }
                 return Ok(());
@@ -231,7 +239,7 @@ impl TestedEnd for Kernel {
     }
 
     fn tolerance(&self, due: Time) -> Tolerance {
-        Tolerance { early: EARLY, late: LATE + Duration::from_nanos(due.as_nanos() / LATE_PART) }
+        Tolerance { early: EARLY, late: LATE + Duration::from_nanos(due.as_nanos() / LATE_DIVISOR) }
     }
 
     fn slack(&self, quantity: Quantity) -> f64 {

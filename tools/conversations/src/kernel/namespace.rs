@@ -65,6 +65,7 @@ impl AsFd for Namespace {
     }
 }
 
+/// Sets a variable of the TCP of the current namespace.
 fn set_variable(name: &str, value: &str) -> io::Result<()> {
     fs::write(Path::new("/proc/sys/net/ipv4").join(name), value)
         .map_err(|error| io::Error::new(error.kind(), format!("cannot set {name} to {value}: {error}")))

@@ -93,6 +93,7 @@ impl Settings {
     }
 }
 
+/// Returns whether the script opens the connection.
 fn opens(script: &Script) -> bool {
     let first = script.lines.iter().find(|line| !matches!(line.step, Step::Is(_)));
     first.is_some_and(|line| matches!(line.step, Step::Open))
@@ -111,6 +112,7 @@ fn congestion_control(script: &Script, config: &TcpConfig) -> Result<&'static st
 
 fn variables(config: &TcpConfig) -> Vec<(&'static str, String)> {
     let switch = |on: bool| u8::from(on).to_string();
+    // Unlimited retries: more than a script can await.
     let retries = |retries: Option<u32>| retries.unwrap_or(255).to_string();
     vec![
         ("tcp_timestamps", switch(config.timestamps)),

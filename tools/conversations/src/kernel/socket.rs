@@ -21,15 +21,23 @@ const CHUNK: usize = 1 << 16;
 /// Number of octets that stand for an endless write, more than any script sends.
 const ENDLESS: u64 = 300_000;
 
+/// Number of connections that may wait to be accepted; a script has one.
+const BACKLOG: i32 = 8;
+
 /// The application's side of the connection.
 pub(super) struct Application {
+    /// `None` if the script opens the connection.
     listener: Option<TcpListener>,
+    /// `None` until the other end has opened the connection.
     connection: Option<OwnedFd>,
     /// Number of bytes still to be written.
     unwritten: u64,
+    /// Whether the script has closed. The socket is closed after all is written.
     close_requested: bool,
     closed: bool,
+    /// Number of bytes read.
     pub delivered: u64,
+    /// The first error that ended the connection.
     pub error: Option<Errno>,
 }
 
@@ -37,27 +45,27 @@ impl Application {
     /// Opens a socket at `kernel`. Unless the script opens the connection, the socket listens.
     pub fn new(settings: &Settings, kernel: SocketAddrV4) -> nix::Result<Self> {
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-        let made = socket(AddressFamily::Inet, SockType::Stream, flags, SockProtocol::Tcp)?;
-        setsockopt(&made, TcpCongestion, &settings.congestion_control.into())?;
-        setsockopt(&made, TcpNoDelay, &settings.no_delay)?;
+        let socket = socket(AddressFamily::Inet, SockType::Stream, flags, SockProtocol::Tcp)?;
+        setsockopt(&socket, TcpCongestion, &settings.congestion_control.into())?;
+        setsockopt(&socket, TcpNoDelay, &settings.no_delay)?;
         let config = &settings.config;
         if config.keepalive {
             let seconds =
                 |duration: umts_units::Duration| (duration.as_nanos() / 1_000_000_000).max(1) as u32;
-            setsockopt(&made, KeepAlive, &true)?;
-            setsockopt(&made, TcpKeepIdle, &seconds(config.keepalive_idle))?;
-            setsockopt(&made, TcpKeepInterval, &seconds(config.keepalive_interval))?;
-            setsockopt(&made, TcpKeepCount, &config.keepalive_probes)?;
+            setsockopt(&socket, KeepAlive, &true)?;
+            setsockopt(&socket, TcpKeepIdle, &seconds(config.keepalive_idle))?;
+            setsockopt(&socket, TcpKeepInterval, &seconds(config.keepalive_interval))?;
+            setsockopt(&socket, TcpKeepCount, &config.keepalive_probes)?;
         }
-        setsockopt(&made, ReuseAddr, &true)?;
-        bind(made.as_raw_fd(), &SockaddrIn::from(kernel))?;
+        setsockopt(&socket, ReuseAddr, &true)?;
+        bind(socket.as_raw_fd(), &SockaddrIn::from(kernel))?;
         let (listener, connection) = if settings.opens {
-            (None, Some(made))
+            (None, Some(socket))
         } else {
             if settings.listens {
-                listen(&made, Backlog::new(8)?)?;
+                listen(&socket, Backlog::new(BACKLOG)?)?;
             }
-            (Some(TcpListener::from(made)), None)
+            (Some(TcpListener::from(socket)), None)
         };
         Ok(Application {
             listener,
@@ -131,10 +139,11 @@ impl Application {
         {
             errors.push(Errno::from_raw(code));
         }
-        let real = |error: &Errno| {
+        // Other errors say only that there is nothing to do now.
+        let is_fatal = |error: &Errno| {
             matches!(error, Errno::ECONNREFUSED | Errno::ECONNRESET | Errno::ETIMEDOUT | Errno::EPIPE)
         };
-        self.error = self.error.or(errors.into_iter().find(real));
+        self.error = self.error.or(errors.into_iter().find(is_fatal));
     }
 
     /// Returns whether the application has the connection.

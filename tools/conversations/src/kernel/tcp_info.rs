@@ -19,6 +19,12 @@ const HEADER: usize = 16;
 const MESSAGE: usize = 72;
 /// `TCP_INFINITE_SSTHRESH`.
 const INFINITE_THRESHOLD: u32 = 0x7fff_ffff;
+/// Offsets of fields of `struct tcp_info`.
+const TCPI_RTO: usize = 8;
+const TCPI_RTT: usize = 68;
+const TCPI_SND_SSTHRESH: usize = 76;
+const TCPI_SND_CWND: usize = 80;
+const TCPI_TOTAL_RTO: usize = 240;
 
 /// Information about a connection. Windows are in segments, times in microseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -83,24 +89,29 @@ pub(super) fn look_up(kernel: SocketAddrV4, peer: SocketAddrV4) -> io::Result<Op
 /// Builds `struct nlmsghdr` and `struct inet_diag_req_v2`.
 fn request(kernel: SocketAddrV4, peer: SocketAddrV4) -> Vec<u8> {
     let mut body = vec![AF_INET, IPPROTO_TCP, 1 << (INET_DIAG_INFO - 1), 0];
+    // Connections in all states.
     body.extend(u32::MAX.to_ne_bytes());
     body.extend(kernel.port().to_be_bytes());
     body.extend(peer.port().to_be_bytes());
     for address in [kernel.ip(), peer.ip()] {
+        // The field is long enough for IPv6.
         body.extend(address.octets());
         body.extend([0; 12]);
     }
+    // Any interface.
     body.extend([0; 4]);
     // No cookie: any socket with these addresses.
     body.extend([0xff; 8]);
     let mut message = ((HEADER + body.len()) as u32).to_ne_bytes().to_vec();
     message.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
     message.extend(NLM_F_REQUEST.to_ne_bytes());
+    // Sequence number and port of the sender.
     message.extend([0; 8]);
     message.extend(body);
     message
 }
 
+/// Parses an answer. Returns `None` if it is too short.
 fn read(answer: &[u8]) -> Option<TcpInfo> {
     let mut info = TcpInfo { state: *answer.get(HEADER + 1)?, ..TcpInfo::default() };
     let mut rest = answer.get(HEADER + MESSAGE..)?;
@@ -118,13 +129,16 @@ fn read(answer: &[u8]) -> Option<TcpInfo> {
 impl TcpInfo {
     /// Parses `struct tcp_info`.
     fn read(&mut self, octets: &[u8]) {
-        let word = |at: usize| {
+        // An older kernel has fewer fields.
+        let u32_at = |at: usize| {
             octets.get(at..at + 4).map_or(0, |word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]))
         };
-        self.rto = word(8);
-        self.srtt = word(68);
-        self.ssthresh = Some(word(76)).filter(|&threshold| threshold < INFINITE_THRESHOLD);
-        self.cwnd = word(80);
-        self.timeouts = octets.get(240..242).map_or(0, |half| u16::from_ne_bytes([half[0], half[1]]));
+        let u16_at =
+            |at: usize| octets.get(at..at + 2).map_or(0, |half| u16::from_ne_bytes([half[0], half[1]]));
+        self.rto = u32_at(TCPI_RTO);
+        self.srtt = u32_at(TCPI_RTT);
+        self.ssthresh = Some(u32_at(TCPI_SND_SSTHRESH)).filter(|&threshold| threshold < INFINITE_THRESHOLD);
+        self.cwnd = u32_at(TCPI_SND_CWND);
+        self.timeouts = u16_at(TCPI_TOTAL_RTO);
     }
 }

@@ -41,7 +41,7 @@ impl Wire {
         self.max_sent
     }
 
-    /// Converts a segment of the other end into a packet.
+    /// Converts a segment of the other end into a packet, whose data are zeros.
     pub fn encode(&mut self, segment: &Segment) -> Result<Vec<u8>, String> {
         if let Some(shift) = segment.options.window_scale {
             self.peer_shift = shift;
@@ -91,6 +91,7 @@ impl Wire {
         let number = |number: u64| self.kernel_isn.unwrap_or(0).wrapping_add(number as u32);
         let mut blocks = segment.sack.ranges(segment.ack).map(|(from, to)| (number(from), number(to)));
         if let Some(first) = blocks.next() {
+            // The option has at most four blocks.
             let rest = [blocks.next(), blocks.next(), blocks.next()];
             options.push(TcpOptionElement::SelectiveAcknowledgement(first, rest));
         }

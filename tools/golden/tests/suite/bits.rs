@@ -20,7 +20,7 @@ const OVERRIDES: [(&str, &str); 3] =
 fn recorded_run() -> (RunOutput, TempDir) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/measured-radio.toml");
     let overrides = OVERRIDES.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let scenario = Scenario::load(&file, &overrides).expect("it is valid").scenario;
+    let scenario = Scenario::load(&file, &overrides).expect("the scenario is valid").scenario;
     let folder = tempfile::tempdir().expect("a folder");
     let options =
         RunOptions { series: true, pcap_dir: Some(folder.path().to_owned()), ..RunOptions::default() };
@@ -46,7 +46,7 @@ fn changed_bit_of_any_metric_is_a_difference() {
     let was: Vec<_> = output.metrics.network.iter().collect();
     assert_eq!(reported(&was, &was), None);
     let [mut zeros, mut nulls, mut numbers] = [0; 3];
-    for (place, (name, value)) in was.iter().enumerate() {
+    for (index, (name, value)) in was.iter().enumerate() {
         let others: Vec<Option<f64>> = match value {
             Some(value) => {
                 *if value.to_bits() == 0 { &mut zeros } else { &mut numbers } += 1;
@@ -61,7 +61,7 @@ fn changed_bit_of_any_metric_is_a_difference() {
         };
         for other in others {
             let mut is = was.clone();
-            is[place].1 = other;
+            is[index] = (*name, other);
             let report = reported(&was, &is).unwrap_or_else(|| panic!("{name}: {value:?} is like {other:?}"));
             let has_line = |value: Option<f64>| value.is_some_and(|value| value.to_bits() != 0);
             let expected = if has_line(*value) || has_line(other) {
@@ -79,9 +79,9 @@ fn changed_bit_of_any_metric_is_a_difference() {
 fn missing_metric_is_a_difference() {
     let (output, _folder) = recorded_run();
     let was: Vec<_> = output.metrics.network.iter().collect();
-    for place in 0..was.len() {
+    for index in 0..was.len() {
         let mut is = was.clone();
-        let (name, _) = is.remove(place);
+        let (name, _) = is.remove(index);
         assert!(reported(&was, &is).is_some(), "{name}");
     }
 }
@@ -108,11 +108,11 @@ fn changed_bit_of_a_capture_changes_its_digest() {
     assert!(!output.files.is_empty());
     for file in &output.files {
         let (was, content) = (octets(file).expect("it is there"), fs::read(file).expect("it is there"));
-        for place in [0, content.len() / 2, content.len() - 1] {
+        for offset in [0, content.len() / 2, content.len() - 1] {
             let mut changed = content.clone();
-            changed[place] ^= 1;
+            changed[offset] ^= 1;
             fs::write(file, &changed).expect("it can be written");
-            assert_ne!(octets(file).expect("it is there"), was, "octet {place} of {}", file.display());
+            assert_ne!(octets(file).expect("it is there"), was, "octet {offset} of {}", file.display());
         }
     }
 }
@@ -126,8 +126,8 @@ fn digest(table: &Table) -> String {
 /// Changes the lowest bit of the middle value. Words change their text.
 fn flip(values: &mut Values) {
     fn middle<V>(values: &mut [V]) -> &mut V {
-        let place = values.len() / 2;
-        &mut values[place]
+        let index = values.len() / 2;
+        &mut values[index]
     }
     let float = |value: f64| f64::from_bits(value.to_bits() ^ 1);
     match values {

@@ -52,14 +52,14 @@ impl Folder {
         fs::read_to_string(self.goldens.goldens.join(format!("{name}.txt"))).expect("it is there")
     }
 
-    /// Changes the last digit of the first line that begins with `line` after `head` in a golden.
+    /// Changes the last digit of the first line that begins with `line` after `heading` in a golden.
     /// Returns the changed value, which a comparison reports as "was", and the original one, which
     /// it reports as "is".
-    fn edit(&self, name: &str, head: &str, line: &str) -> [String; 2] {
+    fn edit(&self, name: &str, heading: &str, line: &str) -> [String; 2] {
         let text = self.golden(name);
-        let from = text.find(head).expect("there is such a run");
+        let from = text.find(heading).expect("there is such a run");
         let start = from + text[from..].find(line).expect("there is such a line");
-        let end = start + text[start..].find('\n').expect("it ends");
+        let end = start + text[start..].find('\n').expect("every line ends");
         let is = text[start + line.len()..end].to_owned();
         let last = if is.ends_with('7') { "8" } else { "7" };
         let was = format!("{}{last}", &is[..is.len() - 1]);
@@ -93,9 +93,9 @@ fn goldens_are_independent_of_the_thread_count() {
 fn golden_has_all_results_for_two_seeds() {
     let golden = Folder::blessed(&["a"]).golden("a");
     let runs: Vec<&str> = golden.split("\n[").skip(1).collect();
-    let heads: Vec<_> = runs.iter().filter_map(|run| run.split(']').next()).collect();
+    let headings: Vec<_> = runs.iter().filter_map(|run| run.split(']').next()).collect();
     assert_eq!(
-        heads,
+        headings,
         ["seed 1, whole length", "seed 1, recorded", "seed 2, whole length", "seed 2, recorded"]
     );
     let value = |run: usize, line: &str| {
@@ -131,7 +131,7 @@ fn golden_has_all_results_for_two_seeds() {
 
 #[test]
 fn differences_are_reported_by_run_and_name() {
-    for (head, line) in [
+    for (heading, line) in [
         ("seed 1, whole length", "metric.goodput_kbps"),
         ("seed 2, whole length", "trace"),
         ("seed 1, recorded", "events"),
@@ -141,9 +141,12 @@ fn differences_are_reported_by_run_and_name() {
         ("seed 1, recorded", "capture.ue.pcapng"),
     ] {
         let folder = Folder::blessed(&["a", "b"]);
-        let [was, is] = folder.edit("b", head, &format!("{line} = "));
+        let [was, is] = folder.edit("b", heading, &format!("{line} = "));
         assert_ne!(was, is);
-        assert_eq!(folder.report(), ["a: equal".to_owned(), format!("b: {head}: {line} was {was}, is {is}")]);
+        assert_eq!(
+            folder.report(),
+            ["a: equal".to_owned(), format!("b: {heading}: {line} was {was}, is {is}")]
+        );
     }
 }
 

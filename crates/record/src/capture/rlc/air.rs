@@ -31,8 +31,8 @@ pub(super) struct AirFrame {
 }
 
 impl Block {
-    /// Describes the block of `set` with index `step` in `pdu`. It leaves RLC on this channel at
-    /// this time.
+    /// Describes the block with index `step` in `pdu`, an entry of `set`. The block leaves RLC on
+    /// `channel` at the time `leaves`.
     pub fn new(
         set: &BlockSet,
         pdu: &Pdu,
@@ -47,23 +47,24 @@ impl Block {
         let mut sn = None;
         match pdu {
             Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) => {
-                let this = run.first.plus(u64::from(step));
-                sn = Some(this);
+                let block_sn = run.first.plus(u64::from(step));
+                sn = Some(block_sn);
                 match pdu {
                     Pdu::Data(_) => {
                         add(format_args!(
                             "AMD PDU {}, transmission {}",
-                            this.value(),
+                            block_sn.value(),
                             composed.transmissions
                         ));
                     }
-                    Pdu::Umd(_) => add(format_args!("UMD PDU {}", this.value() % 128)),
+                    // Unacknowledged mode has sequence numbers of 7 bits.
+                    Pdu::Umd(_) => add(format_args!("UMD PDU {}", block_sn.value() % 128)),
                     _ => add(format_args!("TMD PDU")),
                 }
                 if let Some(causes) = polls {
                     add(format_args!(", polls: {causes}"));
                 }
-                for end in set.ends_of(run).iter().filter(|end| end.sn == this) {
+                for end in set.ends_of(run).iter().filter(|end| end.sn == block_sn) {
                     add(format_args!(", end of packet {}", end.sdu.packet.id.0));
                 }
             }
@@ -97,8 +98,8 @@ pub(super) fn frames(
     blocks: &[Block],
     lost: Lost,
 ) -> Vec<AirFrame> {
-    let comments = blocks.iter().enumerate().map(|(at, block)| {
-        let fate = if lost.contains(at as u32) { ", lost" } else { "" };
+    let comments = blocks.iter().enumerate().map(|(index, block)| {
+        let fate = if lost.contains(index as u32) { ", lost" } else { "" };
         format!("UE {}: {}{fate}", ue.0, block.comment)
     });
     let comments: Vec<_> = comments.collect();

@@ -54,9 +54,9 @@ pub(super) struct Delivery {
     arrived: Vec<Option<(Time, Block)>>,
     /// AM: the PDU after discarded SDUs, and the number of discarded SDUs that end in it.
     discarded_ends: Option<(Sn, u8)>,
-    /// UM: VR(US), the number of the next PDU, and whether the start of the SDU that continues in
-    /// that PDU was received.
+    /// UM: VR(US), the number of the next expected PDU.
     vr_us: UmSn,
+    /// UM: whether the start of the SDU that continues in PDU VR(US) was received.
     has_sdu_start: bool,
     /// PDUs from the one in which the incomplete SDU begins.
     held: Vec<HeldPdu>,
@@ -68,9 +68,11 @@ pub(super) struct Delivery {
 /// more than a quarter of the sequence numbers. There are 128 in unacknowledged mode.
 const UM_MAX_PDUS: usize = 30;
 
-/// Comments of frames. This one stands for a PDU that the sender discarded and did not transmit.
+// Comments of frames.
+
+/// The frame fills the place of a PDU that the sender discarded before its first transmission.
 const DISCARDED_PDU: &str = "never on the air: fills the place of a PDU that was given up";
-/// Stands for a PDU that was lost.
+/// The frame fills the place of a PDU that was lost.
 const LOST_PDU: &str = "never on the air: fills the place of a PDU that was lost";
 /// The part of an SDU that was never completed is removed.
 const PART_REMOVED: &str =
@@ -189,7 +191,7 @@ impl Delivery {
     fn take(&mut self, at: Time, sn: Sn, block: Block) {
         let carried = self.begin_round_at(sn);
         let mut pdu = self.read_pdu(at, sn, block);
-        if let Some((_, ends)) = self.discarded_ends.take_if(|(discarded_ends, _)| *discarded_ends == sn) {
+        if let Some((_, ends)) = self.discarded_ends.take_if(|(ends_in, _)| *ends_in == sn) {
             pdu.parts.drop_ends(ends);
             self.rewrite(&mut pdu, INCOMPLETE_REMOVED);
         }
@@ -202,19 +204,19 @@ impl Delivery {
 
     /// UM: takes the next PDU that arrives.
     fn take_unacknowledged(&mut self, at: Time, sn: Sn, block: &Block) {
-        let this = UmSn::of(sn.value().into());
-        if this != self.vr_us {
+        let um_sn = UmSn::of(sn.value().into());
+        if um_sn != self.vr_us {
             self.remove_open_sdu(PART_REMOVED);
             self.has_sdu_start = false;
         }
-        while this != self.vr_us {
+        while um_sn != self.vr_us {
             let lost = Sn::of(self.vr_us.value().into());
             self.begin_round_at(lost);
             self.insert_empty_pdu(at, lost, LOST_PDU);
             self.vr_us = UmSn::of(u64::from(self.vr_us.value()) + 1);
         }
-        self.vr_us = UmSn::of(u64::from(this.value()) + 1);
-        let sn = Sn::of(this.value().into());
+        self.vr_us = UmSn::of(u64::from(um_sn.value()) + 1);
+        let sn = Sn::of(um_sn.value().into());
         let carried = self.begin_round_at(sn);
         let mut pdu = self.read_pdu(at, sn, block.clone());
         if pdu.parts.leading == Some(LengthIndicator::StartsHere) {
@@ -236,19 +238,19 @@ impl Delivery {
         self.show_or_hold(pdu);
     }
 
-    /// TM: a block is an SDU, or all correct blocks of a TTI together are one.
+    /// TM: the blocks of an entry of the set are one SDU, which is lost if one of them is lost.
     fn take_transparent(&mut self, at: Time, set: &BlockSet, blocks: &[Block], lost: Lost) {
-        let mut block = 0;
+        let mut first_block = 0;
         for pdu in &set.pdus {
-            let count = pdu.blocks() as usize;
-            let these = &blocks[block..(block + count).min(blocks.len())];
-            let is_good = !(block..block + count).any(|block| lost.contains(block as u32));
-            block += count;
+            let end = first_block + pdu.blocks() as usize;
+            let sdu_blocks = &blocks[first_block..end.min(blocks.len())];
+            let is_whole = !(first_block..end).any(|block| lost.contains(block as u32));
+            first_block = end;
             if let Pdu::Tmd(_) = pdu
-                && is_good
+                && is_whole
             {
-                let octets = these.iter().flat_map(|block| block.octets.iter().copied()).collect();
-                let comments = these.iter().map(|block| block.comment.clone()).collect();
+                let octets = sdu_blocks.iter().flat_map(|block| block.octets.iter().copied()).collect();
+                let comments = sdu_blocks.iter().map(|block| block.comment.clone()).collect();
                 self.show(at, octets, Width::Seven, comments);
             }
         }

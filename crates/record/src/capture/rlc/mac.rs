@@ -28,6 +28,7 @@ const END_OF_TAGS: [u8; 4] = [0; 4];
 const PS_DTCH: u8 = 9;
 const PS_DTCH_CONTENT: u8 = 2;
 const AAL2_CID: u32 = 8;
+/// ATM header: VPI 1 and VCI 40.
 const ATM: u32 = 1 << 20 | 40 << 4;
 /// Length of a radio frame in milliseconds. The CFN counts frames modulo 256.
 const FRAME_MS: u64 = 10;
@@ -68,7 +69,8 @@ pub(super) fn frame(
     Some(frame)
 }
 
-/// The hint, which describes the channel, in little-endian order. `None` for a DSCH, an HS-DSCH, an E-DCH and for the
+/// The hint about the channel, in little-endian order. A word describes the blocks: their number in
+/// the low bits, the bits of a block above them. `None` for a DSCH, an HS-DSCH, an E-DCH and the
 /// acknowledgment channels of a TDD cell, which the hint cannot describe.
 fn hint(ue: UeId, channel: Channel, mode: PduMode, blocks: usize, bits: usize) -> Option<Vec<u8>> {
     let (count, bits) = (blocks as u32, bits as u32);
@@ -92,36 +94,43 @@ fn hint(ue: UeId, channel: Channel, mode: PduMode, blocks: usize, bits: usize) -
 
 /// The FP data frame with these blocks.
 fn data_frame(at: Time, direction: Direction, channel: Channel, count: usize, blocks: Vec<u8>) -> Vec<u8> {
-    let common = channel != Channel::Dch;
+    let is_common = channel != Channel::Dch;
     let cfn = (at.as_nanos() / 1_000_000 / FRAME_MS) as u8;
     let tfi = count.min(31) as u8;
     let mut header = vec![0, cfn, tfi];
-    header.extend(common.then_some(0));
+    header.extend(is_common.then_some(0));
     header[0] = crc7(&header) << 1;
     let mut payload = blocks;
     if direction == Direction::Uplink {
         // Quality estimate of a DCH, then one bit per block.
-        payload.extend((!common).then_some(0));
+        payload.extend((!is_common).then_some(0));
         payload.resize(payload.len() + count.div_ceil(8), 0);
     }
-    let crc = crc(&payload, 0x8005, 16);
+    let crc = crc16(&payload);
     let mut frame = header;
     frame.extend(payload);
-    frame.extend((crc as u16).to_be_bytes());
+    frame.extend(crc.to_be_bytes());
     frame
 }
 
-/// CRC over the header without its first seven bits, which hold the CRC.
+/// CRC over the header without its first seven bits, which hold the CRC. The polynomial is
+/// x⁷ + x⁶ + x² + 1.
 fn crc7(header: &[u8]) -> u8 {
-    let bits = header.iter().flat_map(|octet| (0..8).map(move |bit| octet >> (7 - bit) & 1)).skip(7);
-    divide(bits, 0x45, 7) as u8
+    divide(bits(header).skip(7), 0x45, 7) as u8
 }
 
-fn crc(octets: &[u8], polynomial: u32, width: u32) -> u32 {
-    divide(octets.iter().flat_map(|octet| (0..8).map(move |bit| octet >> (7 - bit) & 1)), polynomial, width)
+/// CRC over the payload, with the polynomial x¹⁶ + x¹⁵ + x² + 1.
+fn crc16(payload: &[u8]) -> u16 {
+    divide(bits(payload), 0x8005, 16) as u16
 }
 
-/// The remainder of `bits` divided by a polynomial.
+/// The bits of octets, the most significant bit of each octet first.
+fn bits(octets: &[u8]) -> impl Iterator<Item = u8> {
+    octets.iter().flat_map(|octet| (0..8).map(move |bit| octet >> (7 - bit) & 1))
+}
+
+/// The remainder of `bits` divided by a polynomial of degree `width`, whose highest power is left
+/// out.
 fn divide(bits: impl Iterator<Item = u8>, polynomial: u32, width: u32) -> u32 {
     bits.fold(0, |register, bit| {
         let top = register >> (width - 1) & 1;

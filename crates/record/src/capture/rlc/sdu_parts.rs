@@ -105,6 +105,7 @@ impl SduParts {
     /// Inserts `carried`, the earlier parts of the SDU that continues or ends in this PDU.
     pub fn prepend(&mut self, mut carried: Vec<u8>) {
         if self.ends_sdu_of_previous_pdu() {
+            // "One octet short": the last octet of the preceding PDU does not belong to the SDU.
             let is_one_short = self.leading == Some(LengthIndicator::PreviousOneShort);
             carried.truncate(carried.len() - usize::from(is_one_short));
             self.leading = None;

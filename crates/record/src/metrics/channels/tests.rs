@@ -7,11 +7,8 @@ use umts_stack::trace::SwitchCause;
 use umts_units::Bytes;
 
 use super::*;
+use crate::metrics::tests::{config, ms as at};
 use crate::metrics::{Metrics, MetricsConfig, RunMetrics, StatePower};
-
-fn at(ms: u64) -> Time {
-    Time::from_nanos(ms * 1_000_000)
-}
 
 /// A user with fixed channels.
 const FIXED: UeId = UeId(0);
@@ -26,16 +23,10 @@ fn measure(events: &[(u64, TraceEvent)]) -> RunMetrics {
 /// Like [`measure`]. `data_continues`: whether each user's data continues during a switch.
 fn measure_with_continuing_data(events: &[(u64, TraceEvent)], data_continues: &[bool]) -> RunMetrics {
     let mut metrics = Metrics::new(MetricsConfig {
-        from: at(10_000),
-        to: at(20_000),
-        stall: Duration::from_millis(500),
         ue_downlink_rate: vec![None; 2],
-        downlink_capacity: None,
         ue_power: vec![None, Some(StatePower::default())],
         ue_data_continues: data_continues.to_vec(),
-        has_proxy: false,
-        layout: None,
-        has_queue_management: false,
+        ..config(10_000, 20_000)
     });
     for (ms, event) in events {
         metrics.record(at(*ms), event);

@@ -3,12 +3,9 @@
 use umts_units::BitRate;
 
 use super::*;
+use crate::metrics::tests::{config, ms as at};
 use crate::metrics::{Metrics, MetricsConfig, RunMetrics};
 use umts_kernel::TraceSink;
-
-fn at(ms: u64) -> Time {
-    Time::from_nanos(ms * 1_000_000)
-}
 
 const POWER: StatePower = StatePower {
     idle: 0.0,
@@ -23,16 +20,9 @@ const POWER: StatePower = StatePower {
 /// Measures two users from 10 s to 20 s. Only the second one is switched.
 fn measure(events: &[(u64, TraceEvent)]) -> RunMetrics {
     let mut metrics = Metrics::new(MetricsConfig {
-        from: at(10_000),
-        to: at(20_000),
-        stall: Duration::from_millis(500),
         ue_downlink_rate: vec![BitRate::from_bps(64_000); 2],
-        downlink_capacity: None,
         ue_power: vec![None, Some(POWER)],
-        ue_data_continues: Vec::new(),
-        has_proxy: false,
-        layout: None,
-        has_queue_management: false,
+        ..config(10_000, 20_000)
     });
     for (ms, event) in events {
         metrics.record(at(*ms), event);
@@ -132,18 +122,7 @@ fn wait_for_a_dch_begins_with_the_first_request() {
 
 #[test]
 fn cell_metrics_need_switched_users() {
-    let config = MetricsConfig {
-        from: at(0),
-        to: at(1000),
-        stall: Duration::from_millis(500),
-        ue_downlink_rate: Vec::new(),
-        downlink_capacity: None,
-        ue_power: vec![None],
-        ue_data_continues: Vec::new(),
-        has_proxy: false,
-        layout: None,
-        has_queue_management: false,
-    };
+    let config = MetricsConfig { ue_power: vec![None], ..config(0, 1000) };
     let run = Metrics::new(config).finish(at(1000));
     for name in ["cell_occupancy_kbps", "cell_efficiency", "dch_requests", "time_in_cell_dch_s", "energy_j"] {
         assert_eq!(run.network.value(name), None, "{name}");
@@ -153,16 +132,9 @@ fn cell_metrics_need_switched_users() {
 #[test]
 fn rates_of_a_shortened_run_refer_to_its_length() {
     let mut metrics = Metrics::new(MetricsConfig {
-        from: at(10_000),
-        to: at(20_000),
-        stall: Duration::from_millis(500),
         ue_downlink_rate: vec![BitRate::from_bps(64_000)],
-        downlink_capacity: None,
         ue_power: vec![Some(POWER)],
-        ue_data_continues: Vec::new(),
-        has_proxy: false,
-        layout: None,
-        has_queue_management: false,
+        ..config(10_000, 20_000)
     });
     let (ms, event) = reserved(10_000, 1);
     metrics.record(at(ms), &event);

@@ -42,7 +42,7 @@ fn script() -> EventScript {
 
 #[test]
 fn load_power_and_grants_of_all_cells() {
-    let result = script().result_of(0, 1000, true);
+    let result = script().result_of_layout(0, 1000);
     check(
         &result.network,
         &[
@@ -87,7 +87,7 @@ fn grant_of_two_frames_counts_in_both() {
     script.at(0).event(power(0, 100.0, 0.5)).event(granted(2, [16, 16], [8, 8]));
     script.at(10).event(power(0, 300.0, 0.5));
     script.event(TraceEvent::DschHeld { cell: 0, users: 1, codes: Real(0.0625), power: Real(150.0) });
-    let result = script.result_of(0, 1000, true);
+    let result = script.result_of_layout(0, 1000);
     check(
         &result.network,
         &[
@@ -113,7 +113,7 @@ fn power_and_cells_of_dch_bearers() {
     // Outside the window.
     script.at(2000).event(sent(1, 9000.0, 0.0));
     check(
-        &script.result_of(0, 1000, true).network,
+        &script.result_of_layout(0, 1000).network,
         &[
             ("dch_code_power_dbm", 10.0 * libm::log10(50.0)),
             ("dch_code_power_max_dbm", 20.0),
@@ -141,7 +141,7 @@ fn dedicated_channel_metrics_need_recorded_events() {
         "associated_power_pct",
         "call_gaps_pct",
     ];
-    let without_events = script().result_of(0, 1000, true);
+    let without_events = script().result_of_layout(0, 1000);
     for name in of_channels {
         assert_eq!(without_events.network.value(name), None, "{name}");
     }
@@ -168,7 +168,7 @@ fn dedicated_channel_metrics_need_recorded_events() {
     // All six TTIs of cells have 24 calls each, and 2,400 mW together. In two of them dedicated
     // channels were recorded.
     check(
-        &script.result_of(0, 1000, true).network,
+        &script.result_of_layout(0, 1000).network,
         &[
             ("dch_codes_pct", 50.0),
             ("calls_blocked", 1.0),

@@ -34,3 +34,9 @@ pub fn metrics(name: &str, overrides: &[(&str, &str)]) -> MetricSet {
 pub fn value(metrics: &MetricSet, name: &str) -> f64 {
     metrics.value(name).unwrap_or_else(|| panic!("{name} has no value"))
 }
+
+/// Checks that a value has the expected one, with this relative tolerance.
+pub fn assert_near(name: &str, value: f64, expected: f64, tolerance: f64) {
+    let error = (value / expected - 1.0).abs();
+    assert!(error <= tolerance, "{name}: {value}, not {expected} within {tolerance}");
+}

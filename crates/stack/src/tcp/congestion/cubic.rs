@@ -39,8 +39,8 @@ pub struct Cubic {
     before: Curve,
     ack: LawAck,
     /// Time of the previous ACK.
-    last: Time,
-    /// Whether the window limited the sender at that time.
+    previous_ack_at: Time,
+    /// Whether the window limited the sender when it last could grow.
     was_limited: bool,
 }
 
@@ -64,8 +64,8 @@ struct Curve {
 impl Curve {
     /// Begins congestion avoidance with a window of `cwnd`.
     fn begin(&mut self, now: Time, cwnd: f64) {
-        // §4.8 after a timeout and §4.10 after a slow start without loss: the plateau is here, not
-        // at an old window.
+        // After a timeout (§4.8) and after a slow start without loss (§4.10) the plateau is the
+        // current window.
         if self.timed_out || self.w_max <= cwnd {
             (self.w_max, self.k) = (cwnd, 0.0);
         } else {
@@ -92,7 +92,7 @@ impl Cubic {
             curve,
             before: curve,
             ack: LawAck::default(),
-            last: Time::ZERO,
+            previous_ack_at: Time::ZERO,
             was_limited: true,
         }
     }
@@ -124,7 +124,7 @@ impl Cubic {
 
 impl WindowLaw for Cubic {
     fn on_ack(&mut self, ack: &LawAck) {
-        self.last = self.ack.now;
+        self.previous_ack_at = self.ack.now;
         self.ack = *ack;
     }
 
@@ -134,7 +134,7 @@ impl WindowLaw for Cubic {
         // §5.8: while the application or the receiver limits the sender, neither the curve nor the
         // window advances.
         if !(limited && was_limited) {
-            let pause = self.ack.now.saturating_since(self.last);
+            let pause = self.ack.now.saturating_since(self.previous_ack_at);
             self.curve.epoch = self.curve.epoch.map(|epoch| epoch + pause);
         }
         if !limited {
@@ -151,7 +151,7 @@ impl WindowLaw for Cubic {
     fn reduce(&mut self, cwnd: f64, load: f64, loss: Loss) -> f64 {
         self.before = self.curve;
         let curve = &mut self.curve;
-        // §4.7.
+        // Fast convergence (§4.7).
         let has_shrunk = self.fast_convergence && cwnd < curve.w_max;
         curve.w_max = if has_shrunk { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         curve.cwnd_prior = cwnd;
@@ -213,17 +213,17 @@ mod tests {
         let mut flow = Greedy::new(&pure(), 100.0);
         flow.lose(Loss::Acks);
         assert_eq!((flow.cwnd, flow.law.w_max()), (70.0, 100.0));
-        // K = ∛(30 / 0.4) = 4.217 s.
+        // K = ∛((W_max - cwnd_epoch) / C) = ∛((100 - 70) / 0.4) = 4.217 s.
         flow.round_trips(1);
         assert!((flow.law.curve.k - 4.217_163).abs() < 1e-6);
         flow.round_trips(21);
-        // After half of the time the window is seven eighths of the way: 100 - 0.4 (K - 2.2)³ =
-        // 96.7.
+        // After 22 round trips, 2.2 s: W_cubic = 100 - 0.4 · (K - 2.2)³ = 96.7.
         assert!((flow.cwnd - 96.7).abs() < 0.5, "{}", flow.cwnd);
+        // After 4.2 s, almost K.
         flow.round_trips(20);
         assert!((flow.cwnd - 100.0).abs() < 0.1, "{}", flow.cwnd);
-        // The curve is symmetric about K. At 2 K it is at 100 + 0.4 · 4.217³ = 130, less the growth
-        // of one round trip there (2.1).
+        // After 8.4 s, almost 2 K, where W_cubic = 100 + 0.4 · 4.217³ = 130. It grows by 2.1 in the
+        // last round trip.
         flow.round_trips(42);
         assert!((127.9..130.0).contains(&flow.cwnd), "{}", flow.cwnd);
     }
@@ -233,6 +233,7 @@ mod tests {
         let mut flow = Greedy::new(&TcpConfig::default(), 100.0);
         flow.lose(Loss::Acks);
         flow.lose(Loss::Acks);
+        // The second loss occurs at 0.7 · 100 segments: W_max = 70 · (1 + 0.7) / 2.
         assert_eq!(flow.law.w_max(), 70.0 * 0.85);
         let mut without_convergence =
             Greedy::new(&TcpConfig { cubic_fast_convergence: false, ..pure() }, 100.0);
@@ -247,16 +248,18 @@ mod tests {
         let mut flow = Greedy::new(&TcpConfig::default(), 10.0);
         flow.lose(Loss::Acks);
         flow.round_trips(5);
-        // From 7 segments with 9/17 of Reno's growth while below 10.
+        // W_est starts at 7 segments and grows by ALPHA = 3 · 0.3 / 1.7 = 9/17 segments per round
+        // trip while it is below 10, the window before the loss.
         let reno = |from: f64, alpha: f64, rounds: u32| {
             (0..rounds).fold(from, |cwnd, _| (0..cwnd as u32).fold(cwnd, |cwnd, _| cwnd + alpha / cwnd))
         };
         assert!((flow.cwnd - reno(7.0, 9.0 / 17.0, 5)).abs() < 1e-9, "{}", flow.cwnd);
+        // Above 10 segments it grows as fast as Reno.
         flow.round_trips(3);
-        let beyond = flow.cwnd;
-        assert!(beyond > 10.0);
+        let above_prior = flow.cwnd;
+        assert!(above_prior > 10.0);
         flow.round_trips(5);
-        assert!((flow.cwnd - reno(beyond, 1.0, 5)).abs() < 1e-9, "{} from {beyond}", flow.cwnd);
+        assert!((flow.cwnd - reno(above_prior, 1.0, 5)).abs() < 1e-9, "{} from {above_prior}", flow.cwnd);
     }
 
     #[test]
@@ -266,7 +269,7 @@ mod tests {
         assert_eq!(flow.cwnd, 70.0);
         flow.round_trips(1);
         assert_eq!((flow.law.curve.k, flow.law.w_max()), (0.0, 70.0));
-        // 0.4 t³ above it: 3.2 after two seconds.
+        // K = 0, so after 2 s: W_cubic = 70 + 0.4 · 2³ = 73.2.
         flow.round_trips(19);
         assert!((flow.cwnd - 73.2).abs() < 0.5, "{}", flow.cwnd);
     }

@@ -46,7 +46,7 @@ pub use usage::Usage;
 pub use user::{UserLaw, UserLaws};
 pub use vegas::Vegas;
 pub use westwood::Westwood;
-pub use window::{ByteCounting, Window};
+pub use window::{ByteCounting, CwndAndSsthresh, Window};
 
 use umts_units::Time;
 
@@ -198,7 +198,8 @@ impl VariantState {
             Variant::Sack if config.is_one_way() => VariantState::Sack(Sack::default()),
             Variant::Fack if config.is_one_way() => VariantState::Fack(Fack::default()),
             Variant::Vegas => VariantState::Vegas(Vegas::new(config)),
-            // These have their own window law and the loss recovery of other variants.
+            // These variants have a window law of their own and the loss recovery of another
+            // variant.
             Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_)
                 if config.max_sack_blocks() == 0 =>
             {

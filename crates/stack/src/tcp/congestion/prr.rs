@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn halving_sends_one_segment_per_two_acks() {
-        // 20 segments, one lost, Reno's half.
+        // 20 segments in flight, one lost, ssthresh 10 as in Reno.
         let history = recover(20, 1, 10.0);
         assert_eq!(history[..6], [1, 1, 2, 2, 3, 3]);
         assert_eq!(history.last(), Some(&10));

@@ -17,12 +17,13 @@ use super::Outstanding;
 pub struct RateSample {
     /// Payload newly delivered, in bytes.
     pub newly_delivered: u64,
-    /// Payload delivered when the most recently sent of these segments was sent, in bytes.
+    /// Payload delivered so far when the most recently sent of the newly delivered segments was
+    /// sent, in bytes.
     pub prior_delivered: u64,
     /// Delivery rate, in bytes per second. `None` if nothing was delivered, or if the interval is
     /// shorter than the minimum round-trip time.
     pub rate: Option<f64>,
-    /// Round-trip time of the most recently sent of the segments, if it was sent once.
+    /// Round-trip time of that segment, if it was sent once.
     pub rtt: Option<Duration>,
     /// The application may have limited the rate, instead of the path.
     pub app_limited: bool,
@@ -34,11 +35,13 @@ struct Snapshot {
     /// Payload of the segment, in bytes.
     payload: u32,
     sent_at: Time,
-    /// The state of the [`RateSampler`] at this time: this field, the next two, and whether the
-    /// application limited transmission.
+    /// [`RateSampler::delivered`] at this time.
     delivered: u64,
+    /// [`RateSampler::delivered_at`] at this time.
     delivered_at: Time,
+    /// [`RateSampler::first_sent_at`] at this time.
     first_sent_at: Time,
+    /// The application limited transmission at this time.
     app_limited: bool,
     is_retransmission: bool,
     /// The segment is counted as delivered, because of a SACK.
@@ -56,8 +59,8 @@ pub struct RateSampler {
     retransmitted: u64,
     /// Start of the sending interval: transmission time of the segment of the last sample.
     first_sent_at: Time,
-    /// Samples are limited by the application until this much payload is delivered, in bytes. 0:
-    /// they are not limited.
+    /// Samples are limited by the application until more than this payload is delivered, in bytes.
+    /// 0: they are not limited.
     app_limited_until: u64,
     snapshots: VecDeque<Snapshot>,
     /// Number of the first snapshot's segment.
@@ -208,11 +211,13 @@ mod tests {
         (0..4).for_each(|_| flow.send(0));
         let rates: Vec<_> =
             (1..=4).map(|i| flow.ack(100 + 10 * i, 1 + 1000 * i).rate.expect("a rate")).collect();
+        // ACK `i` arrives 100 + 10 i ms after the transmission and has delivered 1000 i bytes.
         for (i, rate) in (1..).zip(&rates) {
             let expected = 1000.0 * f64::from(i) / (0.1 + 0.01 * f64::from(i));
             assert!((rate - expected).abs() < 1e-6, "{rate} and {expected}");
         }
-        // ACKs that arrive all at once do not raise the rate above the sending rate.
+        // ACKs that arrive all at once do not raise the rate above the sending rate: 4000 bytes in
+        // the 301 ms from the first transmission to the ACK.
         (0..4).for_each(|i| flow.send(200 + 100 * i));
         let rate = flow.ack(501, 8001).rate.expect("a rate");
         assert!((rate - 4000.0 / 0.301).abs() < 1.0, "{rate}");

@@ -20,7 +20,8 @@ pub enum Resend {
     First,
     /// All segments from the oldest on, as the window allows.
     GoBack,
-    /// The segments marked as lost, in order. The first one is sent at once.
+    /// The segments that the variant's loss recovery considers lost, in order. The first one is
+    /// sent at once.
     Lost,
 }
 
@@ -44,8 +45,8 @@ pub enum Sample {
     /// From the segment being timed, if the acknowledgment covers it (RFC 6298 §3).
     Timed,
     /// ns-2's FACK: from the echoed timestamp. If the acknowledgment covers the segment being
-    /// timed, that segment is no longer timed and the back-off ends. If the timer restarts, it does
-    /// so before the sample.
+    /// timed, that segment is no longer timed and the back-off ends. If the reaction restarts the
+    /// timer, the timer still uses the timeout before this sample.
     Echo,
     /// ns-2's FACK at a fast retransmit: from the echoed timestamp. No segment is being timed any
     /// longer, and the timer restarts with the new timeout.

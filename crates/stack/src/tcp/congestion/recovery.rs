@@ -116,7 +116,9 @@ impl CongestionControl for SackRecovery {
         if self.holes.in_recovery() {
             if ack.flight.una < window.recover {
                 // Segments that were SACKed before have been counted as delivered.
-                self.continue_recovery(window, sent, newly_sacked + ack.segments - ack.removed.sacked, true);
+                let delivered = newly_sacked + ack.segments - ack.removed.sacked;
+                let advances = true;
+                self.continue_recovery(window, sent, delivered, advances);
             } else {
                 self.end(window);
             }
@@ -151,7 +153,8 @@ impl CongestionControl for SackRecovery {
         ack: &Duplicate<'_>,
     ) -> Reaction {
         if self.holes.in_recovery() {
-            self.continue_recovery(window, sent, self.newly_sacked, false);
+            let advances = false;
+            self.continue_recovery(window, sent, self.newly_sacked, advances);
             return Reaction::NOTHING;
         }
         // RFC 6675 §5: not before all data outstanding at the last timeout or recovery is

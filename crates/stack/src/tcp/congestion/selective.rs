@@ -13,11 +13,12 @@
 //!    excluded. The RFC would send it twice.
 //!
 //! With `lost_retransmissions` the scoreboard records for each hole whether and when it was
-//! retransmitted, beyond the end of a recovery. A hole is lost again if a segment first sent after
-//! the retransmission is SACKed (Linux since 2.4; RACK, RFC 8985, generalises this to all segments
-//! sent later). It is then the first to be sent, and the next recovery does not retransmit a
-//! segment that is still in flight. Without it, as in the RFC, a recovery sends each hole once and
-//! has no record of the previous recovery.
+//! retransmitted, and keeps this record after the end of a recovery. A hole is lost again if a
+//! segment first sent after the retransmission is SACKed (Linux since 2.4; RACK, RFC 8985,
+//! generalises this to all segments sent later). The hole is then sent under rule 1, and the next
+//! recovery does not retransmit a hole whose retransmission is still in flight. Without
+//! `lost_retransmissions`, as in the RFC, a recovery sends each hole once and has no record of the
+//! previous recovery.
 //!
 //! After a timeout the sender continues from the oldest segment in order and skips SACKed ones
 //! (§5.1). SACK marks survive the timeout unless the oldest segment has one: then the receiver has
@@ -30,7 +31,8 @@ use crate::tcp::outstanding::Sent;
 /// The rule by which holes count as lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossRule {
-    /// IsLost of RFC 6675 §4: three SACKed runs above it, or more than two full segments.
+    /// IsLost of RFC 6675 §4: a hole is lost if three runs of SACKed segments lie above it, or
+    /// SACKed segments with more than two full segments of payload.
     Rfc6675,
     /// FACK: all below the forward-most SACKed segment (Mathis and Mahdavi 1996).
     Forward,
@@ -147,8 +149,7 @@ impl Selective {
         }
     }
 
-    /// IsLost: below the third SACKed run from the top, or with more than two full SACKed segments
-    /// above.
+    /// Sets `lost_below` according to the rule and the current SACK marks.
     fn update_lost_below(&mut self, window: &Window, sent: &Outstanding) {
         self.lost_below = match self.rule {
             LossRule::Forward => sent.sacked_to,
@@ -298,18 +299,19 @@ mod tests {
 
     #[test]
     fn holes_precede_new_data_and_the_rescue_is_last() {
-        // 0 and 2 are lost, 5 is a hole not known to be lost, 7 to 9 are not reported.
+        // Segments 0 and 2 are lost. Segment 5 is a hole that is not known to be lost, because only
+        // segment 6 above it is SACKed. Segments 7 to 9 are above the highest SACKed one.
         let mut sent = sent(10, &[(6, 7), (3, 5), (1, 2)]);
         let mut board = Selective::new(LossRule::Rfc6675, false);
         let window = window(20.0);
         board.begin(&window, &sent);
-        // 5, 7, 8 and 9 are in flight.
+        // Segments 5, 7, 8 and 9 are in flight.
         assert_eq!(board.pipe(), 4);
         sent.more = true;
-        let mut before_new = board.clone();
-        let mut with_new = sent.clone();
-        assert_eq!(send_while_allowed(&mut before_new, &window, &mut with_new), [0, 2]);
-        assert_eq!(before_new.select(&window, &with_new), Selection::InOrder);
+        let mut board_with_new_data = board.clone();
+        let mut sent_with_new_data = sent.clone();
+        assert_eq!(send_while_allowed(&mut board_with_new_data, &window, &mut sent_with_new_data), [0, 2]);
+        assert_eq!(board_with_new_data.select(&window, &sent_with_new_data), Selection::InOrder);
         sent.more = false;
         assert_eq!(send_while_allowed(&mut board, &window, &mut sent), [0, 2, 5, 9], "9 is the rescue, once");
         assert_eq!(board.pipe(), 8);
@@ -322,7 +324,7 @@ mod tests {
         let window = window(8.0);
         assert!(board.detects_loss(&window, &sent));
         board.begin(&window, &sent);
-        // snd.nxt - snd.fack: 7, 8 and 9.
+        // In flight are the segments from snd.fack to snd.nxt: 7, 8 and 9.
         assert_eq!(board.pipe(), 3);
         assert!(!Selective::new(LossRule::Rfc6675, false).detects_loss(&window, &sent));
     }

@@ -90,20 +90,30 @@ pub enum Exit {
 #[derive(Debug, Clone, Default)]
 pub struct PlusPlus {
     round: Round,
-    /// Conservative slow start: the minimum round-trip time at its beginning (cssBaselineMinRtt),
-    /// and the number of rounds since.
-    css: Option<(Duration, u32)>,
+    /// Conservative slow start, if in progress.
+    css: Option<ConservativeSlowStart>,
     /// The slow-start threshold at the first sample.
-    initial: Option<f64>,
+    initial_ssthresh: Option<f64>,
     /// Whether the first slow start is over. The algorithm applies to this one only (§4.3).
     is_over: bool,
+}
+
+/// The state of conservative slow start.
+#[derive(Debug, Clone, Copy)]
+struct ConservativeSlowStart {
+    /// The minimum round-trip time of the round in which it began (cssBaselineMinRtt).
+    baseline_min_rtt: Duration,
+    /// Number of rounds since it began.
+    rounds: u32,
 }
 
 /// HyStart's state.
 #[derive(Debug, Clone, Default)]
 pub struct HyStart {
     round: Round,
+    /// Start of the round.
     began: Time,
+    /// Time of the last ACK that belongs to the train of ACKs of this round.
     last_ack: Time,
     /// The minimum round-trip time of the connection (delay_min).
     min_rtt: Option<Duration>,
@@ -132,9 +142,9 @@ impl Exit {
     }
 
     /// Processes a sample of the last segment that an acknowledgment covers, before the window
-    /// grows. Returns whether slow start ends. This segment did not wait for a delayed
-    /// acknowledgment, unlike the one with the echoed timestamp. The SYN is not sampled, because
-    /// CUBIC starts after it.
+    /// grows. Returns whether slow start ends. The last segment is the one that triggered the
+    /// acknowledgment, while the segment whose timestamp is echoed may have waited for a delayed
+    /// acknowledgment. The SYN is not sampled, because CUBIC starts after it.
     pub fn sample_last_segment(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         match self {
             Exit::PlusPlus(_) => false,
@@ -161,16 +171,16 @@ impl Exit {
 impl PlusPlus {
     /// §4.2.
     fn process_sample(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
-        let initial = *self.initial.get_or_insert(ssthresh);
-        self.is_over |= cwnd >= ssthresh || ssthresh < initial;
+        let initial_ssthresh = *self.initial_ssthresh.get_or_insert(ssthresh);
+        self.is_over |= cwnd >= ssthresh || ssthresh < initial_ssthresh;
         if self.is_over {
             return false;
         }
         let begins = self.round.begins(trip);
         self.round.count(trip.rtt);
-        if begins && let Some((_, rounds)) = &mut self.css {
-            *rounds += 1;
-            self.is_over = *rounds >= CSS_ROUNDS;
+        if begins && let Some(css) = &mut self.css {
+            css.rounds += 1;
+            self.is_over = css.rounds >= CSS_ROUNDS;
         }
         if self.is_over {
             return true;
@@ -182,8 +192,10 @@ impl PlusPlus {
             return false;
         }
         match self.css {
-            None if min_rtt >= before + tolerated_rise(before) => self.css = Some((min_rtt, 0)),
-            Some((baseline, _)) if min_rtt < baseline => self.css = None,
+            None if min_rtt >= before + tolerated_rise(before) => {
+                self.css = Some(ConservativeSlowStart { baseline_min_rtt: min_rtt, rounds: 0 });
+            }
+            Some(css) if min_rtt < css.baseline_min_rtt => self.css = None,
             _ => {}
         }
         false
@@ -225,8 +237,9 @@ mod tests {
 
     const UNLIMITED: f64 = f64::INFINITY;
 
-    /// A round of `count` acknowledgments from `una` on with this round-trip time. Returns the
-    /// index of the one that ended slow start.
+    /// Passes a round of `count` acknowledgments to `exit`, `gap_ms` apart, each with a round-trip
+    /// time of `rtt_ms`. `una` numbers the round, `cwnd` is the window in segments. Returns the
+    /// index of the acknowledgment that ended slow start.
     fn round(exit: &mut Exit, una: u64, count: u64, rtt_ms: u64, gap_ms: u64, cwnd: f64) -> Option<u64> {
         (0..count).find(|i| {
             let now = Time::ZERO + Duration::from_millis(1000 * una + gap_ms * i);
@@ -245,7 +258,7 @@ mod tests {
         let mut exit = plus_plus();
         assert_eq!(round(&mut exit, 1, 8, 100, 10, 20.0), None);
         assert_eq!(round(&mut exit, 2, 8, 112, 10, 20.0), None);
-        assert_eq!(exit.divisor(), 1.0, "12 ms are less than an eighth");
+        assert_eq!(exit.divisor(), 1.0, "a rise of 12 ms is less than an eighth of 100 ms");
         assert_eq!(round(&mut exit, 3, 7, 126, 10, 20.0), None);
         assert_eq!(exit.divisor(), 1.0, "seven samples are too few");
         assert_eq!(round(&mut exit, 3, 1, 126, 10, 20.0), None);
@@ -271,8 +284,8 @@ mod tests {
         let hystart = || Exit::new(SlowStart::Hystart, Variant::Cubic).expect("it has one");
         let mut exit = hystart();
         assert_eq!(round(&mut exit, 1, 20, 100, 10, 20.0), None);
-        // Linux does not count samples in a small window: those before the window exceeds it do not
-        // add to the eight.
+        // Linux does not count samples while the window is below 16 segments: the eight samples
+        // with a window of 15 do not help to reach the required nine.
         let mut grown = exit.clone();
         assert_eq!(round(&mut grown, 2, 8, 113, 10, 15.0), None);
         assert_eq!(round(&mut grown, 2, 20, 113, 10, 20.0), Some(8));
@@ -282,7 +295,8 @@ mod tests {
         exit.on_timeout();
         assert_eq!(round(&mut exit, 4, 20, 100, 10, 20.0), None);
         assert_eq!(round(&mut exit, 5, 20, 113, 10, 20.0), Some(8));
-        // ACKs 2 ms apart: half of 101 ms is over after 26 of them.
+        // ACKs 2 ms apart are a train. Half of the round trip plus 1 ms, 50.5 ms, is over after 26
+        // of them.
         assert_eq!(round(&mut hystart(), 1, 60, 100, 2, 20.0), Some(26));
         assert_eq!(round(&mut hystart(), 1, 60, 100, 3, 20.0), None, "no train");
     }

@@ -44,7 +44,7 @@ mod tests {
     fn full_window_limits_for_a_round_trip() {
         let mut usage = Usage::default();
         usage.update(true, 10, 1, 10_001);
-        // Less is sent in the same round trip.
+        // Sequence number 5001 lies in the same round trip, which ends at 10,001.
         usage.update(false, 3, 5001, 11_001);
         assert!(usage.is_limiting(10.0, 5.0) && usage.is_limiting(100.0, f64::INFINITY));
         usage.update(false, 3, 10_001, 13_001);

@@ -50,10 +50,10 @@ pub struct Vegas {
     sum_rtt: f64,
     /// Number of these samples.
     samples: u32,
-    /// Number of the next segment when the round began. Its ACK ends the round.
-    marked: u64,
+    /// Number of the next segment when the round began. The ACK of this segment ends the round.
+    round_end: u64,
     /// Start of the round.
-    marked_at: Time,
+    round_began_at: Time,
     /// The amount by which each ACK of this round raises the window.
     increment: f64,
     /// Slow start grows in this round.
@@ -86,7 +86,7 @@ impl Transmissions {
         Transmissions { count: u32::from(sent.transmissions), last: Some(sent.sent_at) }
     }
 
-    /// For the last segment that an ACK covers, if it covers one.
+    /// The transmissions of the last segment that an ACK covers. Without a time if it covers none.
     fn of_last(removed: &Acknowledged) -> Self {
         let last = (removed.segments > 0).then_some(removed.last_sent_at);
         Transmissions { count: u32::from(removed.last_transmissions), last }
@@ -133,8 +133,8 @@ impl Vegas {
             base_rtt: f64::INFINITY,
             sum_rtt: 0.0,
             samples: 0,
-            marked: 0,
-            marked_at: Time::ZERO,
+            round_end: 0,
+            round_began_at: Time::ZERO,
             increment: 0.0,
             growing_round: true,
             fine: FineTimeout::default(),
@@ -188,23 +188,23 @@ impl Vegas {
 
     fn end_round(&mut self, window: &mut Window, sent: &Outstanding, now: Time) {
         let rtt = match self.samples {
-            0 => (now - self.marked_at).as_secs(),
+            0 => (now - self.round_began_at).as_secs(),
             samples => self.sum_rtt / f64::from(samples),
         };
         (self.sum_rtt, self.samples) = (0.0, 0);
         let next = sent.next_number();
-        let before = sent.first_number() - 1;
+        let last_acked = sent.first_number() - 1;
         if rtt > 0.0 {
-            let sent_in_round = next.saturating_sub(self.marked) as f64;
+            let sent_in_round = next.saturating_sub(self.round_end) as f64;
             if rtt < self.base_rtt || sent_in_round <= 1.0 {
                 self.base_rtt = rtt;
             }
             let actual = sent_in_round / rtt;
-            let expected = next.saturating_sub(before) as f64 / self.base_rtt;
+            let expected = next.saturating_sub(last_acked) as f64 / self.base_rtt;
             self.adjust(window, ((expected - actual) * self.base_rtt + self.rounding).trunc());
         }
-        self.marked = next;
-        self.marked_at = now;
+        self.round_end = next;
+        self.round_began_at = now;
     }
 
     /// `difference`: number of segments in queues.
@@ -237,7 +237,7 @@ impl Vegas {
         }
     }
 
-    /// Whether that segment is older than the fine-grained timeout.
+    /// Whether the oldest outstanding segment is older than the fine-grained timeout.
     fn is_overdue(&self, first: Transmissions, now: Time) -> bool {
         first.last.is_none_or(|sent_at| (now - sent_at).as_secs() >= self.fine.timeout)
     }
@@ -246,8 +246,8 @@ impl Vegas {
         (number % self.slots.len() as u64) as usize
     }
 
-    /// Reduces the window at a fast retransmit, unless it was reduced after the segment had been
-    /// sent.
+    /// Reduces the window at a fast retransmit of a segment that was last sent at `sent_at`, unless
+    /// the window was already reduced after that time.
     fn cut(
         &mut self,
         window: &mut Window,
@@ -282,26 +282,26 @@ impl CongestionControl for Vegas {
     }
 
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
-        let before = sent.first_number() - u64::from(ack.segments);
+        let oldest_before_ack = sent.first_number() - u64::from(ack.segments);
         if window.duplicates > DUPLICATE_THRESHOLD && window.cwnd > self.target {
             window.cwnd = self.target;
             window.ssthresh = 2.0;
         }
         window.duplicates = 0;
         let last = self.take_last(window, sent, ack);
-        let first = self.base_rtt.is_infinite();
-        if first {
+        let is_first_sample = self.base_rtt.is_infinite();
+        if is_first_sample {
             let sent_at = Transmissions::of_last(ack.removed).last.unwrap_or(ack.now);
             let rtt = (ack.now - sent_at).as_secs();
-            self.marked_at = sent_at;
+            self.round_began_at = sent_at;
             self.cut_at = self.cut_at.max(Some(ack.now));
             self.base_rtt = rtt;
             self.fine = FineTimeout::first(rtt);
         }
-        if before == 1 && self.ns2_no_header {
+        if oldest_before_ack == 1 && self.ns2_no_header {
             window.cwnd = f64::from(self.initial_window);
         }
-        if sent.first_number() > self.marked {
+        if sent.first_number() > self.round_end {
             self.end_round(window, sent, ack.now);
         }
         let outstanding = (sent.next_number() + 1 - sent.first_number()) as f64;
@@ -313,7 +313,7 @@ impl CongestionControl for Vegas {
             window.cwnd += self.increment;
         }
         // ns-2 treats a segment sent when its clock started as not sent.
-        if !first && (window.rules == Rules::Rfc5681 || last.last != self.clock_start) {
+        if !is_first_sample && (window.rules == Rules::Rfc5681 || last.last != self.clock_start) {
             self.measure(last, ack.now);
         }
         if self.age_checks > 0 {
@@ -339,7 +339,7 @@ impl CongestionControl for Vegas {
         let Some(first) = self.first(window, sent) else { return Reaction::NOTHING };
         let is_retransmitted = first.count > 1;
         if window.duplicates == DUPLICATE_THRESHOLD || self.is_overdue(first, ack.now) {
-            // The duplicate belongs to segments from before a timeout.
+            // The duplicate was caused by segments sent before a timeout.
             if self.timed_out && ack.flight.una <= window.recover {
                 return Reaction::NOTHING;
             }

@@ -109,7 +109,8 @@ mod tests {
     fn threshold_is_bandwidth_times_minimum_rtt() {
         let mut law = Westwood::default();
         law.on_round_trip(Duration::from_millis(100));
-        // 50 segments per second, then round trips of 400 ms: the queue has grown, not the path.
+        // ACKs arrive at 50 segments per second. Later round trips of 400 ms mean that the queue
+        // has grown, so the minimum of 100 ms counts: the threshold is 50/s · 0.1 s = 5.
         (0..=25).for_each(|i| law.on_ack(&ack(20 * i, 1)));
         law.on_round_trip(Duration::from_millis(400));
         let bandwidth = law.bandwidth().expect("five samples");

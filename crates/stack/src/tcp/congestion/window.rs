@@ -16,7 +16,7 @@ pub struct Window {
     /// The sequence number after the highest sent at the last timeout or fast retransmit (RFC 6582
     /// `recover` + 1).
     pub recover: u64,
-    /// `una` at the last timeout: a second timeout there concerns the same segment.
+    /// SND.UNA at the last timeout. A timeout with the same SND.UNA concerns the same segment.
     pub(in crate::tcp) timed_out_at: u64,
     pub rules: Rules,
     /// The law of growth and reduction.
@@ -27,13 +27,20 @@ pub struct Window {
     pub acked: f64,
     /// Growth by bytes instead of ACKs.
     pub abc: Option<ByteCounting>,
-    /// Thresholds are integers, as in the kernel.
-    pub is_whole: bool,
+    /// ssthresh is a whole number of segments, as in Linux.
+    pub has_whole_ssthresh: bool,
     /// Present with window validation: the window grows only while it limits the sender, and a loss
     /// reduces the window instead of the flight size.
     pub usage: Option<Usage>,
     /// The rule by which slow start ends before a loss, if any.
     pub exit: Option<Box<Exit>>,
+}
+
+/// cwnd and ssthresh at one time, in segments.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CwndAndSsthresh {
+    pub cwnd: f64,
+    pub ssthresh: f64,
 }
 
 /// Appropriate byte counting (RFC 3465): cwnd grows by the amount that an ACK covers, instead of
@@ -105,10 +112,16 @@ impl Window {
             smss,
             acked: 0.0,
             abc: None,
-            is_whole: false,
+            has_whole_ssthresh: false,
             usage: None,
             exit: None,
         }
+    }
+
+    /// The current congestion window and threshold.
+    #[inline]
+    pub fn size(&self) -> CwndAndSsthresh {
+        CwndAndSsthresh { cwnd: self.cwnd, ssthresh: self.ssthresh }
     }
 
     /// Number of segments that may be outstanding.
@@ -173,9 +186,10 @@ impl Window {
             None => load / 2.0,
             Some(law) => law.reduce(self.cwnd, load, loss),
         };
-        // The kernel's factors are fractions of 1024 and slightly larger than the RFCs', so a
-        // product that is a whole number must not be rounded down.
-        if self.is_whole { (reduced + 1e-6).trunc() } else { reduced }
+        // Rounding errors must not turn a product that is a whole number into the number below it.
+        // Linux avoids this because its factors, fractions of 1024, are slightly larger than the
+        // RFCs' factors.
+        if self.has_whole_ssthresh { (reduced + 1e-6).trunc() } else { reduced }
     }
 
     /// Whether a third duplicate ACK indicates a loss to which no earlier reduction responded (RFC
@@ -217,7 +231,8 @@ impl Window {
         self.collapse(flight);
     }
 
-    /// Like [`collapse_after_duplicates`](Self::collapse_after_duplicates), but keeps `recover`.
+    /// Like [`collapse_after_duplicates`](Self::collapse_after_duplicates), but keeps `recover` and
+    /// the inflation.
     pub fn cut_to_one(&mut self, flight: &Flight) {
         let reduced = self.reduced(flight, Loss::Acks);
         self.ssthresh = self.rules.threshold(reduced);

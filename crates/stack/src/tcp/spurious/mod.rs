@@ -15,18 +15,19 @@ mod eifel;
 mod frto;
 
 use umts_kernel::TraceSink;
-use umts_units::{Duration, Time};
+use umts_units::Time;
 
 use self::dsack::Duplicates;
 use self::eifel::Eifel;
 use self::frto::{FRto, FrtoAck, Verdict};
-use super::congestion::{CongestionControl, Flight};
+use super::congestion::{CongestionControl, CwndAndSsthresh, Flight, Loss, Selection};
 use super::connection::Connection;
+use super::rto::RttRegisters;
 use crate::context::Context;
 use crate::packet::Segment;
 use crate::trace::{SendCause, SpuriousBy, TraceEvent};
 
-/// New segments of F-RTO's step 2.
+/// Number of new segments that F-RTO sends in step 2.
 const PROBES: u8 = 2;
 /// The largest window after a probe without a result (RFC 5682 §2.1, step 3a).
 const CONVENTIONAL_WINDOW: f64 = 3.0;
@@ -43,14 +44,14 @@ pub(super) struct Episode {
     recover: u64,
     /// The larger of flight size and threshold (RFC 4015: pipe_prev), in segments.
     pipe: f64,
-    /// The window and the threshold before, as Linux keeps them (`prior_cwnd`, `prior_ssthresh`).
-    prior: (f64, f64),
-    /// SRTT and RTTVAR before.
-    registers: Option<(Duration, Duration)>,
+    /// The window and threshold that Linux restores (`prior_cwnd`, `prior_ssthresh`).
+    prior: CwndAndSsthresh,
+    /// SRTT and RTTVAR before the episode.
+    registers: Option<RttRegisters>,
     eifel: Option<Eifel>,
     frto: Option<FRto>,
     duplicates: Option<Duplicates>,
-    /// Number of new segments that may still be sent.
+    /// Number of new segments that F-RTO may still send.
     probes: u8,
 }
 
@@ -61,7 +62,7 @@ pub(super) struct Adaptation {
     /// an ACK above it.
     pub after: u64,
     /// SRTT and RTTVAR before the timeout.
-    pub registers: (Duration, Duration),
+    pub registers: RttRegisters,
 }
 
 /// An acknowledgment by which an episode is decided.
@@ -77,9 +78,10 @@ pub(super) struct AckEvidence {
 
 impl Connection {
     /// Begins an episode before a retransmission because of a timeout or of duplicate ACKs.
-    /// `flight` and `before` (window and threshold) must be from before the window is reduced.
-    pub(super) fn begin_episode(&mut self, now: Time, flight: &Flight, before: (f64, f64), timeout: bool) {
-        let (cwnd, ssthresh) = before;
+    /// `flight` and `before` must be the values before the window is reduced.
+    pub(super) fn begin_episode(&mut self, now: Time, flight: &Flight, before: CwndAndSsthresh, loss: Loss) {
+        let CwndAndSsthresh { cwnd, ssthresh } = before;
+        let timeout = loss == Loss::Timeout;
         let (eifel, frto, dsack) = (self.config.eifel, self.config.frto, self.config.dsack_undo);
         if !(eifel || frto || dsack) || self.config.is_one_way() || flight.una == 0 {
             return;
@@ -117,7 +119,7 @@ impl Connection {
             una: flight.una,
             recover: flight.max_sent,
             pipe: f64::from(flight.segments).max(ssthresh),
-            prior: (cwnd, ssthresh.max((cwnd * 0.75).floor())),
+            prior: CwndAndSsthresh { cwnd, ssthresh: ssthresh.max((cwnd * 0.75).floor()) },
             registers: self.sender.estimator.registers(),
             eifel: (eifel && self.negotiated.timestamps && is_first).then(|| Eifel::new(stamp)),
             frto: (frto && allows_frto).then(|| self.new_frto(flight.max_sent)),
@@ -142,16 +144,15 @@ impl Connection {
         below.filter(|sent| sent.sacked && sent.transmissions == 1).count()
     }
 
-    /// F-RTO's decision: send a new segment (`Some(true)`), send nothing (`Some(false)`), or leave
-    /// the decision to the variant (`None`).
-    pub(super) fn probe(&mut self) -> Option<bool> {
+    /// The selection of F-RTO: the next new segment, or nothing. `None`: the variant selects.
+    pub(super) fn select_for_frto(&mut self) -> Option<Selection> {
         let episode = self.sender.episode.as_mut()?;
         if !episode.frto.is_some_and(|frto| frto.is_probing()) {
             return None;
         }
         let may_probe = episode.probes > 0;
         episode.probes = episode.probes.saturating_sub(1);
-        Some(may_probe)
+        Some(if may_probe { Selection::InOrder } else { Selection::Wait })
     }
 
     /// Counts a retransmission.
@@ -222,8 +223,8 @@ impl Connection {
         let is_linux = self.config.is_recent_linux();
         if is_linux {
             // tcp_undo_cwnd_reduction.
-            window.cwnd = window.cwnd.max(episode.prior.0);
-            window.ssthresh = window.ssthresh.max(episode.prior.1);
+            window.cwnd = window.cwnd.max(episode.prior.cwnd);
+            window.ssthresh = window.ssthresh.max(episode.prior.ssthresh);
         } else {
             let under_way = (sender.outstanding.len() as u32).saturating_add(acked.min(initial));
             window.cwnd = f64::from(under_way).max(window.cwnd);
@@ -236,7 +237,7 @@ impl Connection {
             law.undo();
         }
         if is_linux && acked > 0 {
-            // The acknowledgment then counts as any other.
+            // After the undo, the acknowledgment raises the window as outside of a recovery.
             window.increase();
         }
         sender.resend_first = false;

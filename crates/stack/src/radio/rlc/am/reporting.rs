@@ -17,8 +17,11 @@ impl AmEntity {
     pub(super) fn prepare_report(&mut self) {
         let mut missing = std::mem::take(&mut self.receiver.prepared_missing);
         missing.clear();
-        let extent = self.receiver.extent(&self.config, self.config.pdu_octets(), OtherSufis::default());
-        self.receiver.prepared = Some(self.receiver.report(&self.config, extent, &mut missing));
+        let window = self.receiver.granted_window;
+        let others = OtherSufis { window: window.is_some(), ..OtherSufis::default() };
+        let extent = self.receiver.extent(&self.config, self.config.pdu_octets(), others);
+        let report = self.receiver.report(&self.config, extent, &mut missing);
+        self.receiver.prepared = Some(Status { window, ..report });
         self.receiver.prepared_missing = missing;
     }
 
@@ -74,14 +77,19 @@ impl AmEntity {
         set: &mut BlockSet,
     ) -> StatusDelivery {
         let report_due = self.receiver.report_is_due(cx.now);
-        let others = OtherSufis {
+        let own_pdu_octets = self.config.pdu_octets();
+        // Contents. A prepared report is sent unchanged, with its WINDOW. Other SUFIs that do not fit
+        // beside it are left for the next STATUS.
+        let prepared_octets = self.receiver.prepared.as_ref().map(|status| status.octets);
+        let is_prepared = prepared_octets.is_some();
+        let mut others = OtherSufis {
             mrw: self.sender.mrw_fields(),
             mrw_ack: self.receiver.owes_mrw_ack(),
-            window: report_due && self.receiver.granted_window.is_some(),
+            window: report_due && !is_prepared && self.receiver.granted_window.is_some(),
         };
-        let own_pdu_octets = self.config.pdu_octets();
-        // Contents. A prepared report is sent unchanged.
-        let is_prepared = self.receiver.prepared.is_some();
+        if prepared_octets.is_some_and(|octets| !others.fit_beside(octets, own_pdu_octets)) {
+            others = OtherSufis::default();
+        }
         let mut extent =
             (report_due && !is_prepared).then(|| self.receiver.extent(&self.config, own_pdu_octets, others));
         if others.any() {
@@ -97,9 +105,15 @@ impl AmEntity {
             return StatusDelivery::Waits;
         }
         let mut status = self.take_report(cx.now, extent, octets, set);
-        status.window = self.receiver.granted_window.filter(|_| others.window);
-        status.mrw_ack = self.receiver.take_mrw_ack();
-        status.mrw = self.sender.take_mrw(cx, &self.config, &mut self.timers, set);
+        if others.window {
+            status.window = self.receiver.granted_window;
+        }
+        if others.mrw_ack {
+            status.mrw_ack = self.receiver.take_mrw_ack();
+        }
+        if others.mrw.is_some() {
+            status.mrw = self.sender.take_mrw(cx, &self.config, &mut self.timers, set);
+        }
         let (ue, direction, mrw) = (self.sender.ue, self.sender.direction, status.mrw.is_some());
         let piggybacked = is_on_new_pdu || retransmission.is_some();
         let octets = u32::from(if piggybacked { status.octets } else { own_pdu_octets });

@@ -69,6 +69,11 @@ impl OtherSufis {
         self.bits() > 0
     }
 
+    /// Whether these SUFIs fit into a PDU of `pdu_octets` beside a STATUS of `status_octets`.
+    pub fn fit_beside(self, status_octets: u16, pdu_octets: u16) -> bool {
+        u64::from(status_octets) * 8 + self.bits() <= u64::from(pdu_octets) * 8
+    }
+
     /// Octets of a STATUS without a report.
     pub fn octets(self) -> u16 {
         (PDU_TYPE + self.bits() + NO_MORE).div_ceil(8) as u16

@@ -42,9 +42,9 @@ const RTPROP_AGE: Duration = Duration::from_secs(10);
 const PROBE_RTT: Duration = Duration::from_millis(200);
 /// The window of ProbeRTT and the minimum window, in segments.
 const MIN_WINDOW: f64 = 4.0;
-/// Growth of the rate below which a round of Startup counts as flat, and the number of flat rounds
-/// that end Startup.
+/// Factor by which the rate must grow in a round of Startup. Otherwise the round counts as flat.
 const MIN_GROWTH: f64 = 1.25;
+/// Number of flat rounds that end Startup.
 const FLAT_ROUNDS: u32 = 3;
 /// The round-trip time assumed before the handshake has been timed, in s.
 const NOMINAL_RTT_S: f64 = 0.001;
@@ -71,7 +71,7 @@ pub struct Bbr {
     policer: Policer,
     /// The minimum round-trip time.
     rtprop: Option<Duration>,
-    /// Time at which it was measured.
+    /// Time at which `rtprop` was measured.
     rtprop_at: Time,
     rounds: Rounds,
     pacing_gain: f64,
@@ -82,7 +82,7 @@ pub struct Bbr {
     prior_cwnd: f64,
     /// The rate at the last round with sufficient growth (§4.3.2.2).
     full_rate: f64,
-    /// Number of rounds without sufficient growth since.
+    /// Number of rounds without sufficient growth since `full_rate` was set.
     full_rounds: u32,
     /// Whether the rate has stopped growing, which ends Startup.
     filled_pipe: bool,
@@ -91,10 +91,10 @@ pub struct Bbr {
     /// Start of this phase.
     cycle_at: Time,
     /// State of the pseudorandom sequence that selects the initial phases of ProbeBW.
-    phase: u32,
+    phase_seed: u32,
     /// The earliest end of ProbeRTT, set once its window is reached.
     probe_rtt_until: Option<Time>,
-    /// Whether a round has passed since it was set.
+    /// Whether a round has passed since `probe_rtt_until` was set.
     probe_rtt_round_done: bool,
     /// Sending has restarted after a pause, and no ACK has arrived since.
     idle_restart: bool,
@@ -140,8 +140,8 @@ impl MaxRate {
 #[derive(Debug, Clone, Default)]
 struct Rounds {
     count: u64,
-    /// The round ends when a segment is acknowledged that was sent after this much had been
-    /// delivered.
+    /// The round ends when a segment is acknowledged before whose transmission at least this
+    /// payload, in bytes, had been delivered.
     ends_at: u64,
     just_began: bool,
 }
@@ -157,9 +157,9 @@ impl Rounds {
 }
 
 impl Bbr {
-    /// The state at the start of a connection with segments of `mss` bytes. `phase` seeds the
+    /// The state at the start of a connection with segments of `mss` bytes. `phase_seed` seeds the
     /// initial phases of ProbeBW and should differ between connections.
-    pub fn new(mss: u32, initial_window: u32, phase: u32) -> Self {
+    pub fn new(mss: u32, initial_window: u32, phase_seed: u32) -> Self {
         let (mss, initial_window) = (f64::from(mss), f64::from(initial_window));
         Bbr {
             mode: Mode::Startup,
@@ -179,7 +179,7 @@ impl Bbr {
             filled_pipe: false,
             cycle_index: 0,
             cycle_at: Time::ZERO,
-            phase,
+            phase_seed,
             probe_rtt_until: None,
             probe_rtt_round_done: false,
             idle_restart: false,
@@ -233,8 +233,11 @@ impl Bbr {
     /// §4.3.4.4: starts in any phase except the one with a gain below 1.
     fn enter_probe_bw(&mut self, now: Time) {
         self.enter(Mode::ProbeBw);
-        self.phase = self.phase.wrapping_mul(0x9e37_79b1).wrapping_add(0x7f4a_7c15);
-        self.cycle_index = CYCLE.len() - 1 - (self.phase >> 16) as usize % (CYCLE.len() - 1);
+        // A linear congruential generator, of which the upper 16 bits are used.
+        self.phase_seed = self.phase_seed.wrapping_mul(0x9e37_79b1).wrapping_add(0x7f4a_7c15);
+        // The phase before the initial one is any except the first (gain 1.25), which precedes the
+        // phase with a gain of 0.75.
+        self.cycle_index = CYCLE.len() - 1 - (self.phase_seed >> 16) as usize % (CYCLE.len() - 1);
         self.advance_cycle(now);
     }
 
@@ -263,8 +266,9 @@ impl Bbr {
         }
     }
 
-    /// §4.3.4.3: a phase lasts RTprop. A phase with a gain above 1 continues until its extra queue
-    /// exists or a loss occurs. A phase with a gain below 1 ends as soon as that queue is gone.
+    /// §4.3.4.3: a phase lasts RTprop. A phase with a gain above 1 continues until the data in
+    /// flight has reached the gain times the bandwidth-delay product, or a loss occurs. A phase
+    /// with a gain below 1 ends as soon as the queue of the previous phase is gone.
     fn check_cycle(&mut self, now: Time) {
         let full_length = self.rtprop.is_some_and(|rtprop| now.saturating_since(self.cycle_at) > rtprop);
         let is_over = if self.pacing_gain > 1.0 {

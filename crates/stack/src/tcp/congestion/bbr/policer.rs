@@ -4,9 +4,9 @@
 //! A policer passes bursts at the full rate of the path until its token bucket is empty, and then
 //! drops all that exceeds its own rate. The maximum rate of recent rounds is the rate of the
 //! bursts, so that BBR alone would continue with it and lose a large part of its data. A policer is
-//! detected if two consecutive sampling intervals deliver at the same rate. Each interval lasts
-//! from loss to loss and 4 to 16 round trips, and a fifth of its data is lost. The measured rate is
-//! then used with a gain of 1 for 48 round trips.
+//! detected if two consecutive sampling intervals deliver at the same rate. An interval begins and
+//! ends with a loss and lasts 4 to 16 round trips, and at least a fifth as much data as it delivers
+//! is lost. The measured rate is then used with a gain of 1 for 48 round trips.
 //!
 //! ```text
 //!   waiting ─loss─► interval ─loss, 4 to 16 rounds, a fifth lost─► next ─equal rate─► policed,
@@ -72,8 +72,8 @@ impl Policer {
         *self = Policer { lost: self.lost, ..Policer::default() };
     }
 
-    /// Processes an acknowledgment. Returns whether the rate of a policer has been used long
-    /// enough, and the gains apply again.
+    /// Processes an acknowledgment. Returns whether the rate of a policer has been used for
+    /// [`USED_ROUNDS`] rounds. The gains of ProbeBW then apply again.
     pub fn on_ack(&mut self, progress: &Progress) -> bool {
         let has_losses = progress.lost > std::mem::replace(&mut self.lost, progress.lost);
         let round = u32::from(progress.round_began);
@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    /// Rounds of 100 ms with given delivered and lost bytes.
+    /// A path whose round trips take 100 ms.
     struct Path {
         policer: Policer,
         progress: Progress,
@@ -152,6 +152,7 @@ mod tests {
             Path { policer: Policer::default(), progress: Progress { probes: true, ..Progress::default() } }
         }
 
+        /// Simulates `count` rounds, each of which delivers and loses the given numbers of bytes.
         fn rounds(&mut self, count: u32, delivered: u64, lost: u64) {
             for _ in 0..count {
                 self.progress.delivered_at += Duration::from_millis(100);
@@ -165,6 +166,9 @@ mod tests {
     #[test]
     fn two_equal_rates_with_a_fifth_lost_indicate_a_policer() {
         let mut path = Path::new();
+        // The first interval begins at the loss of the first round and lasts four rounds of 100 ms
+        // at 100,000 bytes/s. The second one delivers 110,000 bytes/s. The policer's rate is the
+        // mean of both.
         path.rounds(5, 10_000, 2_500);
         assert_eq!(path.policer.rate(), None, "one interval is not enough");
         path.rounds(4, 11_000, 2_500);
@@ -178,8 +182,8 @@ mod tests {
 
     #[test]
     fn few_losses_varying_rates_and_pauses_indicate_no_policer() {
-        let mut short_path = Path::new();
-        short_path.rounds(200, 10_000, 1_000);
+        let mut few_losses = Path::new();
+        few_losses.rounds(200, 10_000, 1_000);
         let mut changing = Path::new();
         for interval in 0..20 {
             changing.rounds(4, if interval % 2 == 0 { 10_000 } else { 20_000 }, 5_000);
@@ -191,7 +195,7 @@ mod tests {
             paused.rounds(1, 10_000, 2_500);
             paused.progress.app_limited = false;
         }
-        let rates = [short_path, changing, paused].map(|path| path.policer.rate());
+        let rates = [few_losses, changing, paused].map(|path| path.policer.rate());
         assert_eq!(rates, [None; 3]);
     }
 

@@ -34,9 +34,10 @@ impl Rules {
     }
 
     /// cwnd at the start of fast recovery: ssthresh (RFC 5681 §3.2, step 3, whose three segments
-    /// are the inflation). ns-2 keeps the fraction. It has no lower bound. The bound of one segment
-    /// here prevents a deadlock: with a law other than half of the load, the window could be
-    /// smaller, and a recovery could end with nothing in flight and no permission to send.
+    /// are the inflation). ns-2 keeps the fraction and has no lower bound. The bound of one segment
+    /// in this model prevents a deadlock: a law other than half of the load could reduce the window
+    /// below one segment, and a recovery could end with nothing in flight and no permission to
+    /// send.
     pub(in crate::tcp) fn reduced_cwnd(self, reduced: f64) -> f64 {
         match self {
             Rules::Rfc5681 => self.threshold(reduced),

@@ -23,14 +23,38 @@ use crate::tcp::outstanding::{Outstanding, Sent};
 /// quarter.
 const PERSISTENCE: u32 = 16;
 
-/// The sort key of transmissions.
-type TransmissionKey = (Time, u64, u64);
+/// The sort key of the last transmission of a segment. The model's clock has many transmissions at
+/// the same instant. Among these, a retransmission is ordered after all segments that were first
+/// sent before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct TransmissionKey {
+    sent_at: Time,
+    /// The first number of the segment, or for a retransmission the next number (SND.NXT) at that
+    /// time.
+    next: u64,
+    /// The first number after the segment.
+    end: u64,
+}
 
-/// Time of the last transmission of a segment. The model's clock has many transmissions at the same
-/// instant. Among these, a retransmission is ordered after all segments that were first sent before
-/// it.
-fn transmission_key(segment: &Sent) -> TransmissionKey {
-    (segment.sent_at, segment.snd_nxt_at_resend.max(segment.seq), segment.end())
+impl TransmissionKey {
+    /// Before any transmission.
+    const NONE: TransmissionKey = TransmissionKey { sent_at: Time::ZERO, next: 0, end: 0 };
+
+    fn of(segment: &Sent) -> Self {
+        TransmissionKey {
+            sent_at: segment.sent_at,
+            next: segment.snd_nxt_at_resend.max(segment.seq),
+            end: segment.end(),
+        }
+    }
+}
+
+/// The kind of an acknowledgment of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AckKind {
+    Cumulative,
+    /// By a SACK block.
+    Selective,
 }
 
 /// An acknowledgment before it is processed.
@@ -91,7 +115,7 @@ impl Detection {
     /// `tick`: tick of the connection's timestamps.
     pub fn new(tick: Duration) -> Self {
         Detection {
-            delivered: (Time::ZERO, 0, 0),
+            delivered: TransmissionKey::NONE,
             rtt: Duration::ZERO,
             min_rtt: None,
             fack: 0,
@@ -119,9 +143,9 @@ impl Detection {
         }
     }
 
-    /// Processes the first acknowledgment of `segment`, by a SACK block if `selectively` (steps 1
-    /// to 3). Returns whether its round trip was measured.
-    pub fn deliver(&mut self, segment: &Sent, selectively: bool) -> bool {
+    /// Processes the first acknowledgment of `segment` (steps 1 to 3). Returns whether its round
+    /// trip was measured.
+    pub fn deliver(&mut self, segment: &Sent, kind: AckKind) -> bool {
         let rtt = self.now.saturating_since(segment.sent_at);
         let (end, is_retransmission) = (segment.end(), segment.transmissions > 1);
         if end > self.fack {
@@ -131,18 +155,20 @@ impl Detection {
         if !is_retransmission {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         }
-        // The acknowledgment may belong to the original. A selective one echoes a segment sent
-        // before all gaps (RFC 7323 §4.3), so its echo is no evidence.
+        // The acknowledgment of a retransmitted segment may belong to the original. It does if it
+        // comes earlier than any round trip, or if it echoes a timestamp from before the
+        // retransmission. A selective acknowledgment echoes a segment sent before all gaps (RFC
+        // 7323 §4.3), so its echo is no evidence.
         let is_older = |echo: Time| echo < whole_ticks(segment.sent_at, self.tick);
         if is_retransmission
             && (self.min_rtt.is_some_and(|min_rtt| rtt < min_rtt)
-                || (!selectively && self.echo.is_some_and(is_older)))
+                || (kind == AckKind::Cumulative && self.echo.is_some_and(is_older)))
         {
             return false;
         }
         // RACK_update: the round trip of the segment acknowledged last, whenever it was sent.
         self.rtt = rtt;
-        self.delivered = self.delivered.max(transmission_key(segment));
+        self.delivered = self.delivered.max(TransmissionKey::of(segment));
         true
     }
 
@@ -160,7 +186,7 @@ impl Detection {
     /// Clears the key of the last delivered segment. After a spurious retransmission an original
     /// has arrived, whose transmission time is unknown.
     pub fn clear_delivered(&mut self) {
-        self.delivered = (Time::ZERO, 0, 0);
+        self.delivered = TransmissionKey::NONE;
     }
 
     /// Ends a recovery.
@@ -185,7 +211,7 @@ impl Detection {
         let max_age = self.rtt + self.reordering_window(in_recovery, sacked);
         let mut marked = MarkedSegments::default();
         let waiting = sent.ring.iter_mut().filter(|segment| !segment.sacked && !segment.lost);
-        for segment in waiting.filter(|segment| transmission_key(segment) < self.delivered) {
+        for segment in waiting.filter(|segment| TransmissionKey::of(segment) < self.delivered) {
             let due = segment.sent_at + max_age;
             if due > now {
                 marked.wait = marked.wait.max(due - now);
@@ -237,7 +263,7 @@ mod tests {
 
     fn deliver(detection: &mut Detection, sent: &mut Outstanding, now: u64, index: usize) {
         detection.process_ack(&ack(now));
-        detection.deliver(&sent.ring[index], true);
+        detection.deliver(&sent.ring[index], AckKind::Selective);
         sent.ring[index].sacked = true;
     }
 
@@ -249,8 +275,9 @@ mod tests {
     #[test]
     fn earlier_segments_are_lost_after_the_reordering_window() {
         let (mut detection, mut sent) = (Detection::new(ms(1)), sent(5));
-        // Segment 3 was sent at 30 ms and took 100 ms. Segment 0 would be lost 125 ms after it was
-        // sent, segment 4 never by this.
+        // Segment 3 was sent at 30 ms and took 100 ms. An earlier segment is lost 125 ms after it
+        // was sent: after this round trip and a reordering window of a quarter of it. Segment 4 was
+        // sent later and is not affected.
         deliver(&mut detection, &mut sent, 130, 3);
         let marked = detection.mark(&mut sent, at(130), false, 1);
         assert_eq!((lost(&sent), marked.segments), (vec![0], 1), "0 has waited for 130 ms, 1 for 120 ms");
@@ -266,8 +293,9 @@ mod tests {
         for (in_recovery, sacked) in [(true, 1), (false, 3)] {
             assert_eq!(detection.mark(&mut board.clone(), at(130), in_recovery, sacked).segments, 3);
         }
-        // Segment 2 arrives after 3: RACK.rtt is its round trip of 111 ms, and the window a quarter
-        // of 100 ms.
+        // Segment 2 arrives after segment 3, which is reordering: RACK.rtt is 111 ms, the round
+        // trip of segment 2, and the reordering window is a quarter of the minimum, 100 ms. Segment
+        // 0 is lost at 136 ms.
         deliver(&mut detection, &mut board, 131, 2);
         assert_eq!(detection.mark(&mut board.clone(), at(131), true, 3).segments, 0);
         assert_eq!(detection.mark(&mut board.clone(), at(136), true, 3).segments, 1, "only 0 is overdue");
@@ -280,20 +308,25 @@ mod tests {
         sent.resend_out_of_order(0, at(140));
         // 50 ms after the retransmission: earlier than any round trip.
         deliver(&mut detection, &mut sent, 190, 0);
-        assert_eq!(detection.delivered, (at(30), 300, 400));
+        let segment_3 = TransmissionKey { sent_at: at(30), next: 300, end: 400 };
+        assert_eq!(detection.delivered, segment_3);
         sent.resend_out_of_order(1, at(200));
         detection.process_ack(&RackAck { echo: Some(at(10)), ..ack(310) });
-        detection.deliver(&sent.ring[1], false);
-        assert_eq!(detection.delivered, (at(30), 300, 400), "it echoes the time of the original");
+        detection.deliver(&sent.ring[1], AckKind::Cumulative);
+        assert_eq!(detection.delivered, segment_3, "it echoes the time of the original");
         detection.process_ack(&RackAck { echo: Some(at(200)), ..ack(310) });
-        detection.deliver(&sent.ring[1], false);
-        assert_eq!((detection.delivered, detection.rtt), ((at(200), 400, 200), ms(110)));
+        detection.deliver(&sent.ring[1], AckKind::Cumulative);
+        // Segment 1 was sent again at 200 ms, when SND.NXT was 400.
+        let segment_1 = TransmissionKey { sent_at: at(200), next: 400, end: 200 };
+        assert_eq!((detection.delivered, detection.rtt), (segment_1, ms(110)));
     }
 
     #[test]
     fn duplicate_reports_widen_the_window_for_sixteen_recoveries() {
         let mut detection =
             Detection { reordering_seen: true, min_rtt: Some(ms(80)), ..Detection::new(ms(1)) };
+        // The window is a quarter of 80 ms, times one plus the number of round trips with a
+        // duplicate report.
         let report = RackAck { duplicate: true, ..ack(200) };
         detection.process_ack(&report);
         assert_eq!(detection.reordering_window(true, 0), ms(40));

@@ -14,7 +14,7 @@ mod detection;
 
 use umts_units::{Duration, Time};
 
-use self::detection::{Detection, MarkedSegments};
+use self::detection::{AckKind, Detection, MarkedSegments};
 use super::{CongestionControl, Duplicate, Flight, NewAck, Outstanding, Prr, Reaction, Selection, Window};
 use crate::packet::SackBlocks;
 use crate::tcp::config::{RtoRule, TcpConfig, Variant};
@@ -41,12 +41,12 @@ pub struct Rack {
     prr: Option<Prr>,
     /// Number of segments in flight.
     pipe: u32,
-    /// Number of segments lost and not sent again since.
+    /// Number of segments that are marked as lost and were not sent again since.
     lost: u32,
     /// Number of SACKed segments.
     sacked: u32,
-    /// New segments sent because others were SACKed, before any recovery. They do not count as load
-    /// (RFC 5681 §3.2, step 2).
+    /// Number of new segments that SACKs allowed to be sent before a recovery began. They do not
+    /// count as load (RFC 5681 §3.2, step 2).
     limited: u32,
     /// Number of segments newly SACKed by the current duplicate.
     newly_sacked: u32,
@@ -61,7 +61,7 @@ pub struct Rack {
     must_send_first: bool,
     /// A segment was retransmitted since losses were last marked.
     has_retransmitted: bool,
-    /// All retransmissions are acknowledged when this sequence number is.
+    /// When this sequence number is acknowledged, all retransmissions are.
     retransmitted_to: u64,
     /// RACK.rtt of the segments that the current acknowledgment covers cumulatively.
     covered_rtt: Option<Duration>,
@@ -103,7 +103,7 @@ impl Rack {
         let covered = sent.ring.iter().take_while(|segment| segment.end() <= ack.ack);
         let mut has_delivered = false;
         for segment in covered.filter(|segment| !segment.sacked) {
-            has_delivered |= self.detection.deliver(segment, false);
+            has_delivered |= self.detection.deliver(segment, AckKind::Cumulative);
         }
         self.covered_rtt = has_delivered.then(|| self.detection.rtt());
     }
@@ -175,8 +175,8 @@ impl Rack {
         self.detection.mark_on_timeout(sent, now, self.phase != Phase::Open, self.sacked);
     }
 
-    /// Whether no outstanding segment can be lost: all were sent, in order, after those that have
-    /// arrived.
+    /// Whether no outstanding segment can be lost, because no recovery is in progress and all
+    /// outstanding segments were sent after those that have arrived.
     #[inline]
     fn needs_no_marking(&self, sent: &Outstanding) -> bool {
         let has_no_gap = self.phase == Phase::Open && sent.sacked_to <= sent.una();
@@ -216,14 +216,14 @@ impl Rack {
         self.must_send_first = true;
         let outstanding = sent.len() as u32;
         let segments = outstanding - std::mem::take(&mut self.limited).min(outstanding);
-        let before = window.cwnd as u32;
+        let cwnd_before = window.cwnd as u32;
         window.enter_fast_recovery(&Flight { segments, ..*flight });
         // `pipe` replaces the inflation.
         window.inflation = 0;
         if let Some(prr) = &mut self.prr {
             // RecoverFS. Linux uses the window instead (`prior_cwnd`).
             let load = outstanding - self.sacked + delivered;
-            *prr = Prr::begin(if self.is_recent_linux { before } else { load });
+            *prr = Prr::begin(if self.is_recent_linux { cwnd_before } else { load });
         }
         self.continue_recovery(window, delivered.max(1), false);
     }
@@ -255,15 +255,15 @@ impl Rack {
     /// Marks the segments that the blocks newly SACK, and passes them to the detection. Returns
     /// their number.
     fn mark_newly_sacked(&mut self, sent: &mut Outstanding, ack: u64, sack: &SackBlocks) -> u32 {
-        let mut first: Option<Time> = None;
+        let mut earliest: Option<Time> = None;
         let newly_sacked = sent.mark_sacked_with(ack, sack, |segment| {
-            self.detection.deliver(segment, true);
+            self.detection.deliver(segment, AckKind::Selective);
             if segment.transmissions == 1 {
-                first = Some(first.map_or(segment.sent_at, |at| at.min(segment.sent_at)));
+                earliest = Some(earliest.map_or(segment.sent_at, |at| at.min(segment.sent_at)));
             }
         });
-        self.sacked_sent_at = first;
-        // Cumulatively acknowledged segments take precedence over SACKed ones.
+        self.sacked_sent_at = earliest;
+        // RACK.rtt of cumulatively acknowledged segments takes precedence over SACKed ones.
         if let Some(rtt) = self.covered_rtt.take() {
             self.detection.set_rtt(rtt);
         }
@@ -291,8 +291,8 @@ impl CongestionControl for Rack {
             self.mark_newly_sacked(sent, ack.flight.una, ack.sack) + ack.segments - ack.removed.sacked;
         window.duplicates = 0;
         let ends = self.phase != Phase::Open && ack.flight.una >= window.recover;
-        // RFC 5681 §3.1: the acknowledgment that ends a timeout recovery opens the window like
-        // those before it.
+        // RFC 5681 §3.1: the acknowledgment that ends a recovery after a timeout raises the window
+        // like the acknowledgments before it.
         let ends_recovery = ends && self.phase == Phase::Recovery;
         if ends {
             self.end(window);
@@ -372,14 +372,15 @@ impl CongestionControl for Rack {
         window.duplicates = 0;
         window.start_again_after_timeout(flight, already_reduced);
         self.count(sent);
-        // Segments that are not lost are still in flight, and the oldest must be sent.
+        // Segments that are not lost are still in flight. The window is increased by their number
+        // so that the oldest segment can be sent.
         window.cwnd += f64::from(self.pipe);
     }
 
     #[inline]
     fn select(&self, window: &Window, sent: &Outstanding, _advertised: u32) -> Selection {
-        let may_leave = self.pipe < window.cwnd as u32 || self.must_send_first;
-        if !may_leave {
+        let may_send = self.pipe < window.cwnd as u32 || self.must_send_first;
+        if !may_send {
             Selection::Wait
         } else if self.lost > 0 {
             sent.ring.iter().position(|segment| segment.lost).map_or(Selection::Wait, Selection::Lost)

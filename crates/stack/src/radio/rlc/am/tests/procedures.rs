@@ -309,6 +309,31 @@ fn later_parts_of_a_report_do_not_wait() {
 }
 
 #[test]
+fn mrw_ack_that_does_not_fit_beside_a_prepared_report_is_sent_in_the_next_status() {
+    let mut entity = TestEntity::new(RlcConfig {
+        missing_pdu_indication: MissingPduIndication::Off,
+        piggyback: Piggyback::BuildAround,
+        piggyback_wait: Duration::from_millis(10),
+        mrw_acknowledgment: MrwAcknowledgment::Explicit,
+        granted_window: Some(512),
+        ..config()
+    });
+    // Every second PDU of 600 is missing, so a part of the report fills a PDU.
+    let lost: Vec<u32> = (0..100).step_by(2).collect();
+    for set in 0..6u64 {
+        entity.at(50).receives(&data(set * 100, set * 100 + 99, set == 5, &[]), &lost);
+    }
+    // The report is prepared when the wait ends. The MRW arrives after that.
+    assert!(entity.at(61).sends(0).is_empty());
+    entity.at(65).receives_control(Pdu::Status(Status {
+        mrw: Some(Mrw { sn: Sn::of(1), n_length: 0, beyond_window: false }),
+        ..Status::default()
+    }));
+    let statuses = entity.at(70).sends(2);
+    assert_eq!(statuses, ["STATUS window 512 ack 256", "STATUS window 512 MRW ACK 2 ack 2"]);
+}
+
+#[test]
 fn a_report_is_piggybacked_on_the_padding_of_a_retransmitted_pdu() {
     let mut entity = TestEntity::new(RlcConfig { piggyback: Piggyback::Padding, ..config() });
     entity.submits(0, 90).unwrap();

@@ -1,0 +1,110 @@
+//! HARQ and reordering of one direction of a bearer on the HS-DSCH or the E-DCH, from trace events.
+
+use umts_units::{Duration, Time};
+
+/// State of the blocks of one direction of a bearer.
+#[derive(Debug, Default)]
+pub(super) struct Harq {
+    /// Number of blocks whose last transmission failed, and which will be repeated.
+    failed_blocks: u32,
+    /// End of the last repetition.
+    repeated_until: Time,
+    /// A block was lost for good, and no later block has gone up to RLC since.
+    has_lost_block: bool,
+    /// A block was decoded while an earlier one is missing. It waits in the reordering queue.
+    has_held_block: bool,
+}
+
+impl Harq {
+    /// Transmission number `attempt` of a block begins and lasts one `tti`. `is_decoded`: the receiver
+    /// has the block after it. `is_last`: the block has ended.
+    pub fn transmitted(&mut self, now: Time, tti: Duration, attempt: u8, is_decoded: bool, is_last: bool) {
+        match (attempt, is_last) {
+            (1, true) => {}
+            (1, false) => self.failed_blocks += 1,
+            (_, is_last) => {
+                self.failed_blocks = self.failed_blocks.saturating_sub(u32::from(is_last));
+                self.repeated_until = now + tti;
+            }
+        }
+        self.has_lost_block |= is_last && !is_decoded;
+        let is_block_missing = self.failed_blocks > 0 || self.has_lost_block;
+        self.has_held_block = is_block_missing && (self.has_held_block || is_decoded);
+    }
+
+    /// The reordering queue no longer waits for lost blocks: timer T1 expired, or the window moved.
+    pub fn released(&mut self) {
+        (self.has_lost_block, self.has_held_block) = (false, false);
+    }
+
+    /// Whether a block of the bearer is repeated, or waits to be repeated.
+    pub fn is_repeating(&self, now: Time) -> bool {
+        self.failed_blocks > 0 || now < self.repeated_until
+    }
+
+    /// End of the repetition on the air, if there is one.
+    pub fn repeated_until(&self) -> Time {
+        self.repeated_until
+    }
+
+    /// Whether the reordering queue holds blocks back because an earlier block was lost for good.
+    pub fn holds_blocks(&self) -> bool {
+        self.has_lost_block && self.has_held_block
+    }
+
+    /// HARQ is reset: the UE leaves the channel.
+    pub fn reset(&mut self) {
+        *self = Harq::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TTI: Duration = Duration::from_millis(2);
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_block_is_repeated_from_its_first_failure_to_the_end_of_its_last_transmission() {
+        let mut harq = Harq::default();
+        harq.transmitted(ms(0), TTI, 1, false, false);
+        assert!(harq.is_repeating(ms(11)));
+        harq.transmitted(ms(12), TTI, 2, true, true);
+        assert!(harq.is_repeating(ms(13)));
+        assert!(!harq.is_repeating(ms(14)));
+    }
+
+    #[test]
+    fn a_repetition_after_a_misread_answer_ends_no_block() {
+        let mut harq = Harq::default();
+        harq.transmitted(ms(0), TTI, 1, true, true);
+        harq.transmitted(ms(2), TTI, 1, false, false);
+        harq.transmitted(ms(12), TTI, 2, false, false);
+        assert!(harq.is_repeating(ms(14)), "the second block still waits");
+    }
+
+    #[test]
+    fn a_block_that_overtook_a_lost_one_is_held() {
+        let mut harq = Harq::default();
+        harq.transmitted(ms(0), TTI, 1, false, false);
+        harq.transmitted(ms(2), TTI, 1, true, true);
+        assert!(!harq.holds_blocks(), "HARQ still repeats the first block");
+        harq.transmitted(ms(12), TTI, 2, false, true);
+        assert!(harq.holds_blocks());
+    }
+
+    #[test]
+    fn blocks_after_a_lost_one_are_held_until_timer_t1_expires() {
+        let mut harq = Harq::default();
+        harq.transmitted(ms(0), TTI, 1, false, true);
+        assert!(!harq.holds_blocks(), "no later block was decoded");
+        harq.transmitted(ms(2), TTI, 1, true, true);
+        assert!(harq.holds_blocks());
+        harq.released();
+        assert!(!harq.holds_blocks());
+    }
+}
