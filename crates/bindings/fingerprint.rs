@@ -49,7 +49,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
             if !EXCLUDED_FOLDERS.iter().any(|name| entry.file_name() == *name) {
                 collect(&path, files)?;
             }
-        } else if path.extension().is_some_and(|e| e == "rs" || e == "toml") {
+        } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "toml") {
             files.push(path);
         }
     }
@@ -64,8 +64,14 @@ pub fn locked(lock: &str) -> BTreeMap<String, String> {
     let mut queue: Vec<String> = CRATES.iter().map(|name| format!("umts-{name}")).collect();
     while let Some(name) = queue.pop() {
         // A dependency includes its version if the lock file has several versions of the package.
-        let (name, version) = name.split_once(' ').map_or((name.as_str(), None), |(n, v)| (n, Some(v)));
-        for package in packages.iter().filter(|p| p.name == name && version.is_none_or(|v| p.version == v)) {
+        let (name, version) = match name.split_once(' ') {
+            Some((name, version)) => (name, Some(version)),
+            None => (name.as_str(), None),
+        };
+        let is_named = |package: &&Package| {
+            package.name == name && version.is_none_or(|version| package.version == version)
+        };
+        for package in packages.iter().filter(is_named) {
             let key = format!("{} {}", package.name, package.version);
             if versions.insert(key, package.version.clone()).is_none() {
                 queue.extend(package.dependencies.iter().cloned());

@@ -282,6 +282,14 @@ class Waiting:
     def become(self, place: Place | None = None) -> None: ...
     def is_process(self, process: int) -> None: ...
 
+@final
+class FaultControl:
+    """Sets and removes faults of one emulation, from any thread."""
+
+    def __new__(cls) -> FaultControl: ...
+    def set(self, scenario: Scenario, name: str, values: str) -> int: ...
+    def remove(self, name: str) -> int: ...
+
 def leave_host(keep_network: bool) -> None: ...
 def settle(name_server: str | None = None) -> None: ...
 def measure_lateness(period_s: float, duration_s: float) -> tuple[float, float, float]: ...
@@ -301,6 +309,7 @@ def emulate(
     wires: tuple[str, str] | None = None,
     proxy: Sequence[str] | None = None,
     proxy_sides: tuple[Sequence[tuple[str, str]], Sequence[tuple[str, str]]] = ([], []),
+    faults: FaultControl | None = None,
     recording: str | None = None,
     real_time: bool = False,
     waits: bool = False,
@@ -319,6 +328,7 @@ def replay(
     *,
     real_ues: int | None,
     end_s: float,
+    faults: Sequence[tuple[int, str, str | None]] = [],
     has_internet: bool = False,
     splits: bool = False,
     keep_flows: bool = False,

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 
 _MAX_DIGITS = 15
 
+_SMALLEST_IN_FULL, _FIRST_WITH_EXPONENT = 1e-4, 1e9
+"""Numbers between these are written in full, others with an exponent."""
+
 NO_NUMBER = "–"
 """Text for a missing number."""
 
@@ -19,7 +22,7 @@ def number(value: float | None, digits: int = 4) -> str:
         return "∞" if value > 0 else "-∞"
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
-    if not 1e-4 <= abs(value) < 1e9:
+    if not _SMALLEST_IN_FULL <= abs(value) < _FIRST_WITH_EXPONENT:
         return f"{value:.{digits - 1}e}"
     decimals = digits - 1 - math.floor(math.log10(abs(value)))
     return f"{value:.{max(0, decimals)}f}"
@@ -64,7 +67,7 @@ def estimate(mean: float | None, half_width: float | None, n: int | None = None)
     rounded = float(f"{half_width:.1e}")
     decimals = 1 - math.floor(math.log10(rounded))
     size = max(abs(mean), rounded)
-    if not 1e-4 <= size < 1e9:
+    if not _SMALLEST_IN_FULL <= size < _FIRST_WITH_EXPONENT:
         exponent = math.floor(math.log10(size))
         places = max(0, decimals + exponent)
         power = f"e{exponent:+03d}"

@@ -34,6 +34,8 @@ Different requests usually differ within these bytes, although many begin alike.
 _PROXY_SIGNATURE = b"\r\n\r\n\x00\r\nQUIT\n"
 """First bytes of a PROXY protocol header, version 2."""
 
+_PROXY_HEADER_LENGTH = 16
+
 
 @dataclass(frozen=True, slots=True)
 class SplitTransfer:
@@ -196,8 +198,9 @@ def _proxy_preamble(first_bytes: tuple[bytes, bytes]) -> tuple[int, int]:
     PROXY protocol.
     """
     client, server = first_bytes
-    if client.startswith(_PROXY_SIGNATURE) and len(client) >= 16:
-        return 16 + int.from_bytes(client[14:16]), 0
+    if client.startswith(_PROXY_SIGNATURE) and len(client) >= _PROXY_HEADER_LENGTH:
+        # The last two bytes of the header are the length of the addresses after it.
+        return _PROXY_HEADER_LENGTH + int.from_bytes(client[14:16]), 0
     if client[:1] == b"\x05" and server[:2] == b"\x05\x00":
         start = 2 + client[1]
         return start + _socks_message_length(client[start:]), 2 + _socks_message_length(server[2:])

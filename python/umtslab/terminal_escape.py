@@ -19,7 +19,7 @@ _CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f
 
 def printable(text: str) -> str:
     r"""Replace control characters by escapes like ``\u001b``, which are equivalent in JSON."""
-    return _CONTROL_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _CONTROL_CHARACTERS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 class EscapingStream:

@@ -54,13 +54,14 @@ def serve(path: Path, bursts: list[str]) -> None:
 
 def counters() -> dict[str, int]:
     """Return the TCP counters of the network namespace."""
-    found: dict[str, int] = {}
+    values_by_name: dict[str, int] = {}
     for file in FILES:
+        # A line with names is followed by a line with their values. Both begin with the protocol.
         lines = Path(file).read_text().splitlines()
         for names, values in zip(lines[::2], lines[1::2], strict=True):
             if names.startswith(("Tcp:", "TcpExt:")):
-                found.update(zip(names.split()[1:], map(int, values.split()[1:]), strict=True))
-    return found
+                values_by_name.update(zip(names.split()[1:], map(int, values.split()[1:]), strict=True))
+    return values_by_name
 
 
 def fetch(address: str) -> None:

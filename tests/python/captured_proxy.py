@@ -44,12 +44,12 @@ def write(file: Path, packets: list[tuple[float, bytes]], port: int) -> None:
     """Write the TCP packets of one port to a pcap file with Ethernet frames."""
     with file.open("wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, 1))
-        for at, octets in packets:
+        for time_s, octets in packets:
             # Byte 23 is the protocol of an IPv4 header without options, 6 is TCP; bytes 34 to 37 are
             # the ports.
             if len(octets) >= 38 and port in struct.unpack("!HH", octets[34:38]) and octets[23] == 6:
-                stamp = (int(at), int(at % 1 * 1e6), len(octets), len(octets))
-                out.write(struct.pack("<IIII", *stamp) + octets)
+                seconds, microseconds = int(time_s), int(time_s % 1 * 1e6)
+                out.write(struct.pack("<IIII", seconds, microseconds, len(octets), len(octets)) + octets)
 
 
 def main(folder: Path, mode: str, count: int) -> None:
@@ -81,10 +81,12 @@ def main(folder: Path, mode: str, count: int) -> None:
             listener.start()
 
             def fetch(number: int) -> tuple[int, bytes, int]:
+                """Return the client's port, the name and the number of bytes of a transfer."""
                 name = random.Random(number).randbytes(16)
                 with proxied.connect(proxy.address) as connection:
-                    own = connection.getsockname()[1]
+                    client_port = connection.getsockname()[1]
                     if mode == "socks5":
+                        # Version 5, one method: no authentication. Then CONNECT to an IPv4 address.
                         connection.sendall(b"\x05\x01\x00")
                         assert connection.recv(2) == b"\x05\x00"
                         host, port = server
@@ -95,7 +97,7 @@ def main(folder: Path, mode: str, count: int) -> None:
                     octets = 0
                     while part := connection.recv(65536):
                         octets += len(part)
-                return own, name, octets
+                return client_port, name, octets
 
             with ThreadPoolExecutor(8) as pool:
                 transfers = list(pool.map(fetch, range(count)))
@@ -105,7 +107,7 @@ def main(folder: Path, mode: str, count: int) -> None:
             listener.join()
     write(folder / "clients.pcap", packets, proxy.address[1])
     write(folder / "servers.pcap", packets, server[1])
-    print(json.dumps([[own, proxy_ports[name], octets] for own, name, octets in transfers]))
+    print(json.dumps([[client_port, proxy_ports[name], octets] for client_port, name, octets in transfers]))
 
 
 if __name__ == "__main__":

@@ -200,13 +200,15 @@ def many_cells() -> Run:
 def run_of_kind(recorded: Run, switched: Run, tdd: Run, many_cells: Run) -> Callable[[str], Run]:
     """Returns the run that has the series of a kind of figure."""
 
-    def of(kind: str) -> Run:
+    def run_with_series(kind: str) -> Run:
         series = set(KINDS[kind].series)
         if LAYOUT_SERIES & series:
             return many_cells
-        return tdd if "slots" in series else switched if SERIES_OF_SWITCHED_USERS & series else recorded
+        if "slots" in series:
+            return tdd
+        return switched if SERIES_OF_SWITCHED_USERS & series else recorded
 
-    return of
+    return run_with_series
 
 
 def short(*overrides: tuple[str, str]) -> Scenario:

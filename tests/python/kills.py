@@ -89,7 +89,7 @@ def kill_times(seed: int) -> random.Random:
     return random.Random(seed)
 
 
-def rows(out: Path) -> list[tuple[object, ...]]:
+def catalogue_rows(out: Path) -> list[tuple[object, ...]]:
     """Return the catalogue without creation times, and without the folder in the commands."""
     names = (
         "key, result, scenario, scenario_hash, parameters, version, code_commit, code, seed, run, events, "

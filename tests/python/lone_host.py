@@ -74,7 +74,7 @@ def umts(*words: str, **options: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(line, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
-def left() -> dict[str, Any]:
+def left_on_host() -> dict[str, Any]:
     """Return what emulations have on the host: forwarding setting, devices, holds, their folder.
 
     A hold is a file for each emulation that needs forwarding. The last one restores the setting.
@@ -93,7 +93,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
     """Wait until the condition is true. Fails after `WAIT_S`."""
     deadline = time.monotonic() + WAIT_S
     while not condition():
-        assert time.monotonic() < deadline, left()
+        assert time.monotonic() < deadline, left_on_host()
         time.sleep(0.05)
 
 
@@ -101,7 +101,12 @@ def reach(*options: str) -> dict[str, Any]:
     """Emulate a program that resolves a server's name and gets the program's address from the server."""
     emulation = emulate(*options, "--", sys.executable, "-c", ADDRESS_CLIENT)
     output, errors = emulation.communicate()
-    return {"status": emulation.returncode, "output": output.strip(), "errors": errors, "left": left()}
+    return {
+        "status": emulation.returncode,
+        "output": output.strip(),
+        "errors": errors,
+        "left": left_on_host(),
+    }
 
 
 REACH_HOST = """
@@ -135,29 +140,34 @@ def own_services() -> dict[str, Any]:
                 connection, _ = server.accept()
                 connection.sendall(b"reached")
                 connection.close()
-            if left()["devices"] and not ipv6:
+            if left_on_host()["devices"] and not ipv6:
                 # The device can vanish meanwhile, so a failure is not an error.
                 show = ["ip", "-6", "-o", "address", "show", "dev", "umts-gi0"]
                 ipv6 = subprocess.run(show, capture_output=True, text=True, check=False).stdout
             time.sleep(0.02)
         output, errors = emulation.communicate()
-        results[name] = {"output": output.splitlines(), "errors": errors, "IPv6": ipv6, "left": left()}
+        results[name] = {
+            "output": output.splitlines(),
+            "errors": errors,
+            "IPv6": ipv6,
+            "left": left_on_host(),
+        }
     return results
 
 
 def two_at_once() -> list[dict[str, Any]]:
     """Run two emulations that overlap. Returns the state of the host after each of them ends."""
     first = emulate("-q", "--", "sleep", "1000")
-    wait_for(lambda: left()["devices"] == ["umts-gi0"])
+    wait_for(lambda: left_on_host()["devices"] == ["umts-gi0"])
     second = emulate("-q", "--", sys.executable, "-c", ADDRESS_CLIENT)
     output = second.communicate()[0].strip()
-    between = left()
+    between = left_on_host()
     first.terminate()
     first.wait()
     # On SIGTERM the command does not wait for the processes that restore the host. The folder is
     # removed last.
-    wait_for(lambda: left()["devices"] == [] and not left()["folder"])
-    return [{"output": output, "left": between}, {"left": left()}]
+    wait_for(lambda: left_on_host()["devices"] == [] and not left_on_host()["folder"])
+    return [{"output": output, "left": between}, {"left": left_on_host()}]
 
 
 VICTIMS = ("umtslab emulate", "emulate.launcher", "emulate.emulator")
@@ -177,13 +187,13 @@ def killed() -> list[dict[str, Any]]:
     # Both are stopped before the kills, so that neither can restore the host.
     states.append(_kill(VICTIMS[:2], stopped=True))
     subprocess.run([sys.executable, "-m", "umtslab", "doctor", "--clean"], check=True, stdout=sys.stderr)
-    states.append(left())
+    states.append(left_on_host())
     return states
 
 
 def make_hosts() -> None:
     """Create the devices ``left`` and ``right``, and a host behind each."""
-    for name, last in (("left", 10), ("right", 20)):
+    for name, number in (("left", 10), ("right", 20)):
         host = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
         own = os.readlink("/proc/self/ns/net")
         wait_for_namespace(host.pid, own)
@@ -194,8 +204,8 @@ def make_hosts() -> None:
         run("ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", str(host.pid))
         run("ip", "link", "set", name, "up")
         for words in (
-            f"address add 198.51.100.{last}/24 dev eth0",
-            f"address add 2001:db8::{last}/64 dev eth0 nodad",
+            f"address add 198.51.100.{number}/24 dev eth0",
+            f"address add 2001:db8::{number}/64 dev eth0 nodad",
             "link set eth0 up",
         ):
             run("nsenter", f"--net={namespace}", "ip", *words.split())
@@ -233,7 +243,7 @@ def _state() -> dict[str, Any]:
         for device in json.loads(output_of("ip", "-j", "-d", "address"))
     ]
     return {
-        **left(),
+        **left_on_host(),
         "devices": devices,
         "routes": output_of("ip", "route"),
         "packet sockets": len(Path("/proc/net/packet").read_text().splitlines()),
@@ -268,11 +278,11 @@ def closed_terminal() -> dict[str, Any]:
     # Under nohup the tests would pass on an ignored SIGHUP, which an emulation leaves ignored.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     emulation = emulate("-q", "--", "sleep", "1000", start_new_session=True)
-    wait_for(lambda: left()["devices"] == ["umts-gi0"])
+    wait_for(lambda: left_on_host()["devices"] == ["umts-gi0"])
     os.killpg(emulation.pid, signal.SIGHUP)
     emulation.wait()
-    wait_for(lambda: left()["devices"] == [] and not left()["folder"])
-    return left()
+    wait_for(lambda: left_on_host()["devices"] == [] and not left_on_host()["folder"])
+    return left_on_host()
 
 
 def _kill(victims: tuple[str, ...], *, stopped: bool = False) -> dict[str, Any]:
@@ -281,7 +291,7 @@ def _kill(victims: tuple[str, ...], *, stopped: bool = False) -> dict[str, Any]:
     Returns what is left on the host.
     """
     emulation = emulate("-q", "--", "sleep", "1000")
-    wait_for(lambda: left()["devices"] == ["umts-gi0"])
+    wait_for(lambda: left_on_host()["devices"] == ["umts-gi0"])
     pids = [pid for victim in victims for pid in processes(victim)]
     assert len(pids) >= len(victims)
     for pid in pids if stopped else ():
@@ -289,15 +299,15 @@ def _kill(victims: tuple[str, ...], *, stopped: bool = False) -> dict[str, Any]:
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
     emulation.wait()
-    wait_for(lambda: left()["devices"] == [])
+    wait_for(lambda: left_on_host()["devices"] == [])
     if not stopped:
-        wait_for(lambda: not left()["folder"])
-    return left()
+        wait_for(lambda: not left_on_host()["folder"])
+    return left_on_host()
 
 
 def processes(part: str) -> list[int]:
     """Return the processes with `part` in their command line, except process 1."""
-    found = []
+    pids = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and folder.name != "1":
             try:
@@ -305,8 +315,8 @@ def processes(part: str) -> list[int]:
             except OSError:
                 continue
             if part in words:
-                found.append(int(folder.name))
-    return found
+                pids.append(int(folder.name))
+    return pids
 
 
 def run(*words: str) -> None:

@@ -20,14 +20,16 @@ def follow(text: str, user: User) -> tuple[int, str]:
     Blocks with a title are written into files, commands are run, and each shown output is replaced
     by the printed one. Returns the number of commands, and the new text of the page.
     """
-    printed, count, parts, end = "", 0, [], 0
-    for found in _BLOCK.finditer(text):
-        language, title, content = found.groups()
-        parts.append(text[end : found.start()])
-        end = found.end()
+    printed, count = "", 0
+    parts, end = [], 0
+    for block in _BLOCK.finditer(text):
+        language, title, content = block.groups()
+        parts.append(text[end : block.start()])
+        end = block.end()
         if language == "text" and printed:
             content = shown(content, printed)
-        parts.append(f"```{language}{f' title={chr(34)}{title}{chr(34)}' if title else ''}\n{content}```")
+        heading = f'{language} title="{title}"' if title else language
+        parts.append(f"```{heading}\n{content}```")
         if title:
             (user.folder / title).write_text(content, encoding="utf-8")
         if language == "sh":
@@ -53,12 +55,14 @@ def shown(old: str, printed: str) -> str:
     """
     if ELLIPSIS not in old.splitlines():
         return printed
-    rest = iter(printed.splitlines())
+    printed_lines = iter(printed.splitlines())
     new = []
     for line in old.splitlines():
-        head = re.split(r"\s\s", line.strip())[0]
-        match = (
-            line if line == ELLIPSIS else next((one for one in rest if one.strip().startswith(head)), None)
-        )
-        new.append(f"(not printed) {line}" if match is None else match)
+        if line == ELLIPSIS:
+            new.append(line)
+            continue
+        name_of_row = re.split(r"\s\s", line.strip())[0]
+        # The search continues after the previous match.
+        matching = (other for other in printed_lines if other.strip().startswith(name_of_row))
+        new.append(next(matching, f"(not printed) {line}"))
     return "\n".join(new) + "\n"

@@ -38,10 +38,11 @@ class Proxy:
         self.process = subprocess.Popen(line, text=True, stderr=subprocess.PIPE)
         assert self.process.stderr is not None
         first = self.process.stderr.readline()
-        found = re.match(r"listens at (.+):(\d+), for up to ([\d,]+)", first)
-        assert found is not None, first + self.process.stderr.read()
-        self.address: Address = (found[1].strip("[]"), int(found[2]))
-        self.room = int(found[3].replace(",", ""))
+        match = re.match(r"listens at (.+):(\d+), for up to ([\d,]+)", first)
+        assert match is not None, first + self.process.stderr.read()
+        host, port, room = match.groups()
+        self.address: Address = (host.strip("[]"), int(port))
+        self.room = int(room.replace(",", ""))
         # Two more lines describe the TCP of both sides. Tests read the lines after them.
         for _ in range(2):
             self.process.stderr.readline()

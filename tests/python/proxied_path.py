@@ -60,15 +60,15 @@ def _run(*words: str) -> str:
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
-def _reaches(wanted: dict[str, str]) -> bool:
-    """Whether the state of the host becomes `wanted` within 10 s.
+def _returns_to(before: dict[str, str]) -> bool:
+    """Whether the state of the host becomes `before` again within 10 s.
 
     The kernel removes routes shortly after their device.
     """
     deadline = time.monotonic() + 10
-    while state() != wanted and time.monotonic() < deadline:
+    while state() != before and time.monotonic() < deadline:
         time.sleep(0.02)
-    return state() == wanted
+    return state() == before
 
 
 def make_path() -> None:
@@ -269,9 +269,15 @@ def ordered(*words: str) -> dict[str, list[str]]:
     return comments
 
 
+NETLINK_NETFILTER = 12
+NFNL_SUBSYS_NFTABLES, NFT_MSG_GETRULE = 10, 7
 NFTA_RULE_CHAIN, NFTA_RULE_USERDATA = 2, 7
+NLM_F_REQUEST, NLM_F_DUMP = 0x001, 0x300
 NLMSG_ERROR, NLMSG_DONE = 2, 3
-"""Types of netlink attributes and messages, as in the kernel's headers."""
+"""Protocol, types of messages and attributes, and flags of netlink, as in the kernel's headers."""
+
+NETLINK_HEADERS = 20
+"""Bytes of the headers of a message: 16 of netlink, 4 of netfilter."""
 
 
 def rules() -> dict[str, list[str]]:
@@ -279,11 +285,16 @@ def rules() -> dict[str, list[str]]:
 
     They are read over netlink, so that the test does not need the tool ``nft``.
     """
-    netlink_netfilter = 12
-    netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, netlink_netfilter)
+    netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_NETFILTER)
     netlink.bind((0, 0))
-    # A dump request of NFT_MSG_GETRULE for all families.
-    netlink.send(struct.pack("=IHHIIBBH", 20, 10 << 8 | 7, 0x301, 1, 0, 0, 0, 0))
+    # The zeros ask for all families of addresses.
+    kind = NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETRULE
+    sequence_number = 1
+    netlink.send(
+        struct.pack(
+            "=IHHIIBBH", NETLINK_HEADERS, kind, NLM_F_REQUEST | NLM_F_DUMP, sequence_number, 0, 0, 0, 0
+        )
+    )
     comments: dict[str, list[str]] = {}
     while True:
         answer = netlink.recv(1 << 17)
@@ -291,11 +302,12 @@ def rules() -> dict[str, list[str]]:
             length, kind = struct.unpack_from("=IH", answer)
             if kind in (NLMSG_ERROR, NLMSG_DONE):
                 return comments
-            attributes = _attributes(answer[20:length])
+            attributes = _attributes(answer[NETLINK_HEADERS:length])
             chain = attributes[NFTA_RULE_CHAIN].rstrip(b"\0").decode()
             # The user data of a rule are its comment, after a type and a length.
             comment = attributes.get(NFTA_RULE_USERDATA, b"")[2:].rstrip(b"\0").decode()
             comments.setdefault(chain, []).append(comment)
+            # Messages begin at multiples of four bytes.
             answer = answer[(length + 3) & ~3 :]
 
 
@@ -384,7 +396,7 @@ def killed(if_dead: str) -> list[dict[str, Any]]:
             "changed": [name for name in after if after[name] != before[name]],
             "reset": query_servers()[SERVER[0]]["reset"],
             "cleaned": _run(sys.executable, "-m", "umtslab", "doctor", "--clean").strip(),
-            "is_restored": _reaches(before),
+            "is_restored": _returns_to(before),
             "reset after cleaning": query_servers()[SERVER[0]]["reset"],
         }
         results.append(result)

@@ -76,13 +76,14 @@ class User:
 
 
 def missing(quoted: str, printed: str) -> str | None:
-    """Return the first line of `quoted` that `printed` lacks in this order. None if there is none.
+    """Return the first line of `quoted` that `printed` lacks in this order, or None.
 
     `…` stands for any number of lines, and at the end of a line for its rest.
     """
-    rest = iter(printed.splitlines())
+    printed_lines = iter(printed.splitlines())
     for line in quoted.splitlines():
-        if line.strip() != "…" and not any(is_line(line, other) for other in rest):
+        # The search continues after the previous match.
+        if line.strip() != "…" and not any(is_line(line, other) for other in printed_lines):
             return line
     return None
 
@@ -100,4 +101,4 @@ def without_numbers(text: str) -> str:
 
 def numbers(text: str) -> list[float]:
     """Return the numbers of a text."""
-    return [float(found.replace(",", "").replace("−", "-")) for found in NUMBER.findall(text)]
+    return [float(word.replace(",", "").replace("−", "-")) for word in NUMBER.findall(text)]

@@ -67,8 +67,8 @@ class Served:
                     connection.putheader(name, value)
             connection.endheaders(body)
             answer = connection.getresponse()
-            found = {name.lower(): value for name, value in answer.getheaders()}
-            return Answer(answer.status, found, answer.read())
+            answer_headers = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, answer_headers, answer.read())
         finally:
             connection.close()
 

@@ -46,8 +46,8 @@ def _value(line: str, row: tuple[str, ...], heading: str, column: str) -> float:
 
 def _span(line: str, column: str) -> tuple[int, int] | None:
     """Return start and end of a column's name in a heading. Numbers are aligned with its end."""
-    found = re.search(rf"(?:^|\s\s|^\s*){re.escape(column)}(?: \([^)]*\))?(?=\s\s|$)", line)
-    return None if found is None else found.span()
+    match = re.search(rf"(?:^|\s\s|^\s*){re.escape(column)}(?: \([^)]*\))?(?=\s\s|$)", line)
+    return None if match is None else match.span()
 
 
 def _has(line: str, word: str) -> bool:

@@ -96,25 +96,25 @@ def damage(store: Path, draws: random.Random) -> str:
     return f"{kind} {file.relative_to(store)}"
 
 
-def must_heal(original: SoundStore, out: Path, changes: int, draws: random.Random) -> None:
+def damage_and_restore(original: SoundStore, out: Path, changes: int, draws: random.Random) -> None:
     """Damage a copy of a store, use it, and check that the commands restore every byte."""
     shutil.copytree(original.store, out)
     damages = [damage(out, draws) for _ in range(changes)]
     try:
-        _must_heal(original, out, is_repaired=draws.random() < 0.5)
+        _use_and_restore(original, out, with_repair=draws.random() < 0.5)
     except Exception as error:
         raise AssertionError(f"after {damages}: {error!r}") from error
     shutil.rmtree(out)
 
 
-def _must_heal(original: SoundStore, out: Path, *, is_repaired: bool) -> None:
-    """Use the damaged store `out`, repair it if `is_repaired`, and restore it by its commands.
+def _use_and_restore(original: SoundStore, out: Path, *, with_repair: bool) -> None:
+    """Use the damaged store `out`, repair it if `with_repair`, and restore it by its commands.
 
     Until the restoration, readers get exactly the runs with intact files.
     """
     whole = tree(original.store / "runs")
-    intact = sound(whole, tree(out / "runs"))
-    assert readable(out) == intact
+    intact = intact_runs(whole, tree(out / "runs"))
+    assert readable_runs(out) == intact
     use: list[tuple[object, ...]] = [
         ("export", out, "--csv"),
         ("export", "pair", "--csv", "--out", out),
@@ -124,11 +124,11 @@ def _must_heal(original: SoundStore, out: Path, *, is_repaired: bool) -> None:
     ]
     for words in use:
         finished(words, 0, 2)
-    if is_repaired:
+    if with_repair:
         finished(("doctor", out, "--repair"))
         finished(("doctor", out))
-    assert sound(whole, tree(out / "runs")) == intact
-    assert readable(out) == intact
+    assert intact_runs(whole, tree(out / "runs")) == intact
+    assert readable_runs(out) == intact
     for words in original.commands(out):
         finished(words)
     assert tree(out / "runs") == whole
@@ -136,7 +136,7 @@ def _must_heal(original: SoundStore, out: Path, *, is_repaired: bool) -> None:
     finished(("doctor", out))
 
 
-def readable(store: Path) -> set[str]:
+def readable_runs(store: Path) -> set[str]:
     """Return the keys of the runs that a reader gets. All their tables must be readable."""
     with read_store(store, tell=lambda _: None) as reader:
         runs = reader.runs()
@@ -147,7 +147,7 @@ def readable(store: Path) -> set[str]:
     return {run.key for run in runs}
 
 
-def sound(whole: dict[str, bytes], present: dict[str, bytes]) -> set[str]:
+def intact_runs(whole: dict[str, bytes], present: dict[str, bytes]) -> set[str]:
     """Return the keys of the runs of which all files are present and equal to the ones in `whole`."""
     keys = {name.partition("/")[0] for name in whole}
     return {

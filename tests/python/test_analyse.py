@@ -13,6 +13,7 @@ import umtslab
 from conftest import FTP, Umts, command
 from umtslab import analyse_captures
 from umtslab.captures import units
+from umtslab.cli.capture_files import captures_of, command_for_pdus
 from umtslab.run import Run
 
 PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)
@@ -199,6 +200,17 @@ def test_a_folder_or_a_result_selects_its_captures(umts: Umts, tmp_path: Path) -
     assert "other has no captures: run it again with --pcap" in umts("analyse", "other", status=2).stderr
     (tmp_path / "empty").mkdir()
     assert "empty has no captures" in umts("analyse", "empty", status=2).stderr
+
+
+def test_a_capture_of_the_iub_is_skipped_with_its_command(tmp_path: Path) -> None:
+    for name in ("server.pcapng", "iub.pcapng"):
+        (tmp_path / name).touch()
+    packets, pdus = captures_of([str(tmp_path)], tmp_path)
+    assert ([path.name for path in packets], [path.name for path in pdus]) == (
+        ["server.pcapng"],
+        ["iub.pcapng"],
+    )
+    assert command_for_pdus(pdus[0]) == f"wireshark -o fp.call_mac:FALSE {tmp_path}/iub.pcapng"
 
 
 def write_flood(file: Path, connections: int) -> None:

@@ -67,7 +67,8 @@ def test_only_runs_of_both_sides_are_paired() -> None:
 
 def test_a_scenario_equals_itself(scenario: Scenario) -> None:
     comparison = compare(simulate(scenario, runs=2), simulate(scenario, runs=2))
-    assert {d.verdict for d in comparison.differences} <= {Verdict.EQUAL, Verdict.NOT_MEASURED}
+    verdicts = {difference.verdict for difference in comparison.differences}
+    assert verdicts <= {Verdict.EQUAL, Verdict.NOT_MEASURED}
 
 
 def test_more_block_errors_reduce_goodput(umts: Umts) -> None:

@@ -276,6 +276,7 @@ def test_programs_do_not_inherit_the_emulators_memory_setting(
 
 
 def test_hostile_packets_are_counted_and_dropped(umts: Umts, tmp_path: Path) -> None:
+    # Empty, cut, with wrong versions, with wrong lengths, with options, for no server, too large.
     flood = (
         "import socket, struct\n"
         "s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)\n"

@@ -36,6 +36,7 @@ Outcome = tuple[CaptureAnalysis, dict[str, int]]
 """The analysis of the server's capture, and the counters of the server's kernel."""
 
 Outcomes = dict[tuple[int, bool], Future[Outcome]]
+"""The outcome of each case, by its number and whether the kernel uses RACK."""
 
 COUNTERS = {
     "tcp_retransmissions": ("RetransSegs",),

@@ -21,7 +21,7 @@ WAIT_S = 30
 """Timeout for an answer on the loopback, which normally comes at once."""
 
 NOTHING = {"forwards": "0", "devices": [], "holds": [], "folder": False}
-"""What is left on a host without emulations: see `lone_host.left`."""
+"""What is left on a host without emulations: see `lone_host.left_on_host`."""
 
 
 def skip_without_host() -> None:

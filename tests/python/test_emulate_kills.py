@@ -7,8 +7,9 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import lone_host
 import pytest
@@ -44,12 +45,12 @@ class Emulation:
     ``sleep 1000``.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, variables: Mapping[str, str] = MappingProxyType({})) -> None:
         self.folder = folder
         self.temporary = folder / "temporary"
         self.temporary.mkdir()
         self.mark = f"{os.getpid()}-{time.monotonic_ns()}"
-        environment = {**os.environ, MARK: self.mark, "TMPDIR": str(self.temporary)}
+        environment = {**os.environ, **variables, MARK: self.mark, "TMPDIR": str(self.temporary)}
         words = ["emulate", "-q", "--", "sh", "-c", "sleep 1000 & sleep 1000"]
         self.process = subprocess.Popen(command(*words), cwd=folder, env=environment)
 
@@ -112,6 +113,44 @@ def test_nothing_is_left_after_a_kill_of_any_process(tmp_path: Path, victim: str
     assert following.returncode == 0
     assert len(list((tmp_path / "results" / "runs").iterdir())) == 1
     assert list((tmp_path / "results" / ".staging").glob("*.lock")) == []
+
+
+SLOW_IMPORT = """
+import sys, time
+from pathlib import Path
+
+class Slow:
+    def find_spec(name, path=None, target=None):
+        if name == {imported!r}:
+            Path({reached!r}).touch()
+            time.sleep(1000)
+
+if {importing!r} in sys.orig_argv:
+    sys.meta_path.insert(0, Slow)
+"""
+"""A `sitecustomize` that makes an import of a starting process last longer than the test."""
+
+
+@pytest.mark.parametrize("victim", VICTIMS[:2])
+@pytest.mark.parametrize(
+    ("importing", "imported"),
+    [("umtslab.emulate.emulator", "umtslab.emulate.report"), ("umtslab.emulate.internet", "dns")],
+)
+def test_a_slow_start_ends_when_the_command_or_the_launcher_is_killed(
+    tmp_path: Path, importing: str, imported: str, victim: str
+) -> None:
+    reached, modules = tmp_path / "reached", tmp_path / "modules"
+    modules.mkdir()
+    slow = SLOW_IMPORT.format(reached=str(reached), importing=importing, imported=imported)
+    (modules / "sitecustomize.py").write_text(slow, encoding="utf-8")
+    paths = filter(None, (str(modules), os.environ.get("PYTHONPATH")))
+    emulation = Emulation(tmp_path, {"PYTHONPATH": os.pathsep.join(paths)})
+    deadline = time.monotonic() + WAIT_S
+    while not reached.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    (pid,) = emulation.find(victim)
+    os.kill(pid, signal.SIGKILL)
+    emulation.wait_and_check()
 
 
 def test_random_kills_leave_nothing(tmp_path: Path) -> None:

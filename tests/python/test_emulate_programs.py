@@ -193,18 +193,19 @@ def test_the_end_of_the_built_in_servers_is_reported(tmp_path: Path) -> None:
 
 def descendants(ancestor: int, word: bytes) -> list[int]:
     """Return the descendants of a process that have `word` in their command line."""
-    found = []
-    for process in (int(name) for name in os.listdir("/proc") if name.isdigit()):
+    pids = []
+    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
         try:
-            line = Path(f"/proc/{process}/cmdline").read_bytes()
-            above = process
+            line = Path(f"/proc/{pid}/cmdline").read_bytes()
+            above = pid
             while above > 1 and above != ancestor:
+                # The parent is the second field after the name, which is in parentheses.
                 above = int(Path(f"/proc/{above}/stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
         if above == ancestor and word in line.split(b"\0"):
-            found.append(process)
-    return found
+            pids.append(pid)
+    return pids
 
 
 RELAY = """

@@ -57,7 +57,8 @@ print(octets, time.monotonic() - began)
 def test_a_download_continues_after_a_radio_outage(umts: Umts, tmp_path: Path) -> None:
     scenario = tmp_path / "pause.toml"
     scenario.write_text(SCENARIO, encoding="utf-8")
-    # The trace repeats after its end, but the download does not reach the end.
+    # 0 is a block that arrives, 1 a lost one. The trace repeats after its end, which the download does
+    # not reach.
     (tmp_path / "blocks").write_text("0" * GOOD + "1" * LOST + "0" * 100_000)
     done = umts("emulate", "--budget", "--scenario", scenario, "--", sys.executable, "-c", DOWNLOAD)
     octets, seconds = (float(word) for word in done.stdout.split())

@@ -55,7 +55,7 @@ def inside(request: pytest.FixtureRequest, tmp_path: Path) -> Inside:
     if missing is not None:
         pytest.skip(missing)
 
-    def run(script: str, before: Sequence[str] = (), options: Sequence[str] = ()) -> str:
+    def run_in_sandbox(script: str, before: Sequence[str] = (), options: Sequence[str] = ()) -> str:
         words = command("emulate", "-q", *options, "--", "sh", "-c", script)
         if request.param == "root":
             prepare = "; ".join(["set -e", *before, 'exec "$@"'])
@@ -66,7 +66,7 @@ def inside(request: pytest.FixtureRequest, tmp_path: Path) -> Inside:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    return run
+    return run_in_sandbox
 
 
 def test_no_process_of_the_host_gives_access_to_its_network(inside: Inside) -> None:

@@ -31,6 +31,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as ping
     for number in range(6):
         sent = time.monotonic()
         pings.sendto(echo(number, checksum(echo(number, 0))), ("10.45.0.1", 0))
+        # After the IP header of 20 bytes: type 0 is an echo reply, and bytes 6 and 7 are its number.
         while (answer := pings.recv(100))[20] != 0 or struct.unpack("!H", answer[26:28])[0] != number:
             pass
         print(1000 * (time.monotonic() - sent), flush=True)
@@ -57,7 +58,7 @@ def times_of_messages(capture: Path) -> dict[tuple[int, int], float]:
     )
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     # Seconds since 1970 have too many digits for a float, so only the last digits are kept.
-    return {(int(kind), int(number)): 1000 * (float(at[-13:]) % 100) for at, kind, number in rows}
+    return {(int(kind), int(number)): 1000 * (float(time[-13:]) % 100) for time, kind, number in rows}
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="reading the captures needs tshark")
@@ -76,6 +77,7 @@ def test_a_ping_alone_in_a_tdd_cell_takes_the_predicted_frames(umts: Umts, tmp_p
     request, reply = 8, 0
     for number, round_trip_ms in enumerate(round_trips_ms):
         sent_by_ue, sent_by_rnc = ue[request, number], rnc[reply, number]
+        # Frames of the docstring above: 1 + 2 + 1 up, and 1 down.
         predicted_at_rnc = (math.ceil(sent_by_ue / FRAME_MS) + 4) * FRAME_MS
         predicted_at_ue = (math.ceil(sent_by_rnc / FRAME_MS) + 1) * FRAME_MS
         assert rnc[request, number] == pytest.approx(predicted_at_rnc, abs=0.5)

@@ -24,14 +24,14 @@ ONE_USER = Path(__file__).parents[2] / "scenarios" / "ftp-on-dch-384-3gpp.toml"
 BOTH_WAYS = """
 import http.client, json, os, urllib.request
 urllib.request.urlopen("http://some.example/bytes/40000").read()
-there = http.client.HTTPConnection("10.1.1.1", 80)
-there.request("POST", "/upload", bytes(20000))
-there.getresponse().read()
+server = http.client.HTTPConnection("10.1.1.1", 80)
+server.request("POST", "/upload", bytes(20000))
+server.getresponse().read()
 own = {"page_ms": 3007, "udp_sent": 99, "../x": 1, "download_time_s": 2.5}
 json.dump(own, open(os.environ["UMTS_METRICS"], "w"))
 """
-"""A download from a host name, an upload to an address, and metrics of the program, three of them
-invalid."""
+"""A download from a host name, an upload to an address, and metrics of the program: two valid ones,
+one that the emulation has itself, and one with an invalid name."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Emulated:
     summary: str
 
     def metrics(self) -> dict[str, float | None]:
-        found: dict[str, float | None] = json.loads((self.run / "metrics.json").read_text())
-        return found
+        metrics: dict[str, float | None] = json.loads((self.run / "metrics.json").read_text())
+        return metrics
 
     def series(self, name: str) -> pl.DataFrame:
         return pl.read_parquet(self.run / "series" / f"{name}.parquet")
@@ -275,10 +275,10 @@ def test_metrics_combine_programs_and_simulated_users() -> None:
 
 
 def test_summary_lines_have_the_expected_texts() -> None:
-    assert first_connection_line(2.2, 2.0, True) == (
+    assert first_connection_line(2.2, 2.0, used_dns=True) == (
         "before the first connection: 2.20 s, of which 2.00 s promotion (DNS)"
     )
-    assert first_connection_line(0.35, 0.0, False) == "before the first connection: 0.35 s"
+    assert first_connection_line(0.35, 0.0, used_dns=False) == "before the first connection: 0.35 s"
     assert recovery_lines({"rlc_unrecoverable_errors": 0.0, "cell_updates": None}) == []
     failed = {"rlc_unrecoverable_errors": 2.0, "cell_updates": 1.0}
     assert recovery_lines(failed) == ["  RLC unrecoverable errors: 2, cell updates: 1"]

@@ -37,7 +37,7 @@ def assert_equal(out: Path, uninterrupted: tuple[Path, str]) -> None:
     whole, _ = uninterrupted
     assert kills.whole_runs(out) == kills.whole_runs(whole)
     assert tree(out / "campaigns") == tree(whole / "campaigns")
-    assert kills.rows(out) == kills.rows(whole)
+    assert kills.catalogue_rows(out) == kills.catalogue_rows(whole)
     assert [path.name for path in (out / ".staging").iterdir()] in ([], ["lock"])
 
 

@@ -41,12 +41,12 @@ def app(name: str) -> Any:
 @pytest.fixture(scope="module")
 def questions() -> Mapping[str, Any]:
     """The questions of each lesson, after a run of the notebook without answers."""
-    found = {}
+    questions_of_lesson = {}
     for name in NAMES:
-        _, names = app(name).run()
-        assert [verdict.state for verdict in names["verdicts"]] == ["missing"] * 3, name
-        found[name] = names["questions"]
-    return found
+        _, variables = app(name).run()
+        assert [verdict.state for verdict in variables["verdicts"]] == ["missing"] * 3, name
+        questions_of_lesson[name] = variables["questions"]
+    return questions_of_lesson
 
 
 def test_there_are_eight_lessons_with_solutions() -> None:
@@ -75,8 +75,8 @@ def test_wrong_answers_get_a_hint(questions: Mapping[str, Any], name: str) -> No
 def test_a_notebook_with_answers_shows_right_verdicts() -> None:
     name = NAMES[-1]
     answers = {f"answer_{number}": answer for number, answer in enumerate(SOLUTIONS[name], 1)}
-    _, names = app(name).run(defs=answers)
-    assert [verdict.state for verdict in names["verdicts"]] == ["right"] * 3
+    _, variables = app(name).run(defs=answers)
+    assert [verdict.state for verdict in variables["verdicts"]] == ["right"] * 3
 
 
 def test_the_notes_list_the_computed_answers(questions: Mapping[str, Any]) -> None:

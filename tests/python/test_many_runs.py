@@ -38,9 +38,18 @@ def test_very_many_runs_are_listed_lazily(
 
     monkeypatch.setattr(replications, "execute", take_three)
     with ProgressBar("many", quiet=True) as bar:
-        plan = replications.Replications(scenario, 1, 7, False, False, True, 2, store, bar)
+        plan = replications.Replications(
+            scenario,
+            seed=1,
+            first_run=7,
+            series=False,
+            pcap=False,
+            resume=True,
+            threads=2,
+            store=store,
+            bar=bar,
+        )
         plan.run_up_to(MANY)
-    # The first run has the number 7.
     assert numbers == [7, 8, 9]
 
 
@@ -102,12 +111,12 @@ def test_the_first_of_two_tasks_of_a_run_decides_the_recording(store: Store, sce
 def test_progress_is_reported_for_every_task() -> None:
     reports: list[tuple[Task, float]] = []
     tasks = [Task(short(), 1, number) for number in range(2)]
-    list(execute(tasks, watch=lambda task, part: reports.append((task, part))))
+    list(execute(tasks, watch=lambda task, fraction: reports.append((task, fraction))))
     for task in tasks:
-        parts = [part for of, part in reports if of is task]
-        assert parts == sorted(parts)
-        assert parts[-1] == 1.0
-        assert len(parts) > 50  # About one report per cent.
+        fractions = [fraction for reported_task, fraction in reports if reported_task is task]
+        assert fractions == sorted(fractions)
+        assert fractions[-1] == 1.0
+        assert len(fractions) > 50  # About one report per cent.
 
 
 def test_tasks_that_differ_in_measure_have_the_results_of_separate_executions() -> None:
@@ -115,6 +124,6 @@ def test_tasks_that_differ_in_measure_have_the_results_of_separate_executions() 
         Task(short().with_overrides(measure), 1, 0)
         for measure in ({}, {"measure.from": "2 s", "measure.to": "8 s", "measure.budget": True})
     ]
-    whole, part = execute(tasks)
-    assert [whole, part] == [run for task in tasks for run in execute([task])]
-    assert whole.metrics["goodput_kbps"] != part.metrics["goodput_kbps"]
+    measured_whole, measured_part = execute(tasks)
+    assert [measured_whole, measured_part] == [run for task in tasks for run in execute([task])]
+    assert measured_whole.metrics["goodput_kbps"] != measured_part.metrics["goodput_kbps"]

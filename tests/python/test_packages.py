@@ -23,8 +23,8 @@ def lower_bounds() -> dict[str, str]:
     """Read the lower bounds of all dependencies, including extras for users."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    required = [*project["dependencies"], *(one for name in extras if name != "dev" for one in extras[name])]
-    return dict(one.split(">=") for one in required)
+    of_extras = [dependency for name in extras if name != "dev" for dependency in extras[name]]
+    return dict(dependency.split(">=") for dependency in (*project["dependencies"], *of_extras))
 
 
 def test_the_lower_bounds_are_the_tested_versions() -> None:

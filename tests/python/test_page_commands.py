@@ -39,12 +39,12 @@ PAGES = {
 def test_the_commands_of_the_page_print_the_shown_output(name: str, tmp_path: Path) -> None:
     page = ROOT / name
     text = page.read_text(encoding="utf-8")
-    count, wanted = follow(text, User(tmp_path))
+    count, current_text = follow(text, User(tmp_path))
     assert count >= PAGES[name]
     if os.environ.get("UMTS_BLESS") == "1":
-        page.write_text(wanted, encoding="utf-8")
+        page.write_text(current_text, encoding="utf-8")
     else:
-        assert text.splitlines() == wanted.splitlines()
+        assert text.splitlines() == current_text.splitlines()
 
 
 def test_there_are_twenty_recipes_with_a_command_each() -> None:

@@ -305,16 +305,18 @@ def programs(budgeted: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def bars(axes: Axes) -> dict[str, float]:
-    """Return the total length of each bar of a panel, over all causes.
-
-    Bars are 0.75 wide, around the number of their label.
-    """
+    """Return the total length of each bar of a panel, over all causes."""
     names = [tick.get_text() for tick in axes.get_yticklabels()]
-    ends = dict.fromkeys(names, 0.0)
+    lengths = dict.fromkeys(names, 0.0)
     for bar in axes.patches:
         assert isinstance(bar, Rectangle)
-        ends[names[round(bar.get_y() + 0.375)]] += bar.get_width()
-    return ends
+        lengths[names[number_of(bar)]] += bar.get_width()
+    return lengths
+
+
+def number_of(bar: Rectangle) -> int:
+    """Return the number of the label of a bar, which is at the middle of its height."""
+    return round(bar.get_y() + bar.get_height() / 2)
 
 
 def test_every_connection_flow_and_lookup_of_an_emulation_is_drawn(programs: Run) -> None:
@@ -368,8 +370,9 @@ def test_a_split_transfer_has_its_own_bar_and_connections_name_their_leg() -> No
     names = [[tick.get_text() for tick in axes.get_yticklabels()] for axes in (means, each)]
     assert names[0] == ["1 transfer", "server: 1", "radio: 1"]
     assert sorted(names[1]) == ["connection 0, server", "connection 1, radio"]
-    bars = [bar for bar in means.patches if isinstance(bar, Rectangle) and round(bar.get_y() + 0.375) == 0]
-    assert sum(bar.get_width() for bar in bars) == pytest.approx(run.metrics["transfer_budget_total_s"])
+    of_transfer = [bar for bar in means.patches if isinstance(bar, Rectangle) and number_of(bar) == 0]
+    total_s = sum(bar.get_width() for bar in of_transfer)
+    assert total_s == pytest.approx(run.metrics["transfer_budget_total_s"])
     assert run.metrics["transfer_budget_proxy_queue_s"]
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "in the proxy" in legend

@@ -34,18 +34,18 @@ def test_strips_show_the_time_in_each_state_that_the_metrics_count(switched: Run
 
 def test_efficiency_over_the_whole_run_is_the_metric(switched: Run) -> None:
     cell, goodput = held_series(switched, "cell", "cell"), switched.series("goodput")
-    [whole] = efficiency_per_window(cell, goodput, length_s=switched.duration_s).to_dicts()
-    assert whole["efficiency"] == pytest.approx(switched.metrics["cell_efficiency"])
+    [only_window] = efficiency_per_window(cell, goodput, length_s=switched.duration_s).to_dicts()
+    assert only_window["efficiency"] == pytest.approx(switched.metrics["cell_efficiency"])
     # The run lasts 40 s, and windows are a second long.
     assert len(efficiency_per_window(cell, goodput)) == 40
 
 
 def test_the_mean_of_the_reserved_rate_is_the_metric_of_occupancy(switched: Run) -> None:
     cell = held_series(switched, "cell", "cell")
-    reserved = integral(
-        cell["time_s"].to_numpy(), cell["downlink_kbps"].to_numpy(), pl.Series([0.0, 40.0]).to_numpy()
-    )
-    assert reserved[1] / 40 == pytest.approx(switched.metrics["cell_occupancy_kbps"])
+    begin_and_end_s = pl.Series([0.0, switched.duration_s]).to_numpy()
+    _, reserved_kbit = integral(cell["time_s"].to_numpy(), cell["downlink_kbps"].to_numpy(), begin_and_end_s)
+    mean_kbps = reserved_kbit / switched.duration_s
+    assert mean_kbps == pytest.approx(switched.metrics["cell_occupancy_kbps"])
 
 
 def test_a_window_cut_by_the_end_counts_its_actual_length() -> None:

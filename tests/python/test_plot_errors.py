@@ -95,7 +95,7 @@ def test_budgets_of_two_results_stand_side_by_side() -> None:
     figure = draw_budgets(results)
     [axes] = figure.axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["Reno", "NewReno"]
-    # The height of each stack of bars: the stacks are at 0 and 1.
+    # The top of each stack of bars. The stacks are at the positions 0 and 1.
     tops = dict.fromkeys((0.0, 1.0), 0.0)
     for bar in axes.patches:
         position = round(bar.get_x() + bar.get_width() / 2)  # type: ignore[attr-defined]

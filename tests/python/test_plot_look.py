@@ -30,7 +30,9 @@ def test_every_kind_fits_a_column_and_a_slide(
 
 
 def test_a_legend_of_many_lines_leaves_the_axes_their_size(switched: Run) -> None:
-    few, many = (draw(switched, "cwnd", View(connections=those), COLUMN) for those in ((1,), (1, 2, 3, 4)))
+    few, many = (
+        draw(switched, "cwnd", View(connections=connections), COLUMN) for connections in ((1,), (1, 2, 3, 4))
+    )
     assert many.get_figheight() > few.get_figheight()
     heights = []
     for figure in (few, many):
@@ -80,7 +82,7 @@ def test_the_command_accepts_sizes_and_labels(umts: Umts, tmp_path: Path) -> Non
     assert drawn.stdout == "a.svg\n"
     content = (tmp_path / "a.svg").read_text()
     assert "Mine" in content
-    assert 'width="249' in content  # 88 mm in points.
+    assert 'width="249' in content  # 88 mm are 249.4 points of 1/72 inch.
     errors = umts("plot", "results", "cwnd", "--width", "wide", status=2).stderr
     assert errors == "umts: --width takes a size with in, cm or mm, for example 3.5in or 88mm, not 'wide'\n"
     errors = umts("plot", "results", "cwnd", "--width", "1mm", status=2).stderr

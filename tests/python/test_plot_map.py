@@ -41,7 +41,7 @@ def stored(text: str, folder: Path) -> Run:
     return run
 
 
-def names(figure: object) -> list[str]:
+def legend_entries(figure: object) -> list[str]:
     """Return the entries of the legend."""
     [legend] = figure.legends  # type: ignore[attr-defined]
     return [text.get_text() for text in legend.get_texts()]
@@ -52,7 +52,7 @@ def test_a_map_numbers_36_cells_and_shows_the_first_users(town: Run) -> None:
     [axes] = figure.axes
     assert {text.get_text() for text in axes.texts} == {str(number) for number in range(1, 37)}
     users = [f"UE {ue}" for ue in range(MAX_TRACKS)]
-    assert names(figure) == [*users, "start", "site", "2 other users not drawn"]
+    assert legend_entries(figure) == [*users, "start", "site", "2 other users not drawn"]
     # The area in km.
     assert axes.get_xlim() == pytest.approx((0.0, 4.5))
     assert axes.get_ylim() == pytest.approx((0.0, 5.196), abs=1e-3)
@@ -63,8 +63,8 @@ def test_every_cell_is_best_in_a_similar_area(town: Run) -> None:
     # Best cells at 90 by 104 places of the area.
     best_cells = Scenario.load(town.folder / "scenario.toml").core.map(90, 104)
     assert best_cells is not None
-    _, _, cells, best = best_cells
-    shares = [best.count(cell) / len(best) for cell in range(len(cells))]
+    _, _, cells, best_of_place = best_cells
+    shares = [best_of_place.count(cell) / len(best_of_place) for cell in range(len(cells))]
     assert min(shares) > 0.9 / 36
     assert max(shares) < 1.1 / 36
 
@@ -103,7 +103,7 @@ def test_houses_are_drawn_and_pedestrians_stay_outside(tmp_path: Path) -> None:
 
 def test_chosen_users_are_shown_for_the_chosen_time(town: Run) -> None:
     figure = draw_map(town, View(from_s=10.0, until_s=13.0, ues=(6,)))
-    assert names(figure) == ["UE 6", "start", "site", "6 other users not drawn"]
+    assert legend_entries(figure) == ["UE 6", "start", "site", "6 other users not drawn"]
     [axes] = figure.axes
     tracks = [np.array(line.get_xydata()) for line in axes.lines]
     length_km = sum(np.hypot(*np.diff(track, axis=0).T).sum() for track in tracks)
@@ -115,8 +115,8 @@ def test_a_map_marks_only_handovers_within_its_time(tmp_path: Path) -> None:
     scenario = Scenario.load(FTP.with_name("manhattan.toml"), [("duration", "20 s"), ("measure.from", "0 s")])
     [run] = simulate(scenario, series=True, store=Store(tmp_path))
     moved = tuple(run.series("handovers")["ue"].unique()[:1])
-    assert "handover" in names(draw_map(run, View(ues=moved)))
-    assert "handover" not in names(draw_map(run, View(until_s=0.0, ues=moved)))
+    assert "handover" in legend_entries(draw_map(run, View(ues=moved)))
+    assert "handover" not in legend_entries(draw_map(run, View(until_s=0.0, ues=moved)))
 
 
 def test_unknown_users_cannot_be_drawn(town: Run) -> None:

@@ -33,25 +33,26 @@ def test_timeouts_are_the_counted_ones(variant: str, changes: dict[str, object])
 
 
 def test_a_recovery_begins_with_a_retransmission_and_ends_with_its_acknowledgment(newreno: Run) -> None:
-    found = phases(newreno, WHOLE)
-    [(start_s, end_s)] = found.recovery
-    assert found.fast_retransmits == [start_s]
-    assert found.timeouts == []
+    of_run = phases(newreno, WHOLE)
+    [(start_s, end_s)] = of_run.recovery
+    assert of_run.fast_retransmits == [start_s]
+    assert of_run.timeouts == []
     sent, acked = newreno.series("sent"), newreno.series("acked")
     retransmissions = sent.filter(sent["retransmission"])
     assert retransmissions["time_s"].min() == start_s
     assert end_s in acked["time_s"]
-    highest = sent.filter(sent["time_s"] <= start_s)["end"].max()
-    before = acked.filter(acked["time_s"] < end_s)["ack"].max()
-    at_end = acked.filter(acked["time_s"] == end_s)["ack"].max()
-    assert before < highest <= at_end  # type: ignore[operator]
+    # The recovery ends when everything is acknowledged that was sent before it.
+    sent_before = sent.filter(sent["time_s"] <= start_s)["end"].max()
+    acked_before_end = acked.filter(acked["time_s"] < end_s)["ack"].max()
+    acked_at_end = acked.filter(acked["time_s"] == end_s)["ack"].max()
+    assert acked_before_end < sent_before <= acked_at_end  # type: ignore[operator]
 
 
 def test_slow_start_lasts_while_the_window_is_below_the_threshold(newreno: Run) -> None:
-    [first, *_] = phases(newreno, WHOLE).slow_start
+    [(first_start_s, first_end_s), *_] = phases(newreno, WHOLE).slow_start
     [(lost_s, _)] = phases(newreno, WHOLE).recovery
-    assert first[0] == newreno.series("acked")["time_s"][0]
-    assert first[1] == lost_s
+    assert first_start_s == newreno.series("acked")["time_s"][0]
+    assert first_end_s == lost_s
     tahoe = losses("tahoe")  # After the loss, the window begins again at one segment.
     [(start_s, end_s)] = phases(tahoe, WHOLE).slow_start
     windows, threshold = tahoe.series("cwnd"), tahoe.series("ssthresh")["ssthresh_segments"][-1]
@@ -62,12 +63,12 @@ def test_slow_start_lasts_while_the_window_is_below_the_threshold(newreno: Run) 
 
 
 def test_switches_of_the_ue_are_marked(switched: Run) -> None:
-    found = phases(switched, View(connections=(9,)))
+    switches = phases(switched, View(connections=(9,))).switches
     states = switched.series("rrc_state")
     [ue] = {row["ue"] for row in switched.connection_rows() if row["connection"] == 9}
     towards = states.filter((states["ue"] == ue) & (states["towards"] != ""))
-    assert [start for start, _ in found.switches] == towards["time_s"].to_list()
-    assert all(start < end for start, end in found.switches)
+    assert [start for start, _ in switches] == towards["time_s"].to_list()
+    assert all(start < end for start, end in switches)
 
 
 def test_one_connection_must_be_chosen(switched: Run) -> None:
@@ -115,6 +116,6 @@ def test_the_command_refuses_other_figures(umts: Umts) -> None:
 
 def test_without_losses_only_slow_start_is_found() -> None:
     [run] = simulate(Scenario.load(FTP, {"duration": "30 s", "radio.bler": 0}), series=True)
-    found = phases(run, WHOLE)
-    assert found == Phases(found.slow_start, [], [], [], [])
-    assert len(found.slow_start) == 1
+    of_run = phases(run, WHOLE)
+    assert of_run == Phases(of_run.slow_start, [], [], [], [])
+    assert len(of_run.slow_start) == 1

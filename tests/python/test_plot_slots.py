@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from matplotlib.colors import to_hex, to_rgba_array
 from umtslab.plot import draw
-from umtslab.plot.palette import REST
+from umtslab.plot.palette import OTHER_USERS
 from umtslab.plot.sir import figure as sir_figure
 from umtslab.plot.slots import CODES, FRAME_S, MAX_FRAMES, figure
 from umtslab.plot.users import colours_of, user_patches
@@ -52,12 +52,13 @@ def test_blocks_without_sir_are_not_in_the_figure_of_sir() -> None:
 def test_the_legend_has_each_colour_and_the_number_of_its_users(tdd: Run) -> None:
     drawing = draw(tdd, "slots")
     [legend] = drawing.legends
-    words = [text.get_text() for text in legend.get_texts()]
+    entries = [text.get_text() for text in legend.get_texts()]
     slots = tdd.series("slots")
-    shown = pl.col("time_s") < pl.col("time_s").min() + MAX_FRAMES * FRAME_S - 1e-9
-    users = slots.filter(shown)["ue"].n_unique()
-    assert sum(word.startswith("UE ") for word in words) == 12
-    assert f"{users - 12} other users" in words
+    # The figure has the first frames only. The small number excludes a block at their end.
+    is_drawn = pl.col("time_s") < pl.col("time_s").min() + MAX_FRAMES * FRAME_S - 1e-9
+    users = slots.filter(is_drawn)["ue"].n_unique()
+    assert sum(entry.startswith("UE ") for entry in entries) == 12
+    assert f"{users - 12} other users" in entries
     drawn = {
         to_hex(colour)
         for area in drawing.axes[0].collections
@@ -68,13 +69,15 @@ def test_the_legend_has_each_colour_and_the_number_of_its_users(tdd: Run) -> Non
     assert drawn <= named | {"#000000"}  # lost blocks are crosses
 
 
-@pytest.mark.parametrize("users", [1, 6, 12, 13, 40])
-def test_up_to_twelve_users_have_unique_colours(users: int) -> None:
+@pytest.mark.parametrize(
+    ("users", "last_entry"),
+    [(1, "UE 0"), (6, "UE 5"), (12, "UE 11"), (13, "1 other user"), (40, "28 other users")],
+)
+def test_up_to_twelve_users_have_unique_colours(users: int, last_entry: str) -> None:
     colours = colours_of(range(users))
-    unique = [colour for colour in colours.values() if colour != REST]
+    unique = [colour for colour in colours.values() if colour != OTHER_USERS]
     assert len(unique) == len(set(unique)) == min(users, 12)
-    words = [str(patch.get_label()) for patch in user_patches(colours)]
-    rest = max(0, users - 12)
-    assert len(words) == min(users, 12) + bool(rest)
-    assert words[-1] == ("UE 11" if users == 12 else f"UE {users - 1}" if not rest else
-                         "1 other user" if rest == 1 else f"{rest} other users")  # fmt: skip
+    entries = [str(patch.get_label()) for patch in user_patches(colours)]
+    # One more entry stands for all other users.
+    assert len(entries) == min(users, 13)
+    assert entries[-1] == last_entry

@@ -28,6 +28,7 @@ FAMILIES = [
     pytest.param(socket.AF_INET, id="IPv4"),
     pytest.param(socket.AF_INET6, id="IPv6"),
 ]
+MIB = 1 << 20
 LARGE = 10_000_000
 """Bytes of a transfer that fits neither into the proxy's buffer nor into the socket buffers."""
 
@@ -446,6 +447,7 @@ def test_draining_loses_nothing(tmp_path: Path) -> None:
     """Draining loses no data that clients receive, and none that they send."""
     go_on = threading.Event()
     count, size = 20, LARGE // 10
+    received: list[int] = []
 
     def serve(connection: socket.socket) -> None:
         connection.sendall(bytes(1000))
@@ -454,7 +456,6 @@ def test_draining_loses_nothing(tmp_path: Path) -> None:
         connection.shutdown(socket.SHUT_WR)
         received.append(len(all_of(connection)))
 
-    received: list[int] = []
     with (
         server(serve) as server_address,
         proxy("--to", text(server_address), log=tmp_path / "log") as running,
@@ -630,7 +631,7 @@ def test_sighup_reopens_the_log_and_keeps_connections(tmp_path: Path) -> None:
 def test_the_service_manager_is_notified_while_data_flows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = os.urandom(1 << 22)
+    data = os.urandom(4 * MIB)
     received: queue.Queue[bytes] = queue.Queue()
     with (
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager,
@@ -643,14 +644,14 @@ def test_the_service_manager_is_notified_while_data_flows(
         with proxy(*words, log=tmp_path / "log") as running:
             assert manager.recv(4096) == b"READY=1\n"
             with connect(running.address) as client:
-                client.sendall(data[: 1 << 21])
+                client.sendall(data[: 2 * MIB])
                 running.process.send_signal(signal.SIGHUP)
                 assert re.fullmatch(rb"RELOADING=1\nMONOTONIC_USEC=\d+\n", manager.recv(4096))
                 assert manager.recv(4096) == b"READY=1\n"
-                client.sendall(data[1 << 21 : 3 << 20])
+                client.sendall(data[2 * MIB : 3 * MIB])
                 running.process.terminate()
                 assert manager.recv(4096) == b"STOPPING=1\n"
-                client.sendall(data[3 << 20 :])
+                client.sendall(data[3 * MIB :])
             assert received.get(timeout=proxied.WAIT_S) == data
             assert running.process.wait(proxied.WAIT_S) == 0
 
@@ -660,7 +661,7 @@ def test_sighup_reads_the_limits_again_while_data_flows(tmp_path: Path) -> None:
     """A transfer of 8 MB, half of which waits, continues while the limits change. No byte is lost."""
     limits, log = tmp_path / "limits.toml", tmp_path / "log"
     limits.write_text("connections = 1\n")
-    data = os.urandom(1 << 23)
+    data = os.urandom(8 * MIB)
     received: queue.Queue[bytes] = queue.Queue()
     go_on = threading.Event()
 

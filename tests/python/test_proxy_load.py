@@ -29,6 +29,9 @@ pytestmark = pytest.mark.slow
 CONNECTIONS = int(os.environ.get("UMTS_CONNECTIONS", "1500"))
 SHORT = int(os.environ.get("UMTS_SHORT", "1500"))
 
+BUFFER = 64_000
+"""Bytes that the proxy may buffer for each direction of each connection."""
+
 ROUNDS = 50
 """Bytes of each slow sender, sent one by one. A short connection follows each round. The proxy may
 still hold these connections, so ``--connections`` allows all of them."""
@@ -142,7 +145,7 @@ def test_idle_connections_cost_little_and_do_not_affect_others() -> None:
 
 def test_stalled_clients_stay_within_the_memory() -> None:
     count = min(CONNECTIONS, 1000) // 5
-    memory = count * 2 * 64_000  # 64 kB for each direction of each connection.
+    memory = count * 2 * BUFFER
     words = ("--memory", f"{memory} B", "--connections", str(count), "--workers", "1")
     with (
         serving("sends") as server_address,
@@ -199,7 +202,7 @@ def test_silent_clients_and_resets_do_not_delay_others() -> None:
 
 def test_byte_wise_senders_stay_within_memory_and_do_not_delay_others() -> None:
     count = min(CONNECTIONS, 1000) // 5
-    memory = count * 2 * 64_000
+    memory = count * 2 * BUFFER
     words = ("--memory", f"{memory} B", "--connections", str(count + ROUNDS), "--workers", "1")
     served = threading.Event()
 
@@ -295,7 +298,8 @@ def test_a_kill_resets_every_connection() -> None:
             assert sender.recv(1) == b"k"
         running.process.kill()
         running.process.wait()
-        assert {outcome(lambda one=one: all_of(one)) for one in receivers} == {"ConnectionResetError"}  # type: ignore[misc]
+        for receiver in receivers:
+            assert outcome(lambda connection=receiver: all_of(connection)) == "ConnectionResetError"  # type: ignore[misc]
         deadline = time.monotonic() + proxied.WAIT_S
         while len(at_servers) < len(senders):
             assert time.monotonic() < deadline

@@ -67,7 +67,7 @@ def evil(tmp_path: Path) -> Path:
     return tmp_path
 
 
-# Each command would run the Python file.
+# Each command names the Python file, so it would run it.
 COMMANDS = {
     "run": ("run", "evil.toml"),
     "run with a set": ("run", "evil.toml", "--set", "rlc.max_dat=3"),

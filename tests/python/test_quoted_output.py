@@ -35,6 +35,9 @@ EMULATED = {"README.md": 1, "docs/emulate.md": 1}
 ANALYSED = {"README.md": 1}
 """Number of quoted outputs of analyses of captures on each page."""
 
+DECODED = {"docs/hspa.md": 1}
+"""Number of quoted outputs of tshark on each page."""
+
 EMULATION_TOLERANCE = 0.1
 """The kernel's TCP differs a little between emulations."""
 
@@ -95,23 +98,40 @@ def test_the_capture_of_an_emulation_is_analysed_as_quoted(user: User) -> None:
     assert_similar(analysis.output, user.run(analysis.commands[-1]))
 
 
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.parametrize("page", DECODED)
+def test_tshark_prints_the_quoted_output(user: User, page: str) -> None:
+    blocks = [
+        block for block in quoted_blocks(page) if block.output and block.commands[-1].startswith("tshark")
+    ]
+    assert len(blocks) == DECODED[page]
+    for block in blocks:
+        simulation, decoding = block.commands
+        user.run(simulation)
+        [run] = user.folder.glob("results/hspa/runs/*")
+        printed = user.run(decoding.replace("KEY", run.name))
+        assert block.output is not None
+        assert missing(block.output, printed) is None, printed
+
+
 def test_every_quoted_output_of_a_page_is_tested() -> None:
     pages = ("README.md", *(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")))
     # The outputs of test_guide and test_why, and the query of a campaign.
     elsewhere = {"docs/guide.md": 2, "docs/results.md": 1, "docs/why.md": 2}
     for page in set(pages) - set(COMPARED):
-        tested = sum(counts.get(page, 0) for counts in (SIMULATED, EMULATED, ANALYSED, elsewhere))
+        tested = sum(counts.get(page, 0) for counts in (SIMULATED, EMULATED, ANALYSED, DECODED, elsewhere))
         assert sum(block.output is not None for block in quoted_blocks(page)) == tested, page
 
 
 def assert_similar(quoted: str, printed: str) -> None:
     """Check that the quoted lines are printed in order, with numbers within the tolerance."""
-    rest = iter(printed.splitlines())
+    printed_lines = iter(printed.splitlines())
     for line in quoted.splitlines():
         if line.strip() == "…":
             continue
         words = without_numbers(line.partition("…")[0])
-        similar = next((other for other in rest if without_numbers(other).startswith(words)), None)
+        # The search continues after the previous match.
+        similar = next((other for other in printed_lines if without_numbers(other).startswith(words)), None)
         assert similar is not None, f"{line!r} is not in\n{printed}"
         for expected, number in zip(numbers(line), numbers(similar), strict=False):
             if abs(expected) >= SMALLEST:

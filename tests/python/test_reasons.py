@@ -75,6 +75,6 @@ def test_every_checked_number_is_in_the_text() -> None:
     for paper in papers(REPRODUCTIONS):
         for claim in load_claims(REPRODUCTIONS, paper):
             for reason in claim.reasons:
-                digits = reason.text.replace(",", "")
-                for number in (n for shown in reason.shown for n in shown.numbers):
-                    assert f"{number.stated:g}" in digits, (claim.id, number)
+                text = reason.text.replace(",", "")
+                for number in (number for shown in reason.shown for number in shown.numbers):
+                    assert f"{number.stated:g}" in text, (claim.id, number)

@@ -178,9 +178,9 @@ def test_the_base_scenario_exists_and_has_the_defaults(ch6: Plan) -> None:
     name, overrides = ch6.scenario_of(ch6.point({}))
     assert name == "ftp-on-fach.toml"
     base = tomllib.loads((SCENARIOS / name).read_text(encoding="utf-8"))
-    for path, value in overrides:
-        table, last = path.split(".")
-        assert str(base[table][last]) == value
+    for dotted_key, value in overrides:
+        table, name_in_table = dotted_key.split(".")
+        assert str(base[table][name_in_table]) == value
     assert (base["duration"], base["cell"][0]["fach"]["rate"]) == ("1500 s", "32 kbit/s")
 
 

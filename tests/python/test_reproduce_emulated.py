@@ -96,8 +96,8 @@ SESSIONS = [
 @pytest.mark.usefixtures("may_emulate")
 def test_files_with_pauses_are_emulated_together_with_other_users(store: Store) -> None:
     scenario = Scenario.load(ROOT / "scenarios" / "ftp-on-dch-384-3gpp.toml", SESSIONS)
-    wanted = download(scenario, {"preset": "reno"}, 1, store, series=True)
-    ((_, run),) = emulated.emulate_missing([wanted], store)
+    requested = download(scenario, {"preset": "reno"}, 1, store, series=True)
+    ((_, run),) = emulated.emulate_missing([requested], store)
     # The emulation lasts about as long as the scenario.
     assert 8 <= run.duration_s < 20
     assert run.metrics["goodput_active_kbps"] is not None
@@ -176,12 +176,12 @@ def test_a_degraded_download_is_repeated(
     data: Path, store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The first two attempts are marked as degraded. So the third, run 2, is used."""
-    wanted = download(Scenario.load(data / "scenarios" / "download-beside-kernel.toml",
-                                    [("flow.0.size", "10 kB")]), {}, 1, store)  # fmt: skip
+    scenario = Scenario.load(data / "scenarios" / "download-beside-kernel.toml", [("flow.0.size", "10 kB")])
+    requested = download(scenario, {}, 1, store)
     cards: list[Path] = []
 
-    def emulate_and_mark(wanted: emulated.Download) -> emulated.Download:
-        emulated_download = emulate(wanted)
+    def emulate_and_mark(requested: emulated.Download) -> emulated.Download:
+        emulated_download = emulate(requested)
         runs = sorted((store.path / "runs").iterdir(), key=lambda run: run.stat().st_mtime_ns)
         card = runs[-1] / "emulation.json"
         cards.append(card)
@@ -191,9 +191,9 @@ def test_a_degraded_download_is_repeated(
 
     emulate = emulated._emulate
     monkeypatch.setattr(emulated, "_emulate", emulate_and_mark)
-    ((identity, run),) = emulated.emulate_missing([wanted], store)
-    assert (identity, run.run, len(cards)) == (wanted.identity.key, 2, 3)
-    assert list(emulated.emulate_missing([wanted], store)) == [(identity, run)]
+    ((identity, run),) = emulated.emulate_missing([requested], store)
+    assert (identity, run.run, len(cards)) == (requested.identity.key, 2, 3)
+    assert list(emulated.emulate_missing([requested], store)) == [(identity, run)]
     # No warning that a degraded run is used.
     assert capsys.readouterr().err == ""
 
@@ -201,14 +201,14 @@ def test_a_degraded_download_is_repeated(
 def test_a_download_that_is_never_stored_fails_after_three_attempts(
     data: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted = download(Scenario.load(data / "scenarios" / "download-beside-kernel.toml"), {}, 1, store)
+    requested = download(Scenario.load(data / "scenarios" / "download-beside-kernel.toml"), {}, 1, store)
     attempts: list[emulated.Download] = []
 
-    def emulate_without_storing(wanted: emulated.Download) -> emulated.Download:
-        attempts.append(wanted)
-        return wanted
+    def emulate_without_storing(requested: emulated.Download) -> emulated.Download:
+        attempts.append(requested)
+        return requested
 
     monkeypatch.setattr(emulated, "_emulate", emulate_without_storing)
     with pytest.raises(EmulationFailed, match="the package was rebuilt"):
-        list(emulated.emulate_missing([wanted], store))
+        list(emulated.emulate_missing([requested], store))
     assert len(attempts) == emulated.ATTEMPTS == 3

@@ -29,7 +29,8 @@ ROOT = Path(__file__).parents[2] / "reproductions"
 
 
 def test_reaches_95pct_is_the_first_value_of_each_run_within_95_percent_of_its_best() -> None:
-    # Values of two runs at 0, 2, 4 and 16. The first run has 95 % of its maximum at 2, the second at 4.
+    # Values of two runs at 0, 2, 4 and 16, whose maxima are 100. The first run has 95 at 2, the second
+    # 96 at 4.
     rows: Rows = [((0,), [10.0, 1.0]), ((2,), [95.0, 2.0]), ((4,), [97.0, 96.0]), ((16,), [100.0, 100.0])]
     assert reduced("reaches_95pct", rows) == [2.0, 4.0]
 

@@ -66,8 +66,8 @@ def chapter(plan: Plan) -> Chapter:
     def goodput(point: Point) -> float:
         return 32.0 * (1 - float(point["bler"])) + (1 if point["tcp"] == "newreno" else 0)
 
-    # Run k has a window of 10 + k segments until 500 s, then of 20 segments until 1,000 s.
-    windows = [Series([0.0, 500.0], [10.0 + k, 20.0], 1000.0) for k in range(5)]
+    # The runs have a window of 10 to 14 segments until 500 s, then of 20 segments until 1,000 s.
+    windows = [Series([0.0, 500.0], [10.0 + number, 20.0], 1000.0) for number in range(5)]
     results = Synthetic(
         plan, {"sent_kbps": goodput}, noise=NOISE, connections={"window": [20.0]}, series={"window": windows}
     )
@@ -134,12 +134,11 @@ def test_the_legend_names_curves_that_an_equal_curve_hides(chapter: Chapter) -> 
     first, *others = (line for line in data.lines if not line.honest)
     equal = replace(data, lines=(first, *(replace(line, dots=first.dots) for line in others)))
     axes = draw(equal).axes[0]
-    labels = axes.get_legend_handles_labels()[1]
-    assert [f"{line.label} (equal to {first.label})" for line in others] == labels[1 : 1 + len(others)]
-    assert (
-        len({line.get_linewidth() for line in axes.lines if line.get_label() in labels[: 1 + len(others)]})
-        == 1
-    )
+    _, labels = axes.get_legend_handles_labels()
+    labels_of_curves = labels[: 1 + len(others)]
+    assert labels_of_curves[1:] == [f"{line.label} (equal to {first.label})" for line in others]
+    widths = {line.get_linewidth() for line in axes.lines if line.get_label() in labels_of_curves}
+    assert len(widths) == 1
 
 
 def test_runs_with_a_change_are_in_colour_and_scored_runs_are_grey(chapter: Chapter) -> None:
@@ -162,10 +161,15 @@ def test_runs_with_a_change_are_in_colour_and_scored_runs_are_grey(chapter: Chap
 
 
 def test_a_mean_of_too_few_samples_is_not_shown(plan: Plan) -> None:
-    results = Synthetic(plan, {"sent_kbps": lambda _: 30.0, "acks": lambda p: 100 * (1 - float(p["bler"]))})
+    def acks(point: Point) -> float:
+        """Return 99, 90 and 50 at the error rates of the plan."""
+        return 100 * (1 - float(point["bler"]))
+
+    results = Synthetic(plan, {"sent_kbps": lambda _: 30.0, "acks": acks})
     goodput = plan.metric("goodput_kbps", {"part": 1})
     with_minimum = replace(goodput, samples=Samples(parse("acks"), 60))
-    plan = replace(plan, metrics=tuple(with_minimum if one is goodput else one for one in plan.metrics))
+    metrics = tuple(with_minimum if metric is goodput else metric for metric in plan.metrics)
+    plan = replace(plan, metrics=metrics)
     data = figure_data(plan, plan.figures[0], results, [])
     assert {dot.x for line in data.lines for dot in line.dots} == {0.01, 0.1}
     assert "goodput_kbps at bler 0.5 (newreno): 50 samples a run, fewer than 60" in data.gaps

@@ -182,8 +182,8 @@ def test_settings_of_a_plan_apply_to_draws_unless_the_point_sets_the_key(data: P
 @pytest.mark.parametrize("paper", ["baiocchi2002", "dubois2005"])
 def test_every_point_of_the_project_s_plans_is_a_scenario(paper: str) -> None:
     for plan in plans(ROOT / "reproductions", paper):
-        for wanted in wanted_points(plan, plan.sweeps, quick=False):
-            name, overrides = plan.scenario_of(wanted.point)
+        for entry in wanted_points(plan, plan.sweeps, quick=False):
+            name, overrides = plan.scenario_of(entry.point)
             Scenario.load(ROOT / "scenarios" / name, overrides)
 
 

@@ -40,7 +40,7 @@ def constant(value: float | Sample) -> Callable[[Point], float | Sample]:
     return lambda _: value
 
 
-# The next three return functions with a value for each level of one dimension of `PLAN`.
+# The next functions return functions with a value for each level of one dimension of `PLAN`.
 
 
 def by_tcp(**values: float) -> Callable[[Point], float]:
@@ -53,6 +53,11 @@ def by_bler(*values: float) -> Callable[[Point], float]:
 
 def by_maxdat(*values: float) -> Callable[[Point], float]:
     return lambda point: values[[2, 5, 8, 9000].index(int(point["maxdat"]))]
+
+
+def by_part(part_1: float, other_parts: float) -> Callable[[Point], float]:
+    """Return a function with one value in part 1, and another in part 2 and in the whole run."""
+    return lambda point: part_1 if point["part"] == 1 else other_parts
 
 
 # ── Labels ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -78,7 +83,8 @@ def test_a_pass_with_a_failing_control_stays_a_pass(plan: Plan) -> None:
 
 
 def test_value_is_judged_by_its_whole_interval(plan: Plan) -> None:
-    # 27 to 33 are allowed. The interval with noise has a half width of 1.96.
+    # 27 to 33 are allowed. The standard deviation of `NOISE` is 1.581, and Student's t for four degrees
+    # of freedom 2.776, so the interval with noise has a half width of 2.776 * 1.581 / √5 = 1.96.
     stated = claim("value", 30.0, tolerance=0.1, tcp="reno")
     assert score(stated, plan, goodput(plan, lambda _: 30.5)).verdict is PASS
     assert score(stated, plan, goodput(plan, lambda _: 30.5, NOISE)).verdict is PASS
@@ -105,10 +111,10 @@ def test_several_values_have_labels(plan: Plan) -> None:
 def test_value_shows_our_number_and_its_second_interpretation(plan: Plan) -> None:
     """`PLAN` measures goodput of part 2 at the point "whole", and beside it at part 2 itself."""
 
-    def by_part(point: Point) -> float:
+    def whole_or_part(point: Point) -> float:
         return 25.7 if point["part"] == "whole" else 24.6
 
-    scored = score(claim("value", 25.76, tolerance=0.08, part=2), plan, goodput(plan, by_part))
+    scored = score(claim("value", 25.76, tolerance=0.08, part=2), plan, goodput(plan, whole_or_part))
     assert scored.verdict is PASS
     assert [str(reading) for reading in scored.ours] == ["25.7 ± 0"]
     assert [str(reading) for reading in scored.alternatives] == ["phase alone: 24.6 ± 0"]
@@ -239,8 +245,8 @@ def test_labels_of_an_order_are_levels_named_levels_or_constants(plan: Plan) -> 
     named = claim("order", "maxdat2 > maxdat9000", vary="maxdat")
     assert score(named, plan, goodput(plan, by_maxdat(1, 2, 3, 4))).verdict is FAIL
     parts = claim("order", "part1 > part2", vary="part")
-    assert score(parts, plan, goodput(plan, lambda p: 30.0 if p["part"] == 1 else 25.0)).verdict is PASS
-    assert score(parts, plan, goodput(plan, lambda p: 20.0 if p["part"] == 1 else 25.0)).verdict is FAIL
+    assert score(parts, plan, goodput(plan, by_part(30.0, 25.0))).verdict is PASS
+    assert score(parts, plan, goodput(plan, by_part(20.0, 25.0))).verdict is FAIL
     sign = claim("order", "reno > 0; newreno < 0", vary="tcp")
     assert score(sign, plan, goodput(plan, by_tcp(tahoe=0, reno=1, newreno=-1))).verdict is PASS
     assert score(sign, plan, goodput(plan, by_tcp(tahoe=0, reno=1, newreno=1))).verdict is FAIL
@@ -281,7 +287,9 @@ def test_one_combination_may_be_greater_than_all_others(plan: Plan) -> None:
         return 9.0 if (point["maxdat"], point["tcp"]) == (9000, "newreno") else 1.0
 
     assert score(best, plan, goodput(plan, top)).verdict is PASS
-    assert score(best, plan, goodput(plan, lambda p: 5.0 if p["maxdat"] == 2 else top(p) / 3)).verdict is FAIL
+    # 5 where MaxDAT is 2, and 3 at the named combination.
+    other_is_best = goodput(plan, lambda point: 5.0 if point["maxdat"] == 2 else top(point) / 3)
+    assert score(best, plan, other_is_best).verdict is FAIL
 
 
 # ── Trends ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -396,7 +404,8 @@ def test_rank_correlation_needs_numbers(plan: Plan) -> None:
 
 def stepped(*levels: tuple[float, float], end_s: float = 7500.0) -> list[Series]:
     """Five runs with a step to each level at its time in seconds."""
-    return [Series([t for t, _ in levels], [v for _, v in levels], end_s)] * 5
+    times, values = [time_s for time_s, _ in levels], [level for _, level in levels]
+    return [Series(times, values, end_s)] * 5
 
 
 @pytest.mark.parametrize(
@@ -539,4 +548,5 @@ def test_a_quantity_may_combine_the_runs_of_two_points(plan: Plan) -> None:
         return 30.0 - loss
 
     assert score(falling, plan, goodput(plan, shrinking)).verdict is PASS
-    assert score(falling, plan, goodput(plan, lambda p: 30.0 if p["part"] == 1 else 20.0)).verdict is FAIL
+    # A loss of 10 at each error rate.
+    assert score(falling, plan, goodput(plan, by_part(30.0, 20.0))).verdict is FAIL

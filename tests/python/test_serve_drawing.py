@@ -57,7 +57,7 @@ def timeline(tmp_path_factory: pytest.TempPathFactory) -> ConnectionTimeline:
 def frame(timeline: ConnectionTimeline, from_s: float, to_s: float, **marks: Any) -> dict[str, Any]:
     """Return what the page draws of a view: declaration, tiles and marks."""
     shown = head(timeline, timeline.run.connection_rows())
-    level = next(one for one in shown["levels"] if one["tile_s"] * MOST_IN_VIEW >= to_s - from_s)
+    level = next(level for level in shown["levels"] if level["tile_s"] * MOST_IN_VIEW >= to_s - from_s)
     first, last = (int(instant // level["tile_s"]) for instant in (from_s, to_s))
     tiles = [timeline.tile(level["level"], index) for index in range(first, last + 1)]
     return {
@@ -78,8 +78,8 @@ def drawn(*frames: dict[str, Any]) -> list[list[str]]:
     words = [NODE, str(ROOT / "web/test/draw-list.mjs")]
     done = subprocess.run(words, input=json.dumps(frames), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    found: list[list[str]] = json.loads(done.stdout)
-    return found
+    shapes: list[list[str]] = json.loads(done.stdout)
+    return shapes
 
 
 def test_drawings_at_four_zooms_are_as_recorded(timeline: ConnectionTimeline) -> None:
@@ -98,9 +98,10 @@ def test_a_selection_weakens_all_else_and_a_second_run_adds_grey_lines(timeline:
     plain = frame(timeline, *view)
     segments = timeline.table("timeline_segments").filter(connection=CONNECTION, kind="data")
     packet = next(row["packet"] for row in segments.to_dicts() if view[0] < row["time_s"] < view[1])
-    chosen = frame(timeline, *view, rows=Selection(timeline, "packet", packet).as_dict()["rows"])
+    selected = frame(timeline, *view, rows=Selection(timeline, "packet", packet).as_dict()["rows"])
     compared = {**plain, "other": {"head": plain["head"], "shown": plain["shown"]}}
-    alone, weakened, both = drawn(plain, chosen, compared)
+    alone, weakened, both = drawn(plain, selected, compared)
+    # Shapes that are not selected have the opacity 0.3.
     assert not any(" 0.3 " in line for line in alone)
     assert sum(" 0.3 " in line for line in weakened) > len(alone) / 4
     grey = [line for line in both if line.startswith("line") and " ghost " in line]

@@ -29,6 +29,8 @@ from websockets.typing import Origin
 ROOT = Path(__file__).parents[2]
 FTP = ROOT / "scenarios/ftp-on-fach.toml"
 SECRET = "root:x:0:0"
+"""The beginning of /etc/passwd, and the content of a file above the folder of scenarios."""
+
 SHORT = {"overrides": [{"key": "duration", "value": "5 s"}]}
 
 
@@ -45,13 +47,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (scenarios / "above.toml").write_text('version = 1\nextends = "../secret.toml"\n')
     (scenarios / "linked.toml").symlink_to("/etc/passwd")
     (scenarios / "by-link.toml").write_text('version = 1\nextends = "linked.toml"\n')
-    (scenarios / "code.toml").write_text(
-        FTP.read_text() + '\n[tcp]\nvariant = "python"\npython = "control.py:Control"\n'
-        if "[tcp]" not in FTP.read_text()
-        else FTP.read_text()
-        .replace("[tcp]", '[tcp]\npython = "control.py:Control"', 1)
-        .replace('variant = "reno"', 'variant = "python"', 1)
-    )
+    with_code = FTP.read_text().replace("[tcp]", '[tcp]\npython = "control.py:Control"', 1)
+    (scenarios / "code.toml").write_text(with_code.replace('variant = "reno"', 'variant = "python"', 1))
     (scenarios / "control.py").write_text(
         "import pathlib\n"
         "from umtslab import CongestionControl\n"
@@ -72,8 +69,8 @@ def simulate_short(store: object) -> None:
 
 @pytest.fixture(scope="module")
 def served(folder: Path) -> Iterator[Served]:
-    with serving(folder, "results", "--scenarios", "scenarios") as one:
-        yield one
+    with serving(folder, "results", "--scenarios", "scenarios") as server:
+        yield server
 
 
 def files(folder: Path) -> dict[str, int]:
@@ -101,9 +98,11 @@ def connect(served: Served, origin: str | None = None, cookie: str | None = None
 
 
 def test_only_loopback_is_listened_to_by_default(served: Served) -> None:
+    # A row has number, local address, remote address and state (0A: LISTEN), in hexadecimal.
     table = Path("/proc/net/tcp").read_text().splitlines()[1:]
-    bound = [line.split()[1] for line in table if line.split()[3] == "0A"]
-    own = [where for where in bound if int(where.partition(":")[2], 16) == served.port]
+    listening = [row.split()[1] for row in table if row.split()[3] == "0A"]
+    own = [address for address in listening if int(address.partition(":")[2], 16) == served.port]
+    # 127.0.0.1 with the lowest byte first
     assert own == [f"0100007F:{served.port:04X}"]
 
 
@@ -159,11 +158,11 @@ def test_ipv6_loopback_is_answered_under_its_name_in_brackets(folder: Path) -> N
     assert settings.url.startswith("http://[::1]:8765/?token=")
     if not Path("/proc/net/if_inet6").exists():
         pytest.skip("this machine has no IPv6")
-    with serving(folder, "results", "--scenarios", "scenarios", "--listen", "::1") as one:
-        head = f"GET /api/about HTTP/1.1\r\nHost: [::1]:{one.port}\r\nCookie: {one.cookie}\r\n\r\n"
-        assert b" 200 " in raw(one.port, head.encode(), "::1").splitlines()[0]
-        wrong = head.replace(f"[::1]:{one.port}", "[::1]:1")
-        assert b" 421 " in raw(one.port, wrong.encode(), "::1").splitlines()[0]
+    with serving(folder, "results", "--scenarios", "scenarios", "--listen", "::1") as server:
+        head = f"GET /api/about HTTP/1.1\r\nHost: [::1]:{server.port}\r\nCookie: {server.cookie}\r\n\r\n"
+        assert b" 200 " in raw(server.port, head.encode(), "::1").splitlines()[0]
+        wrong = head.replace(f"[::1]:{server.port}", "[::1]:1")
+        assert b" 421 " in raw(server.port, wrong.encode(), "::1").splitlines()[0]
 
 
 @pytest.mark.parametrize(
@@ -191,27 +190,29 @@ def test_a_websocket_needs_the_cookie_and_gets_the_latest_state(served: Served) 
 
 
 def test_other_addresses_need_listen_and_warn_without_tls(folder: Path) -> None:
-    with serving(folder, "results", "--scenarios", "scenarios", "--listen", "127.0.0.2") as one:
-        assert "warning" not in one.log.read_text(), "127.0.0.2 is this machine too"
+    with serving(folder, "results", "--scenarios", "scenarios", "--listen", "127.0.0.2") as server:
+        assert "warning" not in server.log.read_text(), "127.0.0.2 is this machine too"
     words = ("--listen", "0.0.0.0", "--name", "lab.example")
-    with serving(folder, "results", "--scenarios", "scenarios", *words) as one:
-        assert "other machines can read" in one.log.read_text()
-        assert one.ask("/api/about", host=f"lab.example:{one.port}").status == 200
-        assert one.ask("/api/about", host=f"other.example:{one.port}").status == 421
+    with serving(folder, "results", "--scenarios", "scenarios", *words) as server:
+        assert "other machines can read" in server.log.read_text()
+        assert server.ask("/api/about", host=f"lab.example:{server.port}").status == 200
+        assert server.ask("/api/about", host=f"other.example:{server.port}").status == 421
 
 
 def test_tls_makes_the_cookie_secure_and_needs_no_warning(folder: Path, tmp_path: Path) -> None:
     certificate, key = certificate_in(tmp_path)
     words = ("--listen", "127.0.0.1", "--tls-certificate", certificate, "--tls-key", key)
-    with serving(folder, "results", "--scenarios", "scenarios", *words) as one:
-        assert "warning" not in one.log.read_text()
+    with serving(folder, "results", "--scenarios", "scenarios", *words) as server:
+        assert "warning" not in server.log.read_text()
         context = ssl.create_default_context(cafile=str(certificate))
         context.check_hostname = False
         with (
-            socket.create_connection(("127.0.0.1", one.port), PATIENCE_S) as plain,
+            socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as plain,
             context.wrap_socket(plain) as secure,
         ):
-            secure.sendall(f"GET /?token={one.token} HTTP/1.1\r\nHost: 127.0.0.1:{one.port}\r\n\r\n".encode())
+            secure.sendall(
+                f"GET /?token={server.token} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode()
+            )
             answer = secure.recv(4096)
         assert b" 303 " in answer
         assert b"; Secure" in answer
@@ -340,12 +341,12 @@ def test_python_code_needs_allow_code(served: Served, folder: Path) -> None:
 
 
 def test_a_read_only_page_tries_but_keeps_nothing(folder: Path) -> None:
-    with serving(folder, "results", "--scenarios", "scenarios", "--read-only") as one:
+    with serving(folder, "results", "--scenarios", "scenarios", "--read-only") as server:
         before = files(folder)
-        assert one.post("/api/jobs", {"scenario": "plain"}).status == 403
-        assert one.post("/api/runs/0/timeline", {}).status == 403
-        assert one.ask("/api/captures", "POST", b"x").status == 403
-        tried = one.post("/api/try", {"scenario": "plain", **SHORT})
+        assert server.post("/api/jobs", {"scenario": "plain"}).status == 403
+        assert server.post("/api/runs/0/timeline", {}).status == 403
+        assert server.ask("/api/captures", "POST", b"x").status == 403
+        tried = server.post("/api/try", {"scenario": "plain", **SHORT})
         assert tried.json()["result"]["metrics"]
         assert files(folder) == before
 
@@ -388,17 +389,19 @@ def test_an_upload_is_checked_while_it_streams(served: Served) -> None:
     assert declared.status == 413
     with socket.create_connection(("127.0.0.1", served.port), PATIENCE_S) as client:
         client.sendall(head(served, "/api/captures", "Transfer-Encoding: chunked"))
-        piece = b"100000\r\n" + bytes(2**20) + b"\r\n"
+        # The length of a chunk is hexadecimal: 0x100000 bytes are 1 MB.
+        chunk = b"100000\r\n" + bytes(2**20) + b"\r\n"
         sent = 0
         with suppress(OSError):  # the server closes the connection
             for _ in range(LARGEST_UPLOAD // 2**20 + 8):
-                client.sendall(piece)
+                client.sendall(chunk)
                 sent += 2**20
         try:
             answer = client.recv(4096)
         except ConnectionResetError:
             answer = b""
     assert answer == b"" or b" 413 " in answer
+    # Not refused long before the limit. Buffers may still hold a part of what was sent.
     assert sent > LARGEST_UPLOAD - 64 * 2**20
     assert served.ask("/api/about").status == 200
 
@@ -455,9 +458,9 @@ def sleep(report: jobs.Report) -> None:
 
 
 def fill_memory(report: jobs.Report) -> None:
-    held = []
+    blocks = []
     while True:
-        held.append(bytes(2**24))
+        blocks.append(bytes(2**24))
 
 
 def write_large(path: Path, report: jobs.Report) -> str:
@@ -502,13 +505,13 @@ def test_an_endless_scenario_dies_and_the_server_lives(served: Served) -> None:
 
 
 def test_the_number_of_waiting_jobs_is_limited(folder: Path) -> None:
-    with serving(folder, "results", "--scenarios", "scenarios") as one:
+    with serving(folder, "results", "--scenarios", "scenarios") as server:
         request = {"scenario": "plain", "overrides": [{"key": "duration", "value": "10000 h"}]}
-        statuses = [one.post("/api/jobs", request).status for _ in range(10)]
+        statuses = [server.post("/api/jobs", request).status for _ in range(10)]
         assert statuses.count(200) == jobs._MOST_WAITING
         assert statuses[-1] == 503
-        for job in one.ask("/api/jobs").json()["jobs"]:
-            assert one.ask(f"/api/jobs/{job['id']}/stop", "POST").status == 200
+        for job in server.ask("/api/jobs").json()["jobs"]:
+            assert server.ask(f"/api/jobs/{job['id']}/stop", "POST").status == 200
 
 
 def test_a_busy_port_and_a_missing_store_are_reported(folder: Path, served: Served) -> None:
@@ -516,10 +519,10 @@ def test_a_busy_port_and_a_missing_store_are_reported(folder: Path, served: Serv
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert f"port {served.port} is in use" in done.stderr
-    with serving(folder, "nowhere", "--scenarios", "scenarios") as one:
-        about = one.ask("/api/about").json()
+    with serving(folder, "nowhere", "--scenarios", "scenarios") as server:
+        about = server.ask("/api/about").json()
         assert about["has_store"] is False
-        assert one.ask("/api/home").json()["runs"] == []
+        assert server.ask("/api/home").json()["runs"] == []
     assert not (folder / "nowhere").exists()
 
 

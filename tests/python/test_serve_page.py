@@ -94,8 +94,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def served(folder: Path) -> Iterator[Served]:
-    with serving(folder, "results", "--scenarios", ROOT / "scenarios") as one:
-        yield one
+    with serving(folder, "results", "--scenarios", ROOT / "scenarios") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ class Tab:
     page: Any
     served: Served
     errors: list[str] = field(default_factory=list)
-    strangers: list[str] = field(default_factory=list)
+    foreign_requests: list[str] = field(default_factory=list)
 
     def open(self, path: str, shows: str = "h1") -> None:
         """Open an address, and wait until the page shows an element."""
@@ -124,39 +124,48 @@ class Tab:
 
     def check(self) -> None:
         assert self.errors == []
-        assert self.strangers == [], "no request leaves the origin"
+        assert self.foreign_requests == [], "no request leaves the origin"
 
     def violations(self) -> list[str]:
         """Return the violations that axe finds."""
         self.page.evaluate(AXE.read_text())
-        found = self.page.evaluate(f"axe.run(document, {json.dumps(RULES)})")
-        return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found["violations"]]
+        result = self.page.evaluate(f"axe.run(document, {json.dumps(RULES)})")
+        return [f"{violation['id']}: {violation['nodes'][0]['html']}" for violation in result["violations"]]
 
 
 @pytest.fixture
 def tab(chromium: Any, served: Served) -> Iterator[Tab]:
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     context.grant_permissions(["clipboard-read", "clipboard-write"], origin=served.origin)
-    one = watched(context.new_page(), served)
-    one.page.goto(f"{served.origin}/?token={served.token}")
-    yield one
+    opened = watched(context.new_page(), served)
+    opened.page.goto(f"{served.origin}/?token={served.token}")
+    yield opened
     context.close()
-    one.check()
+    opened.check()
 
 
 def watched(page: Any, served: Served) -> Tab:
-    one = Tab(page, served)
+    """Return a tab that collects the errors and foreign requests of a page."""
+    tab = Tab(page, served)
     page.set_default_timeout(1000 * PATIENCE_S)
-    page.on(
-        "console", lambda said: one.errors.append(said.text) if said.type in ("error", "warning") else None
-    )
-    page.on("pageerror", lambda error: one.errors.append(str(error)))
-    own = (served.origin, served.origin.replace("http", "ws"))
-    page.on("request", lambda sent: None if sent.url.startswith(own) else one.strangers.append(sent.url))
-    return one
+    own_origins = (served.origin, served.origin.replace("http", "ws"))
+
+    def on_console(message: Any) -> None:
+        if message.type in ("error", "warning"):
+            tab.errors.append(message.text)
+
+    def on_request(request: Any) -> None:
+        if not request.url.startswith(own_origins):
+            tab.foreign_requests.append(request.url)
+
+    page.on("console", on_console)
+    page.on("pageerror", lambda error: tab.errors.append(str(error)))
+    page.on("request", on_request)
+    return tab
 
 
 def newest(served: Served, scenario: str) -> str:
+    """Return the key of the newest run of a scenario."""
     rows = served.ask("/api/home").json()["runs"]
     return str(next(row["key"] for row in rows if row["scenario"] == scenario))
 
@@ -184,17 +193,17 @@ def views(served: Served) -> dict[str, tuple[str, str]]:
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1280), ("light", 320)])
 def test_axe_finds_nothing_in_any_view(chromium: Any, served: Served, theme: str, width: int) -> None:
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
-    one = watched(context.new_page(), served)
-    one.page.goto(f"{served.origin}/?token={served.token}")
-    found = {}
+    tab = watched(context.new_page(), served)
+    tab.page.goto(f"{served.origin}/?token={served.token}")
+    violations = {}
     for name, (path, shows) in views(served).items():
-        one.open(path, shows)
-        found[name] = one.violations()
-        widest = one.page.evaluate("document.documentElement.scrollWidth")
+        tab.open(path, shows)
+        violations[name] = tab.violations()
+        widest = tab.page.evaluate("document.documentElement.scrollWidth")
         assert widest <= width, f"{name} scrolls sideways"
     context.close()
-    assert found == {name: [] for name in found}
-    one.check()
+    assert violations == {name: [] for name in violations}
+    tab.check()
 
 
 # ── Home ────────────────────────────────────────────────────────────────────────────────────────────
@@ -238,7 +247,7 @@ def test_numbers_of_a_run_are_those_of_the_command(tab: Tab, folder: Path) -> No
     with open_store(folder / "results") as store:
         run = store.of_keys([key])[key]
     run_page = tab.served.ask(f"/api/runs/{key}").json()
-    assert {one["name"]: one["value"] for one in run_page["metrics"]} == {
+    assert {metric["name"]: metric["value"] for metric in run_page["metrics"]} == {
         name: value
         for name, value in run.metrics.items()
         if value is not None and not name.startswith("budget_")
@@ -282,17 +291,17 @@ def shown_chain(tab: Tab) -> list[str]:
 
 def test_stalls_and_chains_equal_the_output_of_umts_why(tab: Tab, folder: Path) -> None:
     key = newest(tab.served, "ftp-fach-dch")
-    wanted = why(folder, key)
+    stalls = why(folder, key)["stalls"]
     tab.open(f"/run/{key}", "table.stalls tbody tr")
     rows = tab.page.locator("table.stalls tbody tr")
-    assert rows.count() == len(wanted["stalls"])
-    for text, stall in zip(rows.all_inner_texts(), wanted["stalls"], strict=True):
+    assert rows.count() == len(stalls)
+    for text, stall in zip(rows.all_inner_texts(), stalls, strict=True):
         assert f"{stall['start_s']:.3f} s" in text
         assert f"{stall['length_s']:.3f} s" in text
         assert f"{stall['connection']}, UE {stall['ue']}" in text
-    for index in (0, len(wanted["stalls"]) - 1):
+    for index in (0, len(stalls) - 1):
         rows.nth(index).get_by_role("button").click()
-        chain = wanted["stalls"][index]["chain"]
+        chain = stalls[index]["chain"]
         title = f"Stall at {chain['time_s']:.4f} s"
         tab.page.get_by_role("heading", name=title, exact=True).wait_for()
         for text, link in zip(shown_chain(tab), chain["links"], strict=True):
@@ -302,9 +311,9 @@ def test_stalls_and_chains_equal_the_output_of_umts_why(tab: Tab, folder: Path) 
         assert "first cause" in shown_chain(tab)[-1]
         also = tab.page.locator("ul.also li").all_inner_texts()
         assert also == chain["also"]
-    assert tab.page.url.endswith(f"e=stall-{len(wanted['stalls']) - 1}")
+    assert tab.page.url.endswith(f"e=stall-{len(stalls) - 1}")
     tab.page.go_back()
-    title = f"Stall at {wanted['stalls'][0]['start_s']:.4f} s"
+    title = f"Stall at {stalls[0]['start_s']:.4f} s"
     tab.page.get_by_role("heading", name=title, exact=True).wait_for()
 
 
@@ -330,8 +339,8 @@ def test_the_second_timeout_is_found_and_read_by_keyboard_alone(tab: Tab, folder
         assert link["text"] in text
         assert f"{link['time_s']:.4f} s" in text
     page.keyboard.press("p")
-    before = chains[chains.index(second) - 1]
-    page.get_by_role("heading", name=re.compile(f"at {before['time_s']:.4f} s")).wait_for()
+    previous = chains[chains.index(second) - 1]
+    page.get_by_role("heading", name=re.compile(f"at {previous['time_s']:.4f} s")).wait_for()
     page.keyboard.press("Escape")
     page.get_by_role("complementary", name="Chain of causes").wait_for(state="detached")
 
@@ -342,9 +351,9 @@ LANES = "#timeline canvas[data-shapes]"
 def shown_range(tab: Tab) -> tuple[float, float]:
     """Return the time that the time line shows."""
     text = tab.page.locator("#timeline .read").inner_text()
-    found = re.match(r"([\d.]+) s to ([\d.]+) s", text)
-    assert found is not None, text
-    return float(found[1]), float(found[2])
+    match = re.match(r"([\d.]+) s to ([\d.]+) s", text)
+    assert match is not None, text
+    return float(match[1]), float(match[2])
 
 
 def second_download(folder: Path, key: str) -> tuple[Any, dict[str, Any]]:
@@ -411,6 +420,7 @@ def test_the_time_line_is_moved_and_zoomed_by_keys_wheel_and_pointer(tab: Tab) -
     stage.focus()
 
     def after(act: Any, start: float, end: float) -> None:
+        """Act, and wait until the time line shows this time."""
         act()
         text = f"{start:.3f} s to {end:.3f} s."
         page.locator("#timeline .read").filter(has_text=text).wait_for()
@@ -502,9 +512,11 @@ def test_the_view_is_exported_as_png(tab: Tab) -> None:
     image = saved.value.path().read_bytes()
     assert image.startswith(b"\x89PNG")
     box = tab.page.locator(LANES).bounding_box()
-    wide, tall = (int.from_bytes(image[at : at + 4], "big") for at in (16, 20))
-    assert wide == 2 * round(box["width"])
-    assert tall == pytest.approx(2 * box["height"], abs=2)
+    # The first chunk of a PNG has width and height in bytes 16 to 23.
+    width, height = (int.from_bytes(image[offset : offset + 4], "big") for offset in (16, 20))
+    # Two pixels per pixel of CSS.
+    assert width == 2 * round(box["width"])
+    assert height == pytest.approx(2 * box["height"], abs=2)
 
 
 def test_a_search_moves_the_view_to_the_next_and_previous_match(tab: Tab, folder: Path) -> None:
@@ -512,7 +524,7 @@ def test_a_search_moves_the_view_to_the_next_and_previous_match(tab: Tab, folder
     run, sdu = second_download(folder, key)
     segments = run.series("timeline_segments").to_dicts()
     byte = next(row["seq"] for row in segments if row["connection"] == 27 and row["repeats"] is not None)
-    wanted = [
+    sent_at = [
         row["time_s"]
         for row in segments
         if (row["connection"], row["direction"]) == (27, "downlink") and row["seq"] <= byte < row["end"]
@@ -520,9 +532,10 @@ def test_a_search_moves_the_view_to_the_next_and_previous_match(tab: Tab, folder
     tab.open(f"/run/{key}#c=27&t=0-1", LANES)
     field = tab.page.get_by_label("Find an instant, byte, packet, PDU or cause")
     field.fill(f"byte {byte}")
-    for number, key_pressed in enumerate(["Enter"] * len(wanted) + ["Shift+Enter"]):
+    # Forward to each match, then back to the one before the last.
+    steps = [("Enter", time_s) for time_s in sent_at] + [("Shift+Enter", sent_at[-2])]
+    for key_pressed, time_s in steps:
         field.press(key_pressed)
-        time_s = wanted[number] if number < len(wanted) else wanted[-2]
         text = f"{time_s - 0.5:.3f} s to {time_s + 0.5:.3f} s."
         tab.page.locator("#timeline .read").filter(has_text=text).wait_for()
     field.fill(f"pdu {sdu['first']}")
@@ -550,21 +563,20 @@ def test_a_span_is_measured_with_the_numbers_of_the_server(tab: Tab) -> None:
     panel = page.get_by_role("region", name="Measured")
     panel.get_by_text("Payload arrived").wait_for()
     assert shown_range(tab) == (65, 69)
-    found = re.search(r"from ([\d.]+) s to ([\d.]+) s", panel.inner_text())
-    assert found is not None
-    start, end = float(found[1]), float(found[2])
-    assert (start, end) == pytest.approx((66, 67), abs=0.02)
+    match = re.search(r"from ([\d.]+) s to ([\d.]+) s", panel.inner_text())
+    assert match is not None
+    # From a quarter to a half of the shown time, 65 s to 69 s.
+    assert (float(match[1]), float(match[2])) == pytest.approx((66, 67), abs=0.02)
     page.keyboard.press("Escape")
     panel.wait_for(state="detached")
     page.get_by_role("button", name="Measure", exact=True).click()
     panel.get_by_text("Payload arrived").wait_for()
-    wanted = tab.served.ask(f"/api/runs/{key}/timeline/27/measure?from_s=65&to_s=69").json()
-    for number in wanted["numbers"]:
+    measured = tab.served.ask(f"/api/runs/{key}/timeline/27/measure?from_s=65&to_s=69").json()
+    for number in measured["numbers"]:
         entry = panel.locator("dl > div").filter(has_text=number["label"]).filter(has_text=number["text"])
         assert entry.count() >= 1
-    assert [cause["text"] in panel.inner_text() for cause in wanted["causes"]] == [True] * len(
-        wanted["causes"]
-    )
+    for cause in measured["causes"]:
+        assert cause["text"] in panel.inner_text()
 
 
 def test_a_second_run_is_drawn_in_grey_and_stays_in_the_address(tab: Tab) -> None:
@@ -595,10 +607,10 @@ def test_a_second_run_is_drawn_in_grey_and_stays_in_the_address(tab: Tab) -> Non
 def test_the_heap_stays_level_over_300_zooms(chromium: Any, served: Served) -> None:
     """The page keeps a bounded number of tiles, whatever the visitor looks at."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    one = watched(context.new_page(), served)
-    one.page.goto(f"{served.origin}/?token={served.token}")
-    one.open(f"/run/{newest(served, 'ftp-fach-dch')}#c=27&t=60-70", LANES)
-    session = context.new_cdp_session(one.page)
+    tab = watched(context.new_page(), served)
+    tab.page.goto(f"{served.origin}/?token={served.token}")
+    tab.open(f"/run/{newest(served, 'ftp-fach-dch')}#c=27&t=60-70", LANES)
+    session = context.new_cdp_session(tab.page)
 
     def heap() -> int:
         session.send("HeapProfiler.collectGarbage")
@@ -606,13 +618,14 @@ def test_the_heap_stays_level_over_300_zooms(chromium: Any, served: Served) -> N
 
     def zooms(count: int) -> None:
         """Zoom in and out at changing places, and wait for each frame."""
-        one.page.get_by_role("application").focus()
+        tab.page.get_by_role("application").focus()
         for number in range(count):
-            before = one.page.url
-            one.page.keyboard.press("+" if number % 12 < 6 else "-")
+            before = tab.page.url
+            # Six steps in, six steps out, then a step to the right or to the left.
+            tab.page.keyboard.press("+" if number % 12 < 6 else "-")
             if number % 12 == 11:
-                one.page.keyboard.press("ArrowRight" if number % 24 == 11 else "Shift+ArrowLeft")
-            one.page.wait_for_function("before => location.href !== before", arg=before)
+                tab.page.keyboard.press("ArrowRight" if number % 24 == 11 else "Shift+ArrowLeft")
+            tab.page.wait_for_function("before => location.href !== before", arg=before)
 
     zooms(60)
     after_sixty = heap()
@@ -620,7 +633,7 @@ def test_the_heap_stays_level_over_300_zooms(chromium: Any, served: Served) -> N
     assert heap() <= 1.25 * after_sixty
     assert heap() <= 150_000_000
     context.close()
-    one.check()
+    tab.check()
 
 
 def test_the_view_is_a_table_too(tab: Tab) -> None:
@@ -630,9 +643,10 @@ def test_the_view_is_a_table_too(tab: Tab) -> None:
     rows = tab.page.get_by_role("region", name="Items in view").get_by_role("row")
     rows.nth(1).wait_for()
     address = f"/api/runs/{key}/timeline/27/rows?from_s=65&to_s=66"
-    wanted = tab.served.ask(address).json()["rows"]
-    assert rows.count() == len(wanted) + 1
-    assert wanted[0]["text"] in rows.nth(1).inner_text()
+    items = tab.served.ask(address).json()["rows"]
+    # The first row has the headings.
+    assert rows.count() == len(items) + 1
+    assert items[0]["text"] in rows.nth(1).inner_text()
 
 
 def test_a_run_without_a_timeline_offers_the_command_and_a_run_that_records_one(tab: Tab) -> None:
@@ -748,9 +762,9 @@ def test_a_dropped_capture_is_analysed_as_the_command_does(tab: Tab, folder: Pat
     identity = tab.page.url.partition("id=")[2]
     shown = tab.served.ask(f"/api/captures/{identity}").json()
     done = subprocess.run(command("analyse", capture, "--json"), capture_output=True, text=True, check=True)
-    [wanted] = json.loads(done.stdout)["runs"]
-    assert {one["name"]: one["value"] for one in shown["metrics"]} == {
-        name: value for name, value in wanted["metrics"].items() if value is not None
+    [analysed] = json.loads(done.stdout)["runs"]
+    assert {metric["name"]: metric["value"] for metric in shown["metrics"]} == {
+        name: value for name, value in analysed["metrics"].items() if value is not None
     }
     tab.page.get_by_role("button", name="Throughput").click()
     tab.page.get_by_text("payload sent, means of").wait_for()

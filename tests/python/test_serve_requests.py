@@ -32,8 +32,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         simulate(scenario, store=store, series=True, pcap=True)
     (folder / "scenarios").mkdir()
     (folder / "scenarios/0.toml").write_text(FTP.read_text().replace('"1500 s"', '"1 s"'))
-    with serving(folder, "results", "--scenarios", "scenarios") as one:
-        yield one
+    with serving(folder, "results", "--scenarios", "scenarios") as server:
+        yield server
 
 
 @description().parametrize()  # type: ignore[untyped-decorator]

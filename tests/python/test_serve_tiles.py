@@ -18,7 +18,7 @@ from umtslab.lanes import Lane
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from umtslab.serve import selection
-from umtslab.serve.measure import measure
+from umtslab.serve.measure import MOST_CAUSES, measure
 from umtslab.serve.models import Found, Measured, Tile, TimelineHead, ViewRows
 from umtslab.serve.models import Selection as SelectionModel
 from umtslab.serve.search import search
@@ -29,6 +29,7 @@ CONNECTIONS = (11, 27)
 """The downloads of UE 11: the first with three timeouts, the second with one."""
 
 WINDOWS = 6
+"""Random windows of a test, at each level where there are levels."""
 
 Row = dict[str, Any]
 
@@ -38,8 +39,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     overrides = {"duration": "80 s", "measure.budget": True, "measure.timeline": True}
     with open_store(tmp_path_factory.mktemp("tiles")) as store:
         scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), overrides)
-        [found] = simulate(scenario, store=store, series=True)
-        return found
+        [run] = simulate(scenario, store=store, series=True)
+        return run
 
 
 @pytest.fixture(scope="module", params=CONNECTIONS)
@@ -49,18 +50,19 @@ def timeline(run: Run, request: pytest.FixtureRequest) -> ConnectionTimeline:
 
 def windows(timeline: ConnectionTimeline) -> Iterator[tuple[int, int, int, int]]:
     """Yield random windows at each level: level, tile, and the first and last cell."""
-    chance = random.Random(1)
+    generator = random.Random(1)
     for level in range(LOWEST, timeline.highest + 1):
         tiles = timeline.duration_ns // (cell_ns(level) * CELLS) + 1
-        busy = int((timeline.opened_s or 0) * 1e9) // (cell_ns(level) * CELLS)
-        for index in {busy, *(chance.randrange(tiles) for _ in range(WINDOWS))}:
-            first, last = sorted(chance.choices(range(CELLS), k=2))
+        # The tile in which the connection begins is never empty.
+        busy = nanoseconds(timeline.opened_s or 0) // (cell_ns(level) * CELLS)
+        for index in {busy, *(generator.randrange(tiles) for _ in range(WINDOWS))}:
+            first, last = sorted(generator.choices(range(CELLS), k=2))
             yield level, index, first, last
 
 
 def rows_of(run: Run, timeline: ConnectionTimeline, lane: Lane) -> list[Row]:
     """Return the rows of a lane, chosen without the code under test."""
-    found = []
+    rows = []
     for row in run.series(lane.table).to_dicts():
         match lane.name:
             case "causes":
@@ -74,9 +76,8 @@ def rows_of(run: Run, timeline: ConnectionTimeline, lane: Lane) -> list[Row]:
             case "status":
                 is_in = (row["ue"], row["direction"]) == (timeline.ue, "uplink")
             case "pdus":
-                is_in = (row["ue"], row["direction"]) == (timeline.ue, "downlink") and row[
-                    "first"
-                ] is not None
+                is_in = (row["ue"], row["direction"]) == (timeline.ue, "downlink")
+                is_in = is_in and row["first"] is not None
             case "rrc" | "dch_requests":
                 is_in = row["ue"] == timeline.ue
             case "node_b_queue":
@@ -88,16 +89,18 @@ def rows_of(run: Run, timeline: ConnectionTimeline, lane: Lane) -> list[Row]:
                 is_in = (row["timer"], row["connection"]) == ("rto", timeline.connection)
                 is_in = is_in and row["direction"] == "downlink"
             case "timer_poll" | "timer_status_prohibit":
-                wanted = "downlink" if lane.name == "timer_poll" else "uplink"
-                is_in = (row["timer"], row["ue"], row["direction"]) == (lane.name, timeline.ue, wanted)
+                # Data go down. Their sender polls, and their receiver prohibits STATUS PDUs.
+                direction = "downlink" if lane.name == "timer_poll" else "uplink"
+                is_in = (row["timer"], row["ue"], row["direction"]) == (lane.name, timeline.ue, direction)
             case _:
                 is_in = (row["ue"], row["direction"]) == (timeline.ue, "downlink")
         if is_in:
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
 def category_of(lane: Lane, row: Row) -> str:
+    """Return the category of a row, without the code under test."""
     match lane.name:
         case "causes":
             return str(row["cause"])
@@ -130,6 +133,12 @@ def nanoseconds(time_s: float) -> int:
     return round(time_s * 1e9)
 
 
+def content_of(timeline: ConnectionTimeline, lane: str, level: int, index: int) -> dict[str, Any]:
+    """Return what a tile has of a lane."""
+    [content] = [content for content in timeline.tile(level, index)["lanes"] if content["name"] == lane]
+    return dict(content)
+
+
 def test_tiles_count_what_the_tables_hold(run: Run, timeline: ConnectionTimeline) -> None:
     tables = {lane.name: rows_of(run, timeline, lane) for lane in LANES}
     # The scenario has no HS-DSCH: another test does.
@@ -143,12 +152,13 @@ def test_tiles_count_what_the_tables_hold(run: Run, timeline: ConnectionTimeline
             if lane.cells != "count":
                 continue
             names = [name for name, _ in timeline.categories(lane)]
-            wanted: Counter[str] = Counter()
+            expected: Counter[str] = Counter()
             shown: Counter[str] = Counter()
             for row in tables[lane.name]:
                 if start <= nanoseconds(row["time_s"]) < end:
-                    is_counted = lane.name == "pdus" and content["items"] is None
-                    wanted[category_of(lane, row)] += row["count"] if is_counted else 1
+                    # A row of PDUs is one item, but counts as several in a cell.
+                    counts_pdus = lane.name == "pdus" and content["items"] is None
+                    expected[category_of(lane, row)] += row["count"] if counts_pdus else 1
             if content["items"] is None:
                 for cell, category, count in content["cells"]:
                     if first <= cell <= last:
@@ -157,7 +167,7 @@ def test_tiles_count_what_the_tables_hold(run: Run, timeline: ConnectionTimeline
                 for _, start_s, _, _, _, _, category in content["items"]:
                     if start <= nanoseconds(start_s) < end:
                         shown[names[category]] += 1
-            assert shown == wanted, (lane.name, level, index)
+            assert shown == expected, (lane.name, level, index)
             kinds["cells" if content["items"] is None else "items"] += 1
     assert min(kinds["cells"], kinds["items"]) > 50
 
@@ -167,17 +177,17 @@ def test_tiles_have_the_time_of_causes_and_states(run: Run, timeline: Connection
         rows = rows_of(run, timeline, lane)
         names = [name for name, _ in timeline.categories(lane)]
         for level, index, first, last in windows(timeline):
-            [content] = [one for one in timeline.tile(level, index)["lanes"] if one["name"] == lane.name]
+            content = content_of(timeline, lane.name, level, index)
             start = (index * CELLS + first) * cell_ns(level)
             end = (index * CELLS + last + 1) * cell_ns(level)
-            wanted: Counter[str] = Counter()
+            expected: Counter[str] = Counter()
             shown: Counter[str] = Counter()
             for row in rows:
                 until = run.duration_s if row["end_s"] is None else row["end_s"]
                 begin = nanoseconds(row["start_s" if "start_s" in row else "time_s"])
                 inside = min(end, nanoseconds(until)) - max(start, begin)
                 if inside > 0:
-                    wanted[category_of(lane, row)] += inside
+                    expected[category_of(lane, row)] += inside
             if content["items"] is None:
                 for cell, category, share in content["cells"]:
                     if first <= cell <= last:
@@ -187,7 +197,7 @@ def test_tiles_have_the_time_of_causes_and_states(run: Run, timeline: Connection
                     inside = min(end, nanoseconds(end_s)) - max(start, nanoseconds(start_s))
                     if inside > 0:
                         shown[names[category]] += inside
-            assert shown == wanted, (lane.name, level, index)
+            assert shown == expected, (lane.name, level, index)
 
 
 @pytest.mark.parametrize("name", ["rlc_buffer", "cwnd", "outstanding", "srtt", "rto"])
@@ -198,7 +208,7 @@ def test_a_cell_of_values_has_the_largest_one(run: Run, timeline: ConnectionTime
     ends = [*(nanoseconds(row["time_s"]) for row in rows[1:]), nanoseconds(last_s)]
     level = timeline.highest
     assert timeline.is_counted(lane, level) == (len(rows) > most(lane))
-    [content] = [one for one in timeline.tile(level, 0)["lanes"] if one["name"] == name]
+    content = content_of(timeline, name, level, 0)
     for cell, _, value in content["cells"] or []:
         start, end = cell * cell_ns(level), (cell + 1) * cell_ns(level)
         largest = max(
@@ -237,35 +247,34 @@ def test_a_full_tile_is_small_enough() -> None:
 def test_a_packet_selects_its_segment_sdu_pdus_and_block_sets(run: Run, timeline: ConnectionTimeline) -> None:
     rows = {lane.name: rows_of(run, timeline, lane) for lane in LANES}
     segment = next(row for row in rows["segments"] if row["kind"] == "data")
-    found = Selection(timeline, "packet", segment["packet"]).as_dict()
-    SelectionModel.model_validate(found | {"chain": None})
-    assert (found["start_s"], found["end_s"]) == (segment["time_s"], segment["end_s"])
-    assert f"packet {segment['packet']}" in found["text"]
+    selected = Selection(timeline, "packet", segment["packet"]).as_dict()
+    SelectionModel.model_validate(selected | {"chain": None})
+    assert (selected["start_s"], selected["end_s"]) == (segment["time_s"], segment["end_s"])
+    assert f"packet {segment['packet']}" in selected["text"]
     [sdu] = [row for row in rows["sdus"] if row["packet"] == segment["packet"]]
     pdus = run.series("timeline_pdus").to_dicts()
-    chosen = [pdus[row] for row in found["rows"]["pdus"]]
-    numbers = {number for pdu in chosen for number in range(pdu["first"], pdu["last"] + 1)}
+    selected_pdus = [pdus[row] for row in selected["rows"]["pdus"]]
+    numbers = {number for pdu in selected_pdus for number in range(pdu["first"], pdu["last"] + 1)}
     assert numbers >= set(range(sdu["first"], sdu["last"] + 1))
     sets = run.series("timeline_block_sets").to_dicts()
-    assert {sets[row]["block_set"] for row in found["rows"]["block_sets"]} == {
-        pdu["block_set"] for pdu in chosen
+    assert {sets[row]["block_set"] for row in selected["rows"]["block_sets"]} == {
+        pdu["block_set"] for pdu in selected_pdus
     }
     # Each of its items selects the same packet, except PDUs with a part of the packet before.
     for lane in ("segments", "sdus"):
-        for row in found["rows"][lane]:
-            assert Selection(timeline, lane, row).as_dict()["rows"] == found["rows"]
-    last = found["rows"]["pdus"][0]
-    assert Selection(timeline, "pdus", last).packet is not None
+        for row in selected["rows"][lane]:
+            assert Selection(timeline, lane, row).as_dict()["rows"] == selected["rows"]
+    assert Selection(timeline, "pdus", selected["rows"]["pdus"][0]).packet is not None
 
 
 def test_the_table_of_a_view_has_its_items(timeline: ConnectionTimeline) -> None:
     opened = timeline.opened_s or 0.0
-    found = rows_in_view(timeline, opened, opened + 2.0)
-    ViewRows.model_validate(found)
-    assert len(found["rows"]) == min(found["count"], MOST_ROWS)
-    instants = [float(row["instant"].removesuffix(" s")) for row in found["rows"]]
+    view = rows_in_view(timeline, opened, opened + 2.0)
+    ViewRows.model_validate(view)
+    assert len(view["rows"]) == min(view["count"], MOST_ROWS)
+    instants = [float(row["instant"].removesuffix(" s")) for row in view["rows"]]
     assert instants == sorted(instants)
-    assert any("SYN" in row["text"] for row in found["rows"])
+    assert any("SYN" in row["text"] for row in view["rows"])
 
 
 def test_the_file_of_a_view_has_all_its_items(
@@ -273,13 +282,13 @@ def test_the_file_of_a_view_has_all_its_items(
 ) -> None:
     start = timeline.opened_s or 0.0
     end = start + 1.5
-    rows = list(csv.DictReader(io.StringIO(view_csv(timeline, start, end))))
+    lines = list(csv.DictReader(io.StringIO(view_csv(timeline, start, end))))
     for lane in LANES:
-        wanted = [row for row in rows_of(run, timeline, lane) if start <= row[lane.start] < end]
-        found = [row for row in rows if row["lane"] == lane.name]
-        assert [float(row["start_s"]) for row in found] == [row[lane.start] for row in wanted]
-        for one, row in zip(found, wanted, strict=True):
-            assert one["packet"] == str(row.get("packet") if row.get("packet") is not None else "")
+        rows = [row for row in rows_of(run, timeline, lane) if start <= row[lane.start] < end]
+        lines_of_lane = [line for line in lines if line["lane"] == lane.name]
+        assert [float(line["start_s"]) for line in lines_of_lane] == [row[lane.start] for row in rows]
+        for line, row in zip(lines_of_lane, rows, strict=True):
+            assert line["packet"] == str(row.get("packet") if row.get("packet") is not None else "")
     monkeypatch.setattr(selection, "MOST_EXPORTED", 10)
     with pytest.raises(TooManyItems, match="zoom in"):
         view_csv(timeline, start, end)
@@ -291,15 +300,15 @@ def test_segments_cross_the_rnc_between_start_and_end(run: Run, timeline: Connec
     crossed = 0
     for name in ("segments", "acknowledgments"):
         [lane] = [lane for lane in LANES if lane.name == name]
-        found = timeline.items(lane)
-        for row, middle in zip(found.row, found.middle_ns, strict=True):
+        items = timeline.items(lane)
+        for row, middle_ns in zip(items.row, items.middle_ns, strict=True):
             segment = segments[row]
             sdu = sdus.get(segment["packet"])
             if sdu is None or sdu["fate"] != "delivered":
                 continue
-            arrived = segment["radio_s"] if name == "segments" else sdu["end_s"]
-            assert middle == nanoseconds(arrived)
-            assert segment["time_s"] <= arrived <= segment["end_s"]
+            at_rnc_s = segment["radio_s"] if name == "segments" else sdu["end_s"]
+            assert middle_ns == nanoseconds(at_rnc_s)
+            assert segment["time_s"] <= at_rnc_s <= segment["end_s"]
             crossed += 1
     assert crossed > 20
 
@@ -336,9 +345,8 @@ def test_lanes_of_the_hs_dsch_show_attempts_cqi_and_credits() -> None:
     # The first threshold is infinite, which no axis shows.
     thresholds = run.series("ssthresh")["ssthresh_segments"].to_list()
     assert thresholds[0] == float("inf")
-    assert timeline.items(lanes["ssthresh"]).high.tolist() == [
-        one for one in thresholds if one < float("inf")
-    ]
+    finite = [threshold for threshold in thresholds if threshold < float("inf")]
+    assert timeline.items(lanes["ssthresh"]).high.tolist() == finite
     Tile.model_validate_json(timeline.encoded(timeline.highest, 0))
     decoded = [row for row in sent if row["decoded"]]
     assert sum(row["pdus"] for row in decoded) <= run.series("timeline_pdus")["count"].sum()
@@ -352,19 +360,18 @@ def test_a_search_steps_through_all_matches_in_both_directions(
 ) -> None:
     rows = rows_of(run, timeline, next(lane for lane in LANES if lane.name == "segments"))
     byte = next(row for row in rows if row["repeats"] is not None)["seq"]
-    wanted = [row["time_s"] for row in rows if row["seq"] <= byte < row["end"]]
-    assert len(wanted) > 1
-    at_s, found = 0.0, []
-    for _ in wanted:
+    sent_at = [row["time_s"] for row in rows if row["seq"] <= byte < row["end"]]
+    assert len(sent_at) > 1
+    at_s = 0.0
+    for expected_s in sent_at:
         match = search(timeline, f"byte {byte}", at_s, backward=False)
         Found.model_validate(match)
-        assert (match["lane"], match["count"]) == ("segments", len(wanted))
-        at_s = match["time_s"]
-        found.append(at_s)
-    assert found == wanted
+        assert (match["lane"], match["count"]) == ("segments", len(sent_at))
+        assert match["time_s"] == expected_s
+        at_s = expected_s
     # After the last match comes the first one, and before the last one the one before it.
-    assert search(timeline, f"SEG {byte}", at_s, backward=False)["time_s"] == wanted[0]
-    assert search(timeline, f"segment {byte}", at_s, backward=True)["time_s"] == wanted[-2]
+    assert search(timeline, f"SEG {byte}", at_s, backward=False)["time_s"] == sent_at[0]
+    assert search(timeline, f"segment {byte}", at_s, backward=True)["time_s"] == sent_at[-2]
 
 
 def test_a_search_finds_pdus_sequence_numbers_causes_and_instants(
@@ -373,6 +380,7 @@ def test_a_search_finds_pdus_sequence_numbers_causes_and_instants(
     rows = rows_of(run, timeline, next(lane for lane in LANES if lane.name == "pdus"))
     number = rows[len(rows) // 2]["first"]
     first = next(row["time_s"] for row in rows if row["first"] <= number <= row["last"])
+    # A sequence number can occur earlier: there are 4,096 of them.
     for query in (f"pdu {number}", f"PDU{number}", f" sn  {number % 4096}"):
         assert search(timeline, query, 0.0, backward=False)["time_s"] <= first
     assert search(timeline, f"pdu {number}", 0.0, backward=False)["time_s"] == first
@@ -394,17 +402,17 @@ def test_a_search_finds_pdus_sequence_numbers_causes_and_instants(
 
 
 def test_measured_numbers_are_sums_of_the_tables(run: Run, timeline: ConnectionTimeline) -> None:
-    chance = random.Random(2)
+    generator = random.Random(2)
     opened, closed = timeline.opened_s or 0.0, timeline.closed_s or run.duration_s
     lanes = {
-        name: rows_of(run, timeline, next(one for one in LANES if one.name == name))
+        name: rows_of(run, timeline, next(lane for lane in LANES if lane.name == name))
         for name in ("segments", "pdus", "acknowledgments", "causes")
     }
     for _ in range(WINDOWS):
-        start, end = sorted(chance.uniform(opened, closed) for _ in range(2))
+        start, end = sorted(generator.uniform(opened, closed) for _ in range(2))
         measured = measure(timeline, start, end)
         Measured.model_validate(measured)
-        numbers = {one["name"]: one["value"] for one in measured["numbers"]}
+        numbers = {number["name"]: number["value"] for number in measured["numbers"]}
         sent = [row for row in lanes["segments"] if start <= row["time_s"] < end]
         pdus = [row for row in lanes["pdus"] if start <= row["time_s"] < end]
         arrived = [
@@ -423,11 +431,11 @@ def test_measured_numbers_are_sums_of_the_tables(run: Run, timeline: ConnectionT
             "pdus_again": sum(row["count"] for row in pdus if row["transmission"] > 1),
             "pdus_lost": sum(row["count"] for row in pdus if row["lost"]),
         }
-        largest: Counter[str] = Counter()
+        time_of_cause: Counter[str] = Counter()
         for row in lanes["causes"]:
             inside = min(end, row["end_s"]) - max(start, row["start_s"])
             if inside > 0:
-                largest[row["cause"]] += inside
-        for one in measured["causes"]:
-            assert one["seconds"] == pytest.approx(largest[one["cause"]])
-        assert len(measured["causes"]) == min(4, len(largest))
+                time_of_cause[row["cause"]] += inside
+        for measured_cause in measured["causes"]:
+            assert measured_cause["seconds"] == pytest.approx(time_of_cause[measured_cause["cause"]])
+        assert len(measured["causes"]) == min(MOST_CAUSES, len(time_of_cause))

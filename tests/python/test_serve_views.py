@@ -23,7 +23,7 @@ from umtslab.page.stalls import stalls_of
 from umtslab.serve import lanes as lane_rows
 from umtslab.serve.form import FIRST, form
 from umtslab.serve.home import home
-from umtslab.serve.jobs import Busy, Jobs, Report
+from umtslab.serve.jobs import _MOST_WAITING, Busy, Jobs, Report
 from umtslab.serve.lanes import MOST_SHAPES, lanes
 from umtslab.serve.models import Chain, Lanes, TryResult
 from umtslab.serve.reproductions import reproduction
@@ -39,9 +39,9 @@ SHORT = ("duration", "20 s")
 def attempt(
     *overrides: tuple[str, str], name: str = "ftp-on-fach", text: str | None = None
 ) -> dict[str, Any]:
-    found = tried(SCENARIOS, Request(name, text, overrides), allow_code=False)
-    TryResult.model_validate(found)
-    return found
+    answer = tried(SCENARIOS, Request(name, text, overrides), allow_code=False)
+    TryResult.model_validate(answer)
+    return answer
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +77,8 @@ def test_every_shipped_scenario_is_a_form_whose_keys_it_takes(name: str) -> None
     scenario = Scenario.load(SCENARIOS / f"{name}.toml")
     keys = form(scenario)
     assert len(keys) > 50
-    assert [key.key for key in keys if key.is_first] == [
-        one for one in FIRST if one in {k.key for k in keys if k.is_first}
-    ]
+    first = [key.key for key in keys if key.is_first]
+    assert first == [name for name in FIRST if name in first]
     for key in keys:
         assert key.value is None or not key.stops or key.value in key.stops
         assert key.help.endswith(".")
@@ -100,11 +99,11 @@ def test_a_trial_has_the_metrics_of_the_run() -> None:
     result = attempt(SHORT, ("radio.bler", "0.1"))["result"]
     overrides = {"duration": "20 s", "radio.bler": "0.1", "measure.budget": True}
     [run] = simulate(Scenario.load(FTP, overrides))
-    assert {one["name"]: one["value"] for one in result["metrics"]} == {
-        one["name"]: run.metrics[one["name"]] for one in result["metrics"]
-    }
+    for metric in result["metrics"]:
+        assert metric["value"] == run.metrics[metric["name"]]
     acknowledged = result["acknowledged"]["kilobytes"]
     assert acknowledged == sorted(acknowledged)
+    # Kilobytes in 20 s as kbit/s
     assert acknowledged[-1] * 8 / 20 == pytest.approx(run.metrics["goodput_kbps"], rel=0.02)
     assert len(result["timeouts_s"]) == run.metrics["rto_count"]
     assert sum(part["share_pct"] for part in result["budget"]) == pytest.approx(100)
@@ -135,6 +134,7 @@ def test_mistakes_have_keys_lines_and_repairs() -> None:
 
 
 def seconds(pieces: list[dict[str, Any]]) -> dict[str, float]:
+    """Return the time of each cause or state."""
     sums: dict[str, float] = {}
     for piece in pieces:
         time_s = (piece["to_s"] - piece["from_s"]) * piece["share"]
@@ -144,34 +144,35 @@ def seconds(pieces: list[dict[str, Any]]) -> dict[str, float]:
 
 def test_lanes_have_the_time_of_the_budget(switched: tuple[Path, list[Run]]) -> None:
     run = switched[1][0]
-    found = lanes(run)
-    assert found is not None
-    Lanes.model_validate(found)
+    drawn = lanes(run)
+    assert drawn is not None
+    Lanes.model_validate(drawn)
     sums: dict[str, float] = {}
-    for row in found["rows"]:
+    for row in drawn["rows"]:
         for cause, time_s in seconds(row["causes"]).items():
             sums[cause] = sums.get(cause, 0.0) + time_s
     for cause, time_s in sums.items():
         assert time_s == pytest.approx(run.metrics[f"budget_{cause}_s"], rel=1e-6)
-    assert sum(len(row["timeouts"]) for row in found["rows"]) == len(run.series("budget_rtos"))
+    assert sum(len(row["timeouts"]) for row in drawn["rows"]) == len(run.series("budget_rtos"))
 
 
 def test_cells_have_the_same_time_as_the_intervals(
     switched: tuple[Path, list[Run]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = switched[1][0]
-    plain = lanes(run)
+    with_intervals = lanes(run)
     monkeypatch.setattr(lane_rows, "MOST_SHAPES", 200)
-    cells = lanes(run)
-    assert plain is not None
-    assert cells is not None
-    assert cells["cells_s"] is not None
-    for one, other in zip(plain["rows"], cells["rows"], strict=True):
-        length = cells["cells_s"]
-        for cause, time_s in seconds(one["causes"]).items():
-            in_cells = sum(piece["share"] * length for piece in other["causes"] if piece["what"] == cause)
+    with_cells = lanes(run)
+    assert with_intervals is not None
+    assert with_cells is not None
+    cell_s = with_cells["cells_s"]
+    assert cell_s is not None
+    for exact, row in zip(with_intervals["rows"], with_cells["rows"], strict=True):
+        for cause, time_s in seconds(exact["causes"]).items():
+            # A cell can end beyond the drawn time, so its share counts, not its drawn length.
+            in_cells = sum(piece["share"] * cell_s for piece in row["causes"] if piece["what"] == cause)
             assert in_cells == pytest.approx(time_s, rel=1e-6)
-        assert all(piece["base"] + piece["share"] <= 1 + 1e-9 for piece in other["causes"])
+        assert all(piece["base"] + piece["share"] <= 1 + 1e-9 for piece in row["causes"])
 
 
 def test_lanes_of_a_crowd_stay_drawable(tmp_path: Path) -> None:
@@ -179,20 +180,20 @@ def test_lanes_of_a_crowd_stay_drawable(tmp_path: Path) -> None:
     scenario = Scenario.load(FTP.with_name("twenty-on-dch-64.toml"), overrides)
     with open_store(tmp_path) as store:
         [run] = simulate(scenario, store=store, series=True)
-    found = lanes(run)
-    assert found is not None
-    shapes = sum(len(row["causes"]) + len(row["states"]) + len(row["timeouts"]) for row in found["rows"])
+    drawn = lanes(run)
+    assert drawn is not None
+    shapes = sum(len(row["causes"]) + len(row["states"]) + len(row["timeouts"]) for row in drawn["rows"])
     assert shapes <= MOST_SHAPES * 1.25, "at most 10,000 in a frame"
 
 
 def test_idle_time_is_folded_and_nothing_else(switched: tuple[Path, list[Run]]) -> None:
     run = switched[1][0]
-    found = lanes(run)
-    assert found is not None
-    spans = [(span["from_s"], span["to_s"]) for span in found["spans"]]
+    drawn = lanes(run)
+    assert drawn is not None
+    spans = [(span["from_s"], span["to_s"]) for span in drawn["spans"]]
     assert spans == sorted(spans)
-    assert any("s idle" in fold["text"] for fold in found["folds"])
-    for row in found["rows"]:
+    assert any("s idle" in fold["text"] for fold in drawn["folds"])
+    for row in drawn["rows"]:
         for piece in row["causes"]:
             assert any(start <= piece["from_s"] and piece["to_s"] <= end for start, end in spans)
 
@@ -216,36 +217,37 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
         return run
 
 
-def common(row: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
-    """Return the members of a row that `wanted` has, too."""
-    return {name: row[name] for name in wanted}
+def common(row: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of a row that `other` has, too."""
+    return {name: row[name] for name in other}
 
 
 def test_stalls_and_chains_equal_the_output_of_umts_why(recorded: Run) -> None:
-    found, wanted = stalls_of(recorded), explain(recorded).as_dict()
-    assert found is not None
-    assert found["limit_s"] == wanted["stall_limit_s"]
-    assert found["stall_count"] == len(wanted["stalls"]) == len(found["stalls"])
-    assert found["event_count"] == len(wanted["chains"]) == len(found["events"])
-    assert found["timeouts"] == sum(chain["kind"] == "rto" for chain in wanted["chains"])
-    for row, stall in zip(found["stalls"], wanted["stalls"], strict=True):
+    page, output = stalls_of(recorded), explain(recorded).as_dict()
+    assert page is not None
+    assert page["limit_s"] == output["stall_limit_s"]
+    assert page["stall_count"] == len(output["stalls"]) == len(page["stalls"])
+    assert page["event_count"] == len(output["chains"]) == len(page["events"])
+    assert page["timeouts"] == sum(chain["kind"] == "rto" for chain in output["chains"])
+    for row, stall in zip(page["stalls"], output["stalls"], strict=True):
         chain = stall.pop("chain")
         assert common(row, stall) == stall
-        same_chain(row["chain"], chain)
+        check_chain(row["chain"], chain)
         assert sum(part["seconds"] for part in row["parts"]) == pytest.approx(stall["length_s"])
         assert sum(part["share_pct"] for part in row["parts"]) == pytest.approx(100)
-    for row, chain in zip(found["events"], wanted["chains"], strict=True):
-        same_chain(row, chain)
+    for row, chain in zip(page["events"], output["chains"], strict=True):
+        check_chain(row, chain)
 
 
-def same_chain(row: dict[str, Any], chain: dict[str, Any]) -> None:
+def check_chain(row: dict[str, Any], chain: dict[str, Any]) -> None:
+    """Check that a row of the page has the chain of the command's output."""
     Chain.model_validate(row)
     links = chain.pop("links")
     assert common(row, chain) == chain
-    for one, link in zip(row["links"], links, strict=True):
-        assert common(one, link) == link
-        assert one["instant"] == f"{link['time_s']:.4f} s"
-    assert [one["is_first_cause"] for one in row["links"]].index(True) == len(links) - 1
+    for row_link, link in zip(row["links"], links, strict=True):
+        assert common(row_link, link) == link
+        assert row_link["instant"] == f"{link['time_s']:.4f} s"
+    assert [link["is_first_cause"] for link in row["links"]].index(True) == len(links) - 1
 
 
 def test_the_file_of_a_run_has_its_stalls_or_the_command_that_records_them(
@@ -270,14 +272,15 @@ def test_the_file_of_a_run_has_its_stalls_or_the_command_that_records_them(
 
 def test_headlines_are_the_metrics_that_vary_with_their_interval(switched: tuple[Path, list[Run]]) -> None:
     runs = switched[1]
-    found = list(run_page.headlines(runs[0], runs))
-    assert 0 < len(found) <= 8
-    for one in found:
-        values = [run.metrics[one["name"]] for run in runs]
+    headlines = list(run_page.headlines(runs[0], runs))
+    assert 0 < len(headlines) <= 8
+    for headline in headlines:
+        values = [run.metrics[headline["name"]] for run in runs]
         assert values[0] != values[1]
-        assert one["value"] == values[0]
-        assert one["place"]["run"] in (0.0, 1.0)
-        assert "±" in one["interval"]
+        assert headline["value"] == values[0]
+        # Of two runs, one is at the low end of the range and the other at the high end.
+        assert headline["place"]["run"] in (0.0, 1.0)
+        assert "±" in headline["interval"]
 
 
 def test_a_page_beyond_its_limit_names_the_figures_it_left_out(
@@ -307,8 +310,8 @@ def test_every_cause_has_a_look_in_both_themes() -> None:
     for look in looks():
         assert look["hue"] in hues()
         assert "Time budget" not in look["label"]
-    told_apart = [(look["hue"], look["hatch"]) for look in looks()]
-    assert len(set(told_apart)) == len(told_apart)
+    visible = [(look["hue"], look["hatch"]) for look in looks()]
+    assert len(set(visible)) == len(visible), "no two causes look the same"
 
 
 @pytest.mark.slow
@@ -331,7 +334,7 @@ def finish(name: str, report: Report) -> str:
     return name
 
 
-def last(report: Report) -> str:
+def hang(report: Report) -> str:
     time.sleep(3600)
     return "never"
 
@@ -352,15 +355,15 @@ def test_jobs_tell_of_each_change_and_can_be_stopped() -> None:
         done = jobs.start("first", finish, "made")
         assert state_of(done.id) == "done"
         assert jobs.states()[0].result == "made"
-        long = jobs.start("second", last)
+        long = jobs.start("second", hang)
         jobs.stop(long.id)
         assert state_of(long.id) == "stopped"
         with pytest.raises(KeyError):
             jobs.stop(99)
-        for _ in range(8):
-            jobs.start("more", last)
+        for _ in range(_MOST_WAITING):
+            jobs.start("more", hang)
         with pytest.raises(Busy):
-            jobs.start("too many", last)
+            jobs.start("too many", hang)
     finally:
         jobs.close()
     assert {job.state for job in jobs.states()[2:]} <= {"stopped", "waiting"}
@@ -369,5 +372,6 @@ def test_jobs_tell_of_each_change_and_can_be_stopped() -> None:
 def test_a_wrong_scenario_of_another_file_names_no_line_of_the_editor(tmp_path: Path) -> None:
     (tmp_path / "base.toml").write_text(FTP.read_text().replace('"1500 s"', '"1500"'))
     (tmp_path / "own.toml").write_text('version = 1\nextends = "base.toml"\n')
-    found = tried(tmp_path, Request("own", None, ()), allow_code=False)
-    assert all(mistake["line"] is None for mistake in found["mistakes"])
+    answer = tried(tmp_path, Request("own", None, ()), allow_code=False)
+    assert answer["mistakes"]
+    assert all(mistake["line"] is None for mistake in answer["mistakes"])

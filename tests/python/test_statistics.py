@@ -78,15 +78,15 @@ def test_unpaired_differences_use_welchs_test(stats: Any, first: list[float], se
     difference, half_width = difference_unpaired(summarise(first), summarise(second))
     assert difference is not None
     assert half_width is not None
-    variances = stats.sem(first) ** 2, stats.sem(second) ** 2
-    if sum(variances) < 1e-9:
+    # Variances of both means
+    first_variance, second_variance = stats.sem(first) ** 2, stats.sem(second) ** 2
+    variance = first_variance + second_variance
+    if variance < 1e-9:
         assert half_width == pytest.approx(0, abs=1e-3)
         return
     # Degrees of freedom by Welch and Satterthwaite.
-    freedom = sum(variances) ** 2 / (
-        variances[0] ** 2 / (len(first) - 1) + variances[1] ** 2 / (len(second) - 1)
-    )
-    expected = stats.t.ppf(0.975, freedom) * math.sqrt(sum(variances))
+    freedom = variance**2 / (first_variance**2 / (len(first) - 1) + second_variance**2 / (len(second) - 1))
+    expected = stats.t.ppf(0.975, freedom) * math.sqrt(variance)
     assert half_width == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
 

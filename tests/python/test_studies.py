@@ -19,7 +19,7 @@ from umtslab.studies.sensitivity import Effect, analyse_sensitivity, load_sensit
 
 pytestmark = pytest.mark.slow
 
-# Studies simulate many points of a scenario. An optimisation searches the best one ("optimise"),
+# Studies simulate many points of a scenario. An optimisation searches the best point ("optimise"),
 # and a sensitivity analysis measures the effect of each parameter ("sensitivity").
 HEAD = f'version = 1\nscenario = "{FTP}"\nruns = 2\n[set]\nduration = "20 s"\nradio.bler = 0.2\n'
 OPTIMISATION = (
@@ -36,14 +36,16 @@ at_most = 12
 """
 )
 RANGE = "from = 1, to = 6"
+"""A part of `OPTIMISATION`."""
+
 LEAD = 'cell.rlc_lead = { from = "0.5 ms", to = "1.0 ms" }'
 
 SENSITIVITY = (
     HEAD.replace("[set]", 'samples = 4\nmetrics = ["goodput_kbps"]\n[set]').replace("radio.bler = 0.2\n", "")
-    + """
+    + f"""
 [parameters]
-radio.bler = { from = 0.0, to = 0.3 }
-cell.rlc_lead = { from = "0.5 ms", to = "1.0 ms" }
+radio.bler = {{ from = 0.0, to = 0.3 }}
+{LEAD}
 """
 )
 
@@ -116,11 +118,11 @@ def test_a_search_without_a_feasible_trial_exits_with_status_1(umts: Umts, tmp_p
 def test_the_error_rate_has_a_larger_effect_than_a_lead_of_a_millisecond(method: str, tmp_path: Path) -> None:
     study = load_sensitivity(written(tmp_path, SENSITIVITY.replace("[set]", f'method = "{method}"\n[set]')))
     with open_store(tmp_path / "one") as store:
-        one = analyse_sensitivity(study, StudyRunner(store, Workers(1)))
+        by_one_worker = analyse_sensitivity(study, StudyRunner(store, Workers(1)))
     with open_store(tmp_path / "two") as store:
-        two = analyse_sensitivity(study, StudyRunner(store, Workers(2)))
-    assert one == two
-    bler, lead = one.effects["goodput_kbps"]
+        by_two_workers = analyse_sensitivity(study, StudyRunner(store, Workers(2)))
+    assert by_one_worker == by_two_workers
+    bler, lead = by_one_worker.effects["goodput_kbps"]
     assert bler.parameter == "radio.bler"
     assert bler.first > 5 * abs(lead.first)
 
@@ -134,6 +136,7 @@ def test_the_command_prints_and_draws_effects(umts: Umts, tmp_path: Path) -> Non
     assert effects["radio.bler"]["mu_star"] > effects["cell.rlc_lead"]["mu_star"]
 
 
+# Verb, text of the file, and a part of the error message.
 WRONG = {
     "no parameters": ("optimise", HEAD + "[objective]\nmetric = 'goodput_kbps'", "parameters"),
     "bounds the wrong way": ("optimise", changed(OPTIMISATION, RANGE, "from = 6, to = 1"), "study.toml:10: "),
@@ -182,12 +185,12 @@ WRONG = {
 def test_a_wrong_study_leaves_no_store(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    verb, text, hint = WRONG[case]
+    verb, text, message = WRONG[case]
     written(tmp_path, text)
     monkeypatch.chdir(tmp_path)
     assert main([verb, "study.toml", "--json"]) == 2
     printed = capsys.readouterr()
-    assert hint in printed.err
+    assert message in printed.err
     assert printed.out == ""
     assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]
 

@@ -23,9 +23,9 @@ def campaign(tmp_path: Path) -> str:
 
 
 def test_one_and_two_jobs_give_the_same_bytes(campaign: str, umts: Umts, tmp_path: Path) -> None:
-    one = umts("sweep", campaign, "--jobs", "1", "--out", "one", "--json")
-    two = umts("sweep", campaign, "--jobs", "2", "--out", "two", "--json")
-    assert json.loads(one.stdout)["points"] == json.loads(two.stdout)["points"]
+    with_one_job = umts("sweep", campaign, "--jobs", "1", "--out", "one", "--json")
+    with_two_jobs = umts("sweep", campaign, "--jobs", "2", "--out", "two", "--json")
+    assert json.loads(with_one_job.stdout)["points"] == json.loads(with_two_jobs.stdout)["points"]
     assert tree(tmp_path / "one/runs") == tree(tmp_path / "two/runs")
     assert tree(tmp_path / "one/campaigns") == tree(tmp_path / "two/campaigns")
 
@@ -103,12 +103,12 @@ def test_precision_stops_each_point_by_its_own_results(umts: Umts, tmp_path: Pat
     (tmp_path / "precise.toml").write_text(
         CAMPAIGN.replace("runs = 3", "[precision]\nrelative = '20%'\nleast = 3\nmost = 12")
     )
-    one = umts("sweep", "precise.toml", "--jobs", "1", "--json", "--out", "one")
-    two = umts("sweep", "precise.toml", "--jobs", "2", "--json", "--out", "two")
+    with_one_job = umts("sweep", "precise.toml", "--jobs", "1", "--json", "--out", "one")
+    with_two_jobs = umts("sweep", "precise.toml", "--jobs", "2", "--json", "--out", "two")
     plan = umts("sweep", "precise.toml", "--plan", "--out", "one").stdout
     assert "0 runs missing, and more until the precision is reached" in plan
-    points = json.loads(one.stdout)["points"]
-    assert points == json.loads(two.stdout)["points"]
+    points = json.loads(with_one_job.stdout)["points"]
+    assert points == json.loads(with_two_jobs.stdout)["points"]
     for point in points:
         summary = point["summary"]["goodput_kbps"]
         assert 3 <= len(point["runs"]) <= 12

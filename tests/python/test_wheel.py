@@ -18,7 +18,9 @@ CONSTRAINTS = ROOT / "constraints.txt"
 
 def sh(*command: str | Path, cwd: Path = ROOT) -> str:
     """Run a command and return its output. A failure shows both output streams."""
-    environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}
+    }
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout

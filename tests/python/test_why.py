@@ -110,11 +110,10 @@ def recorded(
     return run, explain(run)
 
 
-def chains_at(found: Explanation, kind: str, label: str) -> list[Chain]:
+def chains_with(explanation: Explanation, kind: str, label: str) -> list[Chain]:
     """Return the chains of this kind with this label."""
-    return [
-        chain for chain in (*found.chains, *found.stall_chains) if (chain.kind, chain.label) == (kind, label)
-    ]
+    chains = (*explanation.chains, *explanation.stall_chains)
+    return [chain for chain in chains if (chain.kind, chain.label) == (kind, label)]
 
 
 def kinds(chain: Chain) -> list[str]:
@@ -128,8 +127,8 @@ def drop(packet: str) -> tuple[str, str]:
 
 def test_a_lost_block_is_the_first_cause_of_a_stall(tmp_path: Path) -> None:
     # The radio loses 70 consecutive blocks, 1.4 s in TTIs of 20 ms.
-    _, found = recorded(tmp_path, PLAIN, range(60, 130), [("measure.stall", "0.3 s")])
-    (chain,) = chains_at(found, "stall", "rlc_recovery")[:1]
+    _, explanation = recorded(tmp_path, PLAIN, range(60, 130), [("measure.stall", "0.3 s")])
+    (chain,) = chains_with(explanation, "stall", "rlc_recovery")[:1]
     assert chain.root.kind == "block_lost"
     assert chain.root.identity["pdu"] >= 0
     assert "status" in kinds(chain)
@@ -137,22 +136,19 @@ def test_a_lost_block_is_the_first_cause_of_a_stall(tmp_path: Path) -> None:
 
 def test_a_discard_at_max_dat_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
     # Each PDU may be sent once, so RLC discards the SDU of the lost block.
-    _, found = recorded(tmp_path, PLAIN, [305], [("rlc.max_dat", "1")])
-    (chain,) = chains_at(found, "rto", "rlc_discard")
-    assert kinds(chain)[-2:] == ["rlc_discard", "block_lost"]
-    assert "rlc.max_dat" in chain.links[-2].text
-    assert (
-        chain.links[-2].identity["first_pdu"]
-        <= chain.root.identity["pdu"]
-        <= chain.links[-2].identity["last_pdu"]
-    )
+    _, explanation = recorded(tmp_path, PLAIN, [305], [("rlc.max_dat", "1")])
+    (chain,) = chains_with(explanation, "rto", "rlc_discard")
+    *_, discard, lost_block = chain.links
+    assert (discard.kind, lost_block.kind) == ("rlc_discard", "block_lost")
+    assert "rlc.max_dat" in discard.text
+    assert discard.identity["first_pdu"] <= lost_block.identity["pdu"] <= discard.identity["last_pdu"]
 
 
 def test_a_prohibited_status_is_the_cause_of_a_stall(tmp_path: Path) -> None:
     # TCP has one segment in flight, and waits while the receiving RLC may not report the missing PDU.
     changes = [("tcp.advertised_window", "1 segments"), ("rlc.timer_status_prohibit", "1 s")]
-    _, found = recorded(tmp_path, PLAIN, [60, 90], [*changes, ("measure.stall", "0.3 s")])
-    chains = chains_at(found, "stall", "status_prohibited")
+    _, explanation = recorded(tmp_path, PLAIN, [60, 90], [*changes, ("measure.stall", "0.3 s")])
+    chains = chains_with(explanation, "stall", "status_prohibited")
     assert chains
     assert "status_prohibited" in kinds(chains[0])
     assert chains[0].root.kind == "block_lost"
@@ -160,8 +156,8 @@ def test_a_prohibited_status_is_the_cause_of_a_stall(tmp_path: Path) -> None:
 
 def test_a_reset_is_the_cause_of_a_retransmission(tmp_path: Path) -> None:
     # RLC resets after MaxDAT transmissions if it must not discard the SDU (TS 25.322 §9.7.3.4).
-    _, found = recorded(tmp_path, PLAIN, [60], [("rlc.max_dat", "1"), ("rlc.sdu_discard", "never")])
-    chains = [chain for chain in found.chains if chain.label == "rlc_reset"]
+    _, explanation = recorded(tmp_path, PLAIN, [60], [("rlc.max_dat", "1"), ("rlc.sdu_discard", "never")])
+    chains = [chain for chain in explanation.chains if chain.label == "rlc_reset"]
     assert chains
     assert all("rlc_reset" in kinds(chain) for chain in chains)
 
@@ -174,8 +170,8 @@ def test_a_channel_switch_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
         ("tcp.rto_max", "60 s"),
         ("rrc.fach_to_dch", "2.1 s"),
     ]
-    _, found = recorded(tmp_path, SWITCHED, (), changes)
-    chains = chains_at(found, "rto", "channel_switch")
+    _, explanation = recorded(tmp_path, SWITCHED, (), changes)
+    chains = chains_with(explanation, "rto", "channel_switch")
     assert chains
     root = chains[0].root
     assert root.kind == "rrc_switch"
@@ -188,8 +184,8 @@ def test_a_channel_switch_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
 def test_a_refused_dch_is_the_cause_of_a_wait(tmp_path: Path) -> None:
     # The cell admits one DCH of 128 kbit/s, and UE 1 has it.
     changes = [("cell.0.admission.downlink", "200 kbit/s"), ("measure.stall", "0.2 s")]
-    _, found = recorded(tmp_path, SWITCHED + OTHER, (), changes)
-    chains = chains_at(found, "stall", "dch_refused")
+    _, explanation = recorded(tmp_path, SWITCHED + OTHER, (), changes)
+    chains = chains_with(explanation, "stall", "dch_refused")
     assert chains
     assert chains[0].root.kind == "dch_request"
     assert chains[0].root.identity["holders"] == [1]
@@ -205,37 +201,37 @@ def test_a_drop_in_the_nodeb_queue_is_the_first_cause() -> None:
     )
     scenario = Scenario.load(FTP.with_name("ftp-on-fach-two-users.toml"), (*changes, *RECORDED))
     (run,) = simulate(scenario, series=True)
-    found = explain(run)
-    roots = {chain.root.kind for chain in (*found.chains, *found.stall_chains)}
+    explanation = explain(run)
+    roots = {chain.root.kind for chain in (*explanation.chains, *explanation.stall_chains)}
     assert "nodeb_queue_drop" in roots
     assert "block_lost" not in roots
 
 
 def test_a_loss_in_the_core_network_is_the_cause_of_a_retransmission(tmp_path: Path) -> None:
-    _, found = recorded(tmp_path, PLAIN, (), [drop("data 3")])
-    chains = chains_at(found, "retransmission", "core_loss")
+    _, explanation = recorded(tmp_path, PLAIN, (), [drop("data 3")])
+    chains = chains_with(explanation, "retransmission", "core_loss")
     assert chains
     assert chains[0].root.kind == "core_loss"
     assert "duplicate_ack" in kinds(chains[0])
 
 
 def test_a_lost_ack_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
-    _, found = recorded(tmp_path, PLAIN, (), [("tcp.advertised_window", "2 segments"), drop("ack 3")])
-    (chain,) = chains_at(found, "rto", "ack_loss")
+    _, explanation = recorded(tmp_path, PLAIN, (), [("tcp.advertised_window", "2 segments"), drop("ack 3")])
+    (chain,) = chains_with(explanation, "rto", "ack_loss")
     assert kinds(chain) == ["rto", "no_ack", "ack_loss", "core_loss"]
 
 
 def test_a_full_rlc_buffer_is_the_cause_of_a_loss(tmp_path: Path) -> None:
     # The advertised window of eight segments does not fit into the buffer.
-    _, found = recorded(tmp_path, PLAIN, (), [("rlc.buffer", "3 kB")])
-    chains = [chain for chain in found.chains if chain.label == "buffer_full"]
+    _, explanation = recorded(tmp_path, PLAIN, (), [("rlc.buffer", "3 kB")])
+    chains = [chain for chain in explanation.chains if chain.label == "buffer_full"]
     assert chains
     assert {chain.root.kind for chain in chains} == {"buffer_full"}
 
 
 def test_an_outage_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
-    _, found = recorded(tmp_path, PLAIN, (), [("link.0.outage", '[{ from = "1.3 s", to = "3 s" }]')])
-    chains = [chain for chain in found.chains if chain.kind == "rto"]
+    _, explanation = recorded(tmp_path, PLAIN, (), [("link.0.outage", '[{ from = "1.3 s", to = "3 s" }]')])
+    chains = [chain for chain in explanation.chains if chain.kind == "rto"]
     assert chains
     # Its acknowledgments are lost first.
     assert {chain.root.kind for chain in chains} == {"core_outage"}
@@ -257,12 +253,12 @@ def test_an_outage_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
 def test_every_chain_of_shipped_scenarios_agrees_with_the_budget(scenario: str, duration: str) -> None:
     changes = (("duration", duration), *RECORDED) if duration else RECORDED
     (run,) = simulate(Scenario.load(FTP.with_name(f"{scenario}.toml"), changes), series=True)
-    found = explain(run)
-    for chain in found.chains:
+    explanation = explain(run)
+    for chain in explanation.chains:
         assert chain.agrees, (chain.kind, chain.time_s, chain.connection, chain.label, chain.links)
     if scenario != "tdd-ftp":  # Its metrics begin after a warm-up.
-        assert len(found.stalls) == run.metrics["stalls"]
-        assert sum(stall.length_s for stall in found.stalls) == pytest.approx(run.metrics["stalled_s"])
+        assert len(explanation.stalls) == run.metrics["stalls"]
+        assert sum(stall.length_s for stall in explanation.stalls) == pytest.approx(run.metrics["stalled_s"])
 
 
 def test_the_command_lists_stalls_and_prints_chains(umts: Umts, tmp_path: Path) -> None:
@@ -276,11 +272,12 @@ def test_the_command_lists_stalls_and_prints_chains(umts: Umts, tmp_path: Path) 
     content = json.loads(umts("why", out, "--json").stdout)
     assert content["stalls"] == sorted(content["stalls"], key=lambda stall: -stall["length_s"])
     first = content["chains"][0]
-    at = umts("why", out, "--at", f"{first['time_s']} s", "--connection", str(first["connection"])).stdout
-    assert first["links"][0]["text"] in at
+    selection = ("--at", f"{first['time_s']} s", "--connection", str(first["connection"]))
+    assert first["links"][0]["text"] in umts("why", out, *selection).stdout
     trace = tmp_path / "trace.json"
     umts("export", out, "--perfetto", str(trace))
     events = json.loads(trace.read_text())["traceEvents"]
+    # Phases of the format: metadata, begin and end of a span, instant, counter.
     assert {event["ph"] for event in events} == {"M", "b", "e", "i", "C"}
 
 
@@ -410,9 +407,10 @@ def test_copies_and_flight_equal_a_search_through_all_segments(
     # An acknowledgment of all bytes before `byte` arrives first.
     ack = {"packet": -1, "direction": "uplink", "seq": 0, "end": 0, "time_s": -1.0, "end_s": -0.5}
     segments = Segments([{**ack, "ack": byte, "lost": False, "kind": "ack"}, *rows])
-    before = [row for row in rows if row["time_s"] <= at]
-    assert segments.copies("downlink", byte, at) == [row for row in before if row["seq"] <= byte < row["end"]]
-    assert segments.in_flight("downlink", at) == len({row["seq"] for row in before if row["end"] > byte})
+    sent_until = [row for row in rows if row["time_s"] <= at]
+    copies = [row for row in sent_until if row["seq"] <= byte < row["end"]]
+    assert segments.copies("downlink", byte, at) == copies
+    assert segments.in_flight("downlink", at) == len({row["seq"] for row in sent_until if row["end"] > byte})
 
 
 def test_a_run_without_a_timeline_names_the_command_that_records_one(umts: Umts) -> None:

@@ -19,6 +19,7 @@ use umts_units::{Duration, Time};
 
 use crate::columns::Columns;
 use crate::errors::NO_PANIC;
+use crate::faults::{Executed, FaultControl, orders};
 use crate::sandbox::{Place, Waiting};
 use crate::scenario::Scenario;
 use crate::tables::{Tables, to_python};
@@ -100,7 +101,8 @@ pub struct EmulationResult {
 /// its two last arguments are the descriptors of its UDP and TCP sockets. `wires` names two devices
 /// instead of places: towards the UE, towards the network. `proxy` is the program that splits the
 /// programs' TCP connections; it intercepts packets of the devices `PROXY_DEVICES`. `proxy_sides`
-/// are the TCP settings there, towards the servers and towards the users.
+/// are the TCP settings there, towards the servers and towards the users. `faults` sets faults during
+/// the run.
 ///
 /// `started` is called with the effective TCP settings, the settings of both sides of the proxy,
 /// and the changes in the host's network. About twice a second `meter` is called with a dictionary:
@@ -115,10 +117,10 @@ pub struct EmulationResult {
 #[pyo3(
     signature = (
         scenario, seed, command, *, parent, places=vec![], ues=vec![], servers=vec![], internet=None, resolver=None,
-        host_services=false, tcp=vec![], wires=None, proxy=None, proxy_sides=(vec![], vec![]), recording=None, real_time=false, waits=false, keep_flows=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None, notice=None
+        host_services=false, tcp=vec![], wires=None, proxy=None, proxy_sides=(vec![], vec![]), faults=None, recording=None, real_time=false, waits=false, keep_flows=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None, notice=None
     ),
     text_signature = "(scenario, seed, command, *, parent, places=[], ues=[], servers=[], internet=None, resolver=None, host_services=False, \
-                      tcp=[], wires=None, proxy=None, proxy_sides=([], []), recording=None, real_time=False, waits=False, keep_flows=False, series=False, pcap_dir=None, pdus=False, started=None, \
+                      tcp=[], wires=None, proxy=None, proxy_sides=([], []), faults=None, recording=None, real_time=False, waits=False, keep_flows=False, series=False, pcap_dir=None, pdus=False, started=None, \
                       meter=None, notice=None)"
 )]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
@@ -138,6 +140,7 @@ pub fn emulate(
     wires: Option<(String, String)>,
     proxy: Option<Vec<OsString>>,
     proxy_sides: (Pairs, Pairs),
+    faults: Option<PyRef<'_, FaultControl>>,
     recording: Option<PathBuf>,
     real_time: bool,
     waits: bool,
@@ -172,6 +175,7 @@ pub fn emulate(
         wires: wires.map(|(ue, net)| [ue, net]),
         // Opened again, because the original descriptor belongs to Python.
         parent: OwnedFd::from(File::open(format!("/proc/self/fd/{parent}"))?),
+        faults: faults.and_then(|control| control.take_inbox()),
         recording,
         is_real_time: real_time,
         keeps_flows: keep_flows,
@@ -223,11 +227,13 @@ pub fn emulate(
     Ok(result)
 }
 
-/// Run the network of an emulation again with its recorded packets, until `end_s`. `has_internet`
-/// states whether the host's network was behind the server side, `splits` whether there was a proxy
-/// for the programs, and `keep_flows` whether flows of their UEs were simulated too.
+/// Run the network of an emulation again with its recorded packets, until `end_s`. `faults` are the
+/// orders about faults: time in nanoseconds, name, and values as an inline table or ``None`` for a
+/// removal. `has_internet` states whether the host's network was behind the server side, `splits`
+/// whether there was a proxy for the programs, and `keep_flows` whether flows of their UEs were
+/// simulated too.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, recording, *, real_ues, end_s, has_internet=false, splits=false, keep_flows=false, series=false, pcap_dir=None, pdus=false))]
+#[pyo3(signature = (scenario, seed, recording, *, real_ues, end_s, faults=vec![], has_internet=false, splits=false, keep_flows=false, series=false, pcap_dir=None, pdus=false), text_signature = "(scenario, seed, recording, *, real_ues, end_s, faults=[], has_internet=False, splits=False, keep_flows=False, series=False, pcap_dir=None, pdus=False)")]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
 pub fn replay(
     py: Python<'_>,
@@ -236,6 +242,7 @@ pub fn replay(
     recording: PathBuf,
     real_ues: Option<usize>,
     end_s: f64,
+    faults: Vec<Executed>,
     has_internet: bool,
     splits: bool,
     keep_flows: bool,
@@ -246,8 +253,15 @@ pub fn replay(
     let end = Time::ZERO + Duration::from_secs_f64(end_s);
     let output = OutputConfig { series, pcap_dir, captures_all: pdus, digest: true };
     let radio_side = real_ues.map_or(Behind::OneUe, |count| Behind::Ues { count, are_split: splits });
-    let recorded =
-        Recorded { packets: &recording, end, behind: radio_side, has_internet, keeps_flows: keep_flows };
+    let faults = orders(py, scenario, faults)?;
+    let recorded = Recorded {
+        packets: &recording,
+        faults: &faults,
+        end,
+        behind: radio_side,
+        has_internet,
+        keeps_flows: keep_flows,
+    };
     let replayed = py.detach(|| umts_emulate::replay(scenario.inner(), seed, &recorded, &output));
     let (results, counts) = replayed.map_err(|error| failure(py, &error))?;
     emulation_result(py, scenario, results, counts)

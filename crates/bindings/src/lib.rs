@@ -13,6 +13,7 @@ mod control;
 mod emulate;
 mod encodings;
 mod errors;
+mod faults;
 mod lines;
 #[cfg(target_os = "linux")]
 mod proxy;
@@ -43,6 +44,8 @@ mod _core {
         CaptureReadError, CongestionControlError, OutputError, ScenarioError, SchedulerError,
     };
     #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use super::faults::FaultControl;
     #[pymodule_export]
     use super::proxy::{
         ProxyError, clean_proxies, guard_proxy, proxies_at_work, proxy, rules_left, try_interception,

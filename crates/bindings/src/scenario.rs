@@ -36,6 +36,13 @@ impl Scenario {
         &self.scenario
     }
 
+    /// The same scenario with a single change, at the start of the run. `values` is an inline table
+    /// of TOML.
+    pub fn with_change(&self, py: Python<'_>, values: &str) -> PyResult<Self> {
+        let at = format!("[{{ time = \"0 s\", set = {values} }}]");
+        self.with_overrides(py, vec![("at".to_owned(), at)])
+    }
+
     fn read(py: Python<'_>, origin: Origin, overrides: Overrides) -> PyResult<Self> {
         let loaded = match &origin {
             Origin::File(path) => umts_scenario::Scenario::load(path, &overrides),

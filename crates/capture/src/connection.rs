@@ -196,11 +196,9 @@ impl Connection {
     pub fn is_copy(&mut self, age: Duration, segment: &Segment) -> bool {
         let is_decisive = segment.identification != 0 || segment.sequence_length() > 0;
         let others_are_copied = self.copies > 0 && 2 * self.copies >= self.sequenced;
-        let is_copy = if segment.identification != 0 || others_are_copied {
-            true
-        } else {
-            is_decisive && self.shortest.is_none_or(|shortest| age < shortest)
-        };
+        let is_within_a_round_trip = self.shortest.is_none_or(|shortest| age < shortest);
+        let is_copy =
+            segment.identification != 0 || others_are_copied || (is_decisive && is_within_a_round_trip);
         self.copies = self.copies.saturating_add(u32::from(is_copy && is_decisive));
         is_copy
     }

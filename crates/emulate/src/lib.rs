@@ -16,6 +16,7 @@
 //!
 //! - `packets`: headers of real packets, and their bytes while the network carries descriptions.
 //! - `devices`: namespaces, devices, addresses and routes of the kernel.
+//! - `faults`: orders to set and remove faults of the network.
 //! - `clock`: the wall clock and its lateness.
 //! - `programs`: processes in the namespaces of UEs and servers.
 //! - `outside`: the border of the network, towards real programs or a recording of their packets.
@@ -27,6 +28,7 @@
 mod clock;
 mod devices;
 mod error;
+mod faults;
 mod outside;
 mod packets;
 mod programs;
@@ -42,6 +44,7 @@ pub use devices::proxy::DEVICES as PROXY_DEVICES;
 pub use devices::tcp_settings::{Effective, TcpSettings};
 pub use devices::wire::Frames;
 pub use error::EmulationError;
+pub use faults::{EmulationEnded, FaultControl, FaultInbox, FaultOrder, fault_channel};
 pub use outside::exchange::Counts;
 pub use packets::packet_store::Losses;
 pub use programs::children::Program;

@@ -23,6 +23,7 @@ use crate::devices::port::Behind;
 use crate::devices::tcp_settings::Effective;
 use crate::devices::wire::Frames;
 use crate::error::{EmulationError, system};
+use crate::faults::FaultOrder;
 use crate::outside::exchange::{Counts, Exchange};
 use crate::outside::live::Live;
 use crate::outside::recording::{self, Recording};
@@ -144,7 +145,8 @@ pub fn emulate(
     let mut children = Children::default();
     let mut others = surroundings.start_servers(&mut children, &mut programs)?;
     let Surroundings { ports, tcp, proxy_tcp, uplink, .. } = surroundings;
-    let clock = WallClock::new(ports, programs.parent, limit).map_err(system("cannot start the clock"))?;
+    let clock = WallClock::new(ports, programs.parent, programs.faults, limit);
+    let clock = clock.map_err(system("cannot start the clock"))?;
     let name = programs.command.name.to_string_lossy().into_owned();
     let command = children.begin(programs.command);
     let command = command.map_err(|source| EmulationError::Command { name, source })?;
@@ -217,6 +219,8 @@ fn fidelity(live: &Live<'_>, results: &Results, cpu: Duration, is_real_time: boo
 pub struct Recorded<'a> {
     /// File with the packets that entered the network.
     pub packets: &'a Path,
+    /// Orders about faults, and the times at which they were executed.
+    pub faults: &'a [(Time, FaultOrder)],
     /// Time at which the emulation ended.
     pub end: Time,
     /// Hosts behind the ports.
@@ -227,9 +231,9 @@ pub struct Recorded<'a> {
     pub keeps_flows: bool,
 }
 
-/// Runs the network of an emulation again, as fast as possible, and feeds the recorded packets in
-/// at their times. The same code, scenario and seed give the same events; compare
-/// [`Results::digest`].
+/// Runs the network of an emulation again, as fast as possible. Feeds the recorded packets in and
+/// executes the orders about faults at their times. The same code, scenario and seed give the same
+/// events; compare [`Results::digest`].
 ///
 /// # Errors
 /// An error if the recording cannot be read or results cannot be written.
@@ -239,13 +243,13 @@ pub fn replay(
     recorded: &Recorded<'_>,
     output: &OutputConfig,
 ) -> Result<(Results, Counts), EmulationError> {
-    let Recorded { packets, end, behind, has_internet, keeps_flows } = *recorded;
+    let Recorded { packets, faults, end, behind, has_internet, keeps_flows } = *recorded;
     let arrivals = recording::read(packets, behind.ports()).map_err(system("cannot read the recording"))?;
     let silent = if keeps_flows { 0 } else { behind.count() };
     let setting = Setting::new(scenario, seed, output, behind.proxy().is_some(), silent);
     let exchange =
         Exchange::new(behind, accepts_every_address(behind, has_internet), setting.packet_store.clone());
-    let mut outside = Replay::new(arrivals, end, exchange);
+    let mut outside = Replay::new(arrivals, faults, end, exchange);
     let ready = setting.create()?;
     let end_of = |replay: &Replay| replay.end.max(replay.exchange.last_entry);
     let results = ready.run(&mut outside, &mut |_| ControlFlow::Continue(()), end_of)?;
@@ -401,7 +405,7 @@ pub mod tests {
 
     /// One UE with a program and access to the host's network; all flows of the scenario run.
     pub fn recorded(packets: &Path, end: Time) -> Recorded<'_> {
-        Recorded { packets, end, behind: Behind::ues(1), has_internet: true, keeps_flows: true }
+        Recorded { packets, faults: &[], end, behind: Behind::ues(1), has_internet: true, keeps_flows: true }
     }
 
     #[test]

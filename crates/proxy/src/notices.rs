@@ -22,13 +22,15 @@ fn open_proxy_warning(listen: IpAddr, policy: &Policy) -> Option<String> {
     if listen.to_canonical().is_loopback() {
         return None;
     }
-    let place = match listen.is_unspecified() {
-        true => "on every address of this host".to_owned(),
-        false => format!("on {listen}"),
+    let place = if listen.is_unspecified() {
+        "on every address of this host".to_owned()
+    } else {
+        format!("on {listen}")
     };
-    let destinations = match policy.allowed.is_empty() {
-        true => "everything that this host can reach, except its loopback; limit it with --allow",
-        false => "the destinations of --allow",
+    let destinations = if policy.allowed.is_empty() {
+        "everything that this host can reach, except its loopback; limit it with --allow"
+    } else {
+        "the destinations of --allow"
     };
     Some(format!(
         "warning: the proxy listens {place}: without a password, other hosts can reach {destinations}"
@@ -39,17 +41,18 @@ fn open_proxy_warning(listen: IpAddr, policy: &Policy) -> Option<String> {
 /// to intercepted packets, which are delivered to this host.
 fn forward_rules_notice(policy: &Policy) -> String {
     let chains = nftables::forward_chains().unwrap_or_default();
-    let mut missed = match chains.is_empty() {
-        true => "rules for forwarded packets".to_owned(),
-        false => format!("rules for forwarded packets ({})", chains.join("; ")),
-    };
+    let mut missed = "rules for forwarded packets".to_owned();
+    if !chains.is_empty() {
+        missed += &format!(" ({})", chains.join("; "));
+    }
     let switch = fs::read_to_string("/proc/sys/net/ipv4/ip_forward").unwrap_or_default();
     if switch.trim() == "0" {
         missed += " and net.ipv4.ip_forward = 0";
     }
-    let repair = match *policy == Policy::default() {
-        true => "repeat the rules with --deny and --allow, or in a chain of the hook input",
-        false => "--deny and --allow apply",
+    let repair = if *policy == Policy::default() {
+        "repeat the rules with --deny and --allow, or in a chain of the hook input"
+    } else {
+        "--deny and --allow apply"
     };
     format!("intercepted connections are not forwarded: this host's {missed} do not apply to them; {repair}")
 }

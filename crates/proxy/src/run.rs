@@ -154,9 +154,10 @@ fn slot(options: &Options) -> Result<Option<Arc<Slot>>, ProxyError> {
     if !has_paths && !matches!(options.destination, Destination::Original(_)) {
         return Ok(None);
     }
-    let reason = match has_paths {
-        true => "initial_window and min_rto are settings of routes, which only root can create",
-        false => "--transparent requires root to redirect connections",
+    let reason = if has_paths {
+        "initial_window and min_rto are settings of routes, which only root can create"
+    } else {
+        "--transparent requires root to redirect connections"
     };
     let refused = |error: io::Error| match error.kind() {
         io::ErrorKind::PermissionDenied => {

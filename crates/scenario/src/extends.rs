@@ -32,10 +32,10 @@ pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     File::open(path)?.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > LARGEST_FILE {
-        true => Err(io::Error::other(format!("it has more than {LARGEST_FILE} octets"))),
-        false => Ok(bytes),
+    if bytes.len() as u64 > LARGEST_FILE {
+        return Err(io::Error::other(format!("it has more than {LARGEST_FILE} octets")));
     }
+    Ok(bytes)
 }
 
 #[cfg(unix)]

@@ -74,6 +74,7 @@ fn parse(text: &str) -> Result<Points, (usize, String)> {
     Ok(points)
 }
 
+/// Parses a line: the format, and its point.
 fn point(fields: &[&str]) -> Result<(String, (f64, f64)), String> {
     let [format, ebn0_db, bler] = fields else {
         return Err(format!("{} fields instead of three", fields.len()));

@@ -48,6 +48,7 @@ pub(crate) fn check_key(node: &Node, keys: &[&str]) -> Result<(), Problem> {
     check_value(node, schema)
 }
 
+/// Checks a value against the range of its key.
 fn check_value(node: &Node, schema: &Json) -> Result<(), Problem> {
     // NaN compares with no bound.
     let is_nan =
@@ -97,6 +98,7 @@ fn compare(node: &Node, bound: &Json) -> Option<Ordering> {
     }
 }
 
+/// Compares quantities that are integers in their smallest unit.
 fn quantities<T: FromStr + Ord>(value: &str, bound: &str) -> Option<Ordering> {
     Some(value.parse::<T>().ok()?.cmp(&bound.parse().ok()?))
 }

@@ -1,5 +1,7 @@
 //! Writes scenarios with every default, in the format of a scenario file.
 
+use std::fmt::Debug;
+
 use serde::Serialize;
 use serde_json::Value;
 use umts_stack::radio::capacity::CapacityTrace;
@@ -66,12 +68,12 @@ impl crate::Scenario {
         scenario.ue.iter_mut().filter_map(|ue| ue.radio.as_mut()).for_each(name_by_content);
         for flow in &mut scenario.flow {
             if let Traffic::Replay(replay) = &mut flow.traffic {
-                replay.file = blake3::hash(format!("{:?}", replay.records).as_bytes()).to_hex().to_string();
+                replay.file = hash_of_content(&replay.records);
             }
         }
         for power in scenario.cell.iter_mut().filter_map(|cell| cell.power.as_mut()) {
             if let Some(file) = &mut power.tables {
-                *file = blake3::hash(format!("{:?}", power.links).as_bytes()).to_hex().to_string();
+                *file = hash_of_content(&power.links);
             }
         }
         for dsch in scenario.cell.iter_mut().filter_map(|cell| cell.dsch.as_mut()) {
@@ -95,21 +97,18 @@ impl crate::Scenario {
         }
         for hs in scenario.ue.iter_mut().filter_map(|ue| ue.hs_dsch.as_mut()) {
             if let Some(file) = &mut hs.trace {
-                *file = blake3::hash(format!("{:?}", hs.link_trace).as_bytes()).to_hex().to_string();
+                *file = hash_of_content(&hs.link_trace);
             }
         }
         for mobility in scenario.ue.iter_mut().filter_map(|ue| ue.mobility.as_mut()) {
-            let track = mobility.track.as_ref();
-            mobility.file =
-                track.map(|track| blake3::hash(format!("{track:?}").as_bytes()).to_hex().to_string());
+            mobility.file = mobility.track.as_ref().map(hash_of_content);
         }
         let flats = scenario.ue.iter_mut().filter_map(|ue| ue.flat.as_mut());
         flats.for_each(|flat| flat.profile = "none".to_owned());
         for (ue, group) in scenario.ue.iter_mut().zip(&self.plan.groups) {
             let Some((capacity, traces)) = ue.capacity.as_mut().zip(group.traces.as_ref()) else { continue };
-            let hash = |trace: &CapacityTrace| blake3::hash(format!("{:?}", trace.milliseconds()).as_bytes());
             [capacity.downlink, capacity.uplink] =
-                traces.each_ref().map(|trace| hash(trace).to_hex().to_string());
+                traces.each_ref().map(|trace: &CapacityTrace| hash_of_content(&trace.milliseconds()));
         }
         let mut json = scenario.to_json();
         if let Some(object) = json.as_object_mut() {
@@ -119,6 +118,11 @@ impl crate::Scenario {
         write_canonical(&json, &mut canonical);
         blake3::hash(canonical.as_bytes()).to_hex().to_string()
     }
+}
+
+/// Returns the hash of the content of a file, which stands for the file's name.
+fn hash_of_content(content: &impl Debug) -> String {
+    blake3::hash(format!("{content:?}").as_bytes()).to_hex().to_string()
 }
 
 fn toml_of(value: &impl Serialize) -> String {
@@ -137,6 +141,7 @@ fn drop_nulls(value: &mut Value) {
     }
 }
 
+/// Replaces the names of error traces by the hashes of their content.
 fn name_by_content(radio: &mut Radio) {
     for errors in std::iter::once(&mut radio.downlink).chain(radio.uplink.as_mut()) {
         if let BlockErrors::Trace { file, verdicts } = errors {

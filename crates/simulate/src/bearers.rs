@@ -19,6 +19,14 @@ pub fn encodings(scenario: &Scenario) -> Vec<Option<Encoding>> {
     by_ue.collect()
 }
 
+/// Whether a user has an HS-DSCH or an E-DCH, from the beginning or if RRC switches to it.
+pub fn has_iub(scenario: &Scenario) -> bool {
+    let pairs =
+        scenario.plan().groups.iter().flat_map(|group| std::iter::once(&group.channels).chain(&group.dchs));
+    let mut channels = pairs.flatten();
+    channels.any(|channel| matches!(channel.kind, Channel::HsDsch | Channel::EDch))
+}
+
 /// Notes on the groups of UEs for which only IP packets can be captured, and no PDUs.
 pub fn capture_notes(scenario: &Scenario) -> Vec<String> {
     let groups = scenario.ue.iter().zip(&scenario.plan().groups);
@@ -35,9 +43,8 @@ fn encoding(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Result<Encodi
         return Err("pdcp.header_compression = \"ideal\" has no encoding".to_owned());
     }
     let downlinks = std::iter::once(&group.channels).chain(&group.dchs).map(|[downlink, _]| downlink.kind);
-    if let Some(kind) = downlinks.into_iter().find(|kind| matches!(kind, Channel::Dsch | Channel::HsDsch)) {
-        let (channel_name, _) = kind.name();
-        return Err(format!("{channel_name} frames cannot be captured"));
+    if downlinks.into_iter().any(|kind| kind == Channel::Dsch) {
+        return Err("DSCH frames cannot be captured".to_owned());
     }
     let flows = group.flows.iter().map(|&number| &scenario.flow[number]);
     let smallest = flows.map(|flow| flow.tcp.header).min();

@@ -8,7 +8,7 @@ use umts_scenario::Scenario;
 use umts_stack::network::NetworkConfig;
 use umts_stack::trace::CapturePoint;
 
-use crate::bearers::encodings;
+use crate::bearers::{encodings, has_iub};
 use crate::build::{budget_config, metrics_config, series_config, server_ports};
 
 /// Configuration of the recorders of a run of `scenario`, which has this network: metrics, the time
@@ -23,6 +23,7 @@ pub fn recorder_config<'a>(
     let captures = |folder| {
         let mut config = CaptureConfig {
             bearers: encodings(scenario),
+            has_iub: has_iub(scenario),
             server_ports: server_ports(scenario),
             ..CaptureConfig::default()
         };

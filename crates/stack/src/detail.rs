@@ -5,7 +5,7 @@
 use std::fmt;
 
 use umts_kernel::Observable;
-use umts_units::Bytes;
+use umts_units::{Bytes, Duration, Time};
 
 use crate::ids::{Direction, PacketId, UeId};
 use crate::radio::mac::transport_channel::Channel;
@@ -21,9 +21,18 @@ use crate::trace::TraceEvent;
 pub enum Detail<'a> {
     /// A block set of `ue` is at `stage`. Its `serial` is unique for this UE and direction.
     Blocks { ue: UeId, direction: Direction, channel: Channel, set: &'a BlockSet, stage: Stage },
+    /// The RNC sends a Capacity Request for the HS-DSCH. `buffer`: octets of the UE that wait there;
+    /// `priority`: CmCH-PI of its data.
+    HsRequest { ue: UeId, buffer: Bytes, priority: u8 },
     /// An allocation of credits for the HS-DSCH reaches the RNC, which may send as many PDUs to the
-    /// Node B.
-    HsCredits { ue: UeId, credits: u32 },
+    /// Node B. The next allocation follows after `interval`.
+    HsCredits { ue: UeId, credits: u32, interval: Duration, priority: u8 },
+    /// The RNC has sent PDUs to the Node B for an allocation: the block sets that have left since the
+    /// detail before. `buffer`: octets that are left.
+    HsPdusSent { ue: UeId, buffer: Bytes, priority: u8 },
+    /// An E-DCH data frame reaches the RNC with `set`, the PDUs of a block that the Node B decoded after
+    /// `retransmissions`, in the TTI that began at `tti`. `tsn`: number of its MAC-es PDU.
+    EDchFrame { ue: UeId, set: &'a BlockSet, tsn: u8, tti: Time, retransmissions: u8 },
     /// The PDU that was built last has its poll bit set, for these reasons. Shown before its block
     /// set.
     Poll { ue: UeId, direction: Direction, causes: PollCauses },

@@ -91,9 +91,10 @@ impl SackBlocks {
     /// second range (RFC 2883 §4).
     pub fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
         let mut ranges = self.ranges(ack);
-        let first = ranges.next()?;
-        let inside = |(start, end): (u64, u64)| start <= first.0 && first.1 <= end;
-        (first.1 <= ack || ranges.next().is_some_and(inside)).then_some(first)
+        let (first_start, first_end) = ranges.next()?;
+        let contains_first = |(start, end): (u64, u64)| start <= first_start && first_end <= end;
+        let is_duplicate = first_end <= ack || ranges.next().is_some_and(contains_first);
+        is_duplicate.then_some((first_start, first_end))
     }
 }
 

@@ -41,8 +41,8 @@ fn sources() -> PathBuf {
 fn layer(module: &str) -> Option<usize> {
     let is_in = |name: &&str| module == *name || module.starts_with(&format!("{name}/"));
     let longest = |layer: &[&str]| layer.iter().filter(|name| is_in(name)).map(|name| name.len()).max();
-    let found = LAYERS.iter().enumerate().filter_map(|(at, layer)| Some((longest(layer)?, at)));
-    found.max().map(|(_, at)| at)
+    let matches = LAYERS.iter().enumerate().filter_map(|(number, layer)| Some((longest(layer)?, number)));
+    matches.max().map(|(_, number)| number)
 }
 
 /// Module path of a file: both `radio/rlc/am/mod.rs` and `radio/rlc/am.rs` are `radio/rlc/am`.
@@ -79,16 +79,17 @@ fn imports(source: &str) -> Vec<String> {
     imports
 }
 
-/// Reads one path from the beginning of `rest`. Returns the text after it.
-fn expand_path<'a>(prefix: &str, rest: &'a str, found: &mut Vec<String>) -> &'a str {
-    let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-    let (name, mut rest) = rest.split_at(word);
+/// Reads one path from the beginning of `code`, and appends it to `paths` with `prefix` before it.
+/// Expands braces to several paths. Returns the code after the path.
+fn expand_path<'a>(prefix: &str, code: &'a str, paths: &mut Vec<String>) -> &'a str {
+    let word = code.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(code.len());
+    let (name, mut rest) = code.split_at(word);
     let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
     let opening = if path.is_empty() { "{" } else { "::{" };
     if let Some(inner) = rest.strip_prefix(opening) {
         rest = inner.trim_start();
         while !rest.starts_with('}') && !rest.is_empty() {
-            rest = expand_path(&path, rest, found).trim_start();
+            rest = expand_path(&path, rest, paths).trim_start();
             rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
         }
         return rest.strip_prefix('}').unwrap_or(rest);
@@ -96,9 +97,9 @@ fn expand_path<'a>(prefix: &str, rest: &'a str, found: &mut Vec<String>) -> &'a 
     if let Some(inner) =
         rest.strip_prefix("::").filter(|inner| inner.starts_with(|c: char| c.is_alphabetic()))
     {
-        return expand_path(&path, inner, found);
+        return expand_path(&path, inner, paths);
     }
-    found.push(path);
+    paths.push(path);
     rest
 }
 

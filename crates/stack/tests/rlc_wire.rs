@@ -107,21 +107,26 @@ impl Fields {
     }
 }
 
-/// Parts of SDUs, and whether each part ends an SDU.
-type Parts = Vec<(Vec<u8>, bool)>;
+/// A part of an SDU.
+struct Part {
+    octets: Vec<u8>,
+    /// Whether the SDU ends with this part.
+    ends: bool,
+}
 
 /// The fields of a PDU, the octets emitted from them, and the parts of SDUs.
-fn read_and_write(mode: Mode, octets: &[u8]) -> (Fields, Vec<u8>, Option<Parts>) {
+fn read_and_write(mode: Mode, octets: &[u8]) -> (Fields, Vec<u8>, Option<Vec<Part>>) {
     let (mut fields, mut emitted) = (Fields::default(), Vec::new());
     let parts = |payload: &Payload<'_>| {
-        payload.segments().iter().map(|segment| (segment.octets.to_vec(), segment.ends)).collect()
+        let segments = payload.segments().into_iter();
+        segments.map(|segment| Part { octets: segment.octets.to_vec(), ends: segment.ends }).collect()
     };
     let mut data = None;
     match mode {
         Mode::Tm => {
             let pdu = TmdPdu::parse(octets, octets.len() * 8).expect("a valid TMD PDU");
             pdu.emit(&mut emitted);
-            data = Some(vec![(pdu.octets().to_vec(), true)]);
+            data = Some(vec![Part { octets: pdu.octets().to_vec(), ends: true }]);
         }
         Mode::Um => {
             let format = UmdFormat { width: LiWidth::of_umd(octets.len()), alternative_e_bit: false };
@@ -231,20 +236,21 @@ fn as_many_sdus_are_reassembled_as_by_tshark() {
         let (mut whole, mut partial) = (Vec::new(), Vec::<u8>::new());
         for (_, octets) in pdus(case) {
             let (fields, _, Some(parts)) = read_and_write(mode, &octets) else { continue };
-            // The end of the previous SDU, indicated late: 0, or 0x7FFB with an octet to remove.
+            // The first length indicator may indicate that an SDU ended in the previous PDU: 0 at its
+            // last octet, 0x7FFB one octet before. The latter octet is padding.
             let first = fields.0.get("rlc.li.value").map(|values| values[0].as_str());
-            let late = match first {
+            let padding = match first {
                 Some("0") => Some(0),
                 Some("32763") => Some(1),
                 _ => None,
             };
-            if let Some(junk) = late {
-                partial.truncate(partial.len() - junk);
+            if let Some(padding) = padding {
+                partial.truncate(partial.len() - padding);
                 whole.push(std::mem::take(&mut partial));
             }
-            for (part, ends) in parts {
-                partial.extend(part);
-                if ends {
+            for part in parts {
+                partial.extend(part.octets);
+                if part.ends {
                     whole.push(std::mem::take(&mut partial));
                 }
             }
@@ -252,7 +258,7 @@ fn as_many_sdus_are_reassembled_as_by_tshark() {
         assert!(whole.iter().all(|sdu| ip_length(sdu) == sdu.len()), "{case}");
         // The first length of each line belongs to the packet around the PDU.
         let inner = |line: &BTreeMap<&str, &str>| line["ip.len"].split(',').skip(1).count();
-        let found: usize = expected(table).iter().map(inner).sum();
-        assert_eq!(whole.len(), found, "{case}: {partial:?}");
+        let reassembled_by_tshark: usize = expected(table).iter().map(inner).sum();
+        assert_eq!(whole.len(), reassembled_by_tshark, "{case}: {partial:?}");
     }
 }

@@ -1,17 +1,31 @@
 //! The radio of UMTS-TDD, compared with link-level tables of an independent program
 //! (`link-level/README.md`).
 
+use std::collections::BTreeMap;
+
 use umts_kernel::random::Streams;
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::phy::Lost;
 use umts_stack::radio::phy::tdd::{Interferers, SlotTransmission, TddRadio, TddRadioConfig};
 
-/// The rows of a table: the first field, then numbers. `None` for a field that is not a number.
-fn rows(table: &str) -> impl Iterator<Item = (&str, Vec<Option<f64>>)> {
-    table.lines().skip(1).map(|line| {
-        let (first, rest) = line.split_once(',').expect("it has several fields");
-        (first, rest.split(',').map(|field| field.parse().ok()).collect())
-    })
+/// A row of a table, by the names of the columns.
+struct Row<'a>(BTreeMap<&'a str, &'a str>);
+
+impl Row<'_> {
+    /// How the variance of Table I is read.
+    fn reading(&self) -> &str {
+        self.0["sigma_reading"]
+    }
+
+    fn number(&self, column: &str) -> f64 {
+        self.0[column].parse().expect("a number")
+    }
+}
+
+fn rows(table: &str) -> impl Iterator<Item = Row<'_>> {
+    let mut lines = table.lines();
+    let columns: Vec<_> = lines.next().expect("a line of names").split(',').collect();
+    lines.map(move |line| Row(columns.iter().copied().zip(line.split(',')).collect()))
 }
 
 /// Table I, with its variance read in either of two ways.
@@ -32,53 +46,59 @@ fn frame(users: u16) -> Vec<SlotTransmission> {
 fn losses(config: TddRadioConfig, users: u16, frames: u64) -> (f64, f64) {
     let mut radio = TddRadio::new(config, &Streams::new(1, 0));
     let all = frame(users);
-    let mut before = Lost(0);
-    let (mut count, mut after) = (0_u64, 0_u64);
+    let mut previous = Lost(0);
+    let (mut losses, mut losses_in_sequence) = (0_u64, 0_u64);
     for frame in 0..frames {
         radio.begin_frame(frame, &all);
         let lost = radio.losses(0, users.into());
-        count += u64::from(lost.count());
-        after += u64::from(Lost(lost.0 & before.0).count());
-        before = lost;
+        losses += u64::from(lost.count());
+        losses_in_sequence += u64::from(Lost(lost.0 & previous.0).count());
+        previous = lost;
     }
-    (count as f64 / (frames * u64::from(users)) as f64, after as f64 / count as f64)
+    let blocks = frames * u64::from(users);
+    (losses as f64 / blocks as f64, losses_in_sequence as f64 / losses as f64)
 }
 
 #[test]
 fn mean_block_errors_match_the_table() {
-    for (reading, numbers) in rows(include_str!("link-level/tdd-bler-mean.csv")) {
-        let (users, expected) = (numbers[0].expect("users"), numbers[2].expect("hard bound, 1 code"));
+    for row in rows(include_str!("link-level/tdd-bler-mean.csv")) {
+        let (reading, users) = (row.reading(), row.number("n_users"));
+        let expected = row.number("mean_bler_hard_bound_1code");
         // In the worst row 0.036 of 1,000,000 blocks are lost: one standard error is 0.5 %.
-        let (found, _) = losses(table_i(reading, 0.0), users as u16, (1e6 / users) as u64);
-        let deviation = found / expected - 1.0;
-        println!("{reading}, {users} users: {found:.5}, table {expected:.5}, {:+.2} %", deviation * 100.0);
-        assert!(deviation.abs() < 0.02, "{reading}, {users} users: {found}, not {expected}");
+        let (measured, _) = losses(table_i(reading, 0.0), users as u16, (1e6 / users) as u64);
+        let deviation = measured / expected - 1.0;
+        println!("{reading}, {users} users: {measured:.5}, table {expected:.5}, {:+.2} %", deviation * 100.0);
+        assert!(deviation.abs() < 0.02, "{reading}, {users} users: {measured}, not {expected}");
     }
 }
 
 #[test]
 fn consecutive_errors_match_the_table() {
     const BLOCKS: f64 = 1e6;
-    for (reading, numbers) in rows(include_str!("link-level/tdd-bler-bursts.csv")) {
-        let number = |n: usize| numbers[n].expect("a number");
-        let (users, rho, bler, expected, sent) = (number(0), number(1), number(2), number(5), number(13));
-        let (_, found) = losses(table_i(reading, rho), users as u16, (BLOCKS / users) as u64);
-        // If errors are few and rarely follow each other, both counts scatter.
-        let errors = 1.0 / (1.0 / (BLOCKS * bler) + 1.0 / (sent * bler));
+    for row in rows(include_str!("link-level/tdd-bler-bursts.csv")) {
+        let (reading, users, rho) = (row.reading(), row.number("n_users"), row.number("rho"));
+        let (bler, expected) = (row.number("mean_bler"), row.number("p_err_given_err"));
+        let (_, measured) = losses(table_i(reading, rho), users as u16, (BLOCKS / users) as u64);
+        // If errors are few and rarely follow each other, both counts scatter: of this run, and of the
+        // table.
+        let errors = 1.0 / (1.0 / (BLOCKS * bler) + 1.0 / (row.number("frames") * bler));
         let scatter = f64::sqrt((1.0 - expected) / (expected * errors));
-        let deviation = found / expected - 1.0;
+        let deviation = measured / expected - 1.0;
         println!(
-            "{reading}, {users} users, rho {rho}: {found:.5}, table {expected:.5}, {:+.2} %",
+            "{reading}, {users} users, rho {rho}: {measured:.5}, table {expected:.5}, {:+.2} %",
             deviation * 100.0
         );
         let bound = f64::max(0.03, 3.0 * scatter);
-        assert!(deviation.abs() < bound, "{reading}, {users} users, rho {rho}: {found}, not {expected}");
+        assert!(deviation.abs() < bound, "{reading}, {users} users, rho {rho}: {measured}, not {expected}");
     }
 }
 
 #[test]
 fn mean_does_not_depend_on_the_correlation() {
-    let means = [0.0, 0.1, 0.5, 0.9].map(|rho| losses(table_i("variance 10 dB^2", rho), 4, 500_000).0);
+    let means = [0.0, 0.1, 0.5, 0.9].map(|rho| {
+        let (mean, _) = losses(table_i("variance 10 dB^2", rho), 4, 500_000);
+        mean
+    });
     // 0.9 leaves a nineteenth of independent frames: one standard error of its mean is 0.7 %.
     for mean in means {
         assert!((mean / means[0] - 1.0).abs() < 0.025, "{means:?}");
@@ -113,6 +133,7 @@ fn equation_1_holds_per_slot_and_per_cell() {
     // No estimation error: e² is 1.
     let config = TddRadioConfig { estimate_sigma_db: 0.0, ..TddRadioConfig::default() };
     let sir_alone = config.sir_target * config.margin;
+    // SIR with this number of terms in the sum: joint detection leaves 0.1, the spreading factor is 16.
     let with = |terms: f64| sir_alone / (1.0 + 0.1 * sir_alone * terms / 16.0);
     let sirs = |config, all: &[SlotTransmission]| {
         let mut radio = TddRadio::new(config, &Streams::new(1, 0));
@@ -121,13 +142,14 @@ fn equation_1_holds_per_slot_and_per_cell() {
     };
     // Slot 1: two blocks of user 0, one of user 1. Slot 2: two blocks of user 2 alone.
     let all = [block(0, 1, 0, 4), block(1, 1, 0, 4), block(0, 1, 1, 4), block(2, 2, 0, 4), block(2, 2, 1, 4)];
-    let near = |found: Vec<f64>, expected: [f64; 5]| {
-        let deviations = found.iter().zip(expected).map(|(found, expected)| (found / expected - 1.0).abs());
-        assert!(deviations.fold(0.0, f64::max) < 1e-12, "{found:?}, not {expected:?}");
+    let assert_sirs = |config, expected: [f64; 5]| {
+        let sirs = sirs(config, &all);
+        let deviations = sirs.iter().zip(expected).map(|(sir, expected)| (sir / expected - 1.0).abs());
+        assert!(deviations.fold(0.0, f64::max) < 1e-12, "{sirs:?}, not {expected:?}");
     };
-    near(sirs(config, &all), [with(1.0), with(2.0), with(1.0), sir_alone, sir_alone]);
+    assert_sirs(config, [with(1.0), with(2.0), with(1.0), sir_alone, sir_alone]);
     let by_code = TddRadioConfig { codes_per_block: 4, ..config };
-    near(sirs(by_code, &all), [with(4.0), with(8.0), with(4.0), sir_alone, sir_alone]);
+    assert_sirs(by_code, [with(4.0), with(8.0), with(4.0), sir_alone, sir_alone]);
     let cell = TddRadioConfig { interferers: Interferers::Cell, ..config };
-    near(sirs(cell, &all), [with(2.0); 5]);
+    assert_sirs(cell, [with(2.0); 5]);
 }

@@ -73,7 +73,7 @@ impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for ValueOr<T> {
             return Ok(None);
         }
         let value = T::deserialize(IntoDeserializer::<E>::into_deserializer(text));
-        value.map(Some).map_err(|e| E::custom(format_args!("{e} (or \"{}\")", self.word)))
+        value.map(Some).map_err(|error| E::custom(format_args!("{error} (or \"{}\")", self.word)))
     }
 
     fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Option<T>, E> {

@@ -11,8 +11,8 @@ from umtslab.cli.failures import UsageError
 _SUFFIXES = (".pcap", ".pcapng", ".cap")
 _COMPRESSED = (".gz", ".zst", ".lz4")
 """Suffixes of compressed captures, after the suffix of the capture itself."""
-_PDUS = re.compile(r"rlc-(downlink|uplink)-\w+\.pcapng(\.(gz|zst|lz4))?")
-"""File names of a run's captures of RLC PDUs. They contain no IP packets."""
+_PDUS = re.compile(r"(iub|rlc-(downlink|uplink)-\w+)\.pcapng(\.(gz|zst|lz4))?")
+"""File names of a run's captures of RLC PDUs and of the Iub. They contain no IP packets."""
 
 
 def captures_of(arguments: Sequence[str], out: Path) -> tuple[list[Path], list[Path]]:
@@ -37,7 +37,8 @@ def command_for_pdus(path: Path) -> str:
     """Return a command that shows RLC PDUs."""
     import shlex
 
-    return f"wireshark --enable-heuristic rlc_udp {shlex.quote(str(path))}"
+    options = "-o fp.call_mac:FALSE" if path.name.startswith("iub") else "--enable-heuristic rlc_udp"
+    return f"wireshark {options} {shlex.quote(str(path))}"
 
 
 def _captures_of_argument(argument: str, out: Path) -> list[Path]:
@@ -77,10 +78,10 @@ def _is_result(folder: Path) -> bool:
 
 def _in_folder(folder: Path) -> list[Path]:
     """Return the captures in a folder; none is an error."""
-    found = sorted(path for path in folder.iterdir() if _has_capture_suffix(path))
-    if not found:
+    captures = sorted(path for path in folder.iterdir() if _has_capture_suffix(path))
+    if not captures:
         raise UsageError(
             f"{folder} has no captures: no file name there ends in {', '.join(_SUFFIXES)}, or in one "
             f"of these and {', '.join(_COMPRESSED)}"
         )
-    return found
+    return captures

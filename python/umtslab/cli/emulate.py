@@ -162,6 +162,15 @@ def _hosts(group: Options) -> None:
         "command ends (root): the device on the UE's side. Their configuration is not changed.",
     )
     add_value(group, "--attach-net", "DEVICE", "The device on the network's side.")
+    group.add_argument(
+        "--control",
+        type=Path,
+        metavar="PATH",
+        help=(
+            "Create a Unix socket at which programs add and remove faults during the run: block errors, "
+            "slower links, a cut of the air. umtslab.faults is a client for tests."
+        ),
+    )
 
 
 def _results(group: Options) -> None:
@@ -208,6 +217,7 @@ def emulate(
     host_services: bool,
     attach_ue: str | None,
     attach_net: str | None,
+    control: Path | None,
     out: Path,
     series: bool,
     pcap: bool,
@@ -270,6 +280,7 @@ def emulate(
         pairs = kernel_settings(tcp, tuple(tcp_set))
     except ValueError as error:
         raise UsageError(str(error)) from error
+    socket = _control_socket(control)
     node = _node(loaded, pairs, has_option=proxy is not None, is_attached=attach_ue is not None)
     session = Session(
         scenario=loaded.to_toml(),
@@ -283,6 +294,7 @@ def emulate(
         series=series,
         pcap=pcap,
         record=record,
+        control=socket,
         strict=strict,
         keep_flows=keep_flows,
         waits=wait,
@@ -299,6 +311,18 @@ def emulate(
     # Check before the emulation starts that the results can be written.
     open_results(out).close()
     return run(session)
+
+
+def _control_socket(path: Path | None) -> str:
+    """Return the absolute path of the control socket; empty without one."""
+    if path is None:
+        return ""
+    from umtslab.emulate.fault_server import checked_path
+
+    try:
+        return checked_path(path)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _changed(scenario: Scenario, keys: tuple[tuple[str, str], ...], typed: str) -> Scenario:

@@ -52,9 +52,9 @@ def overview() -> str:
     """Return the text of ``umts --help``."""
     import textwrap
 
-    def wrapped(text: str, first: str = "", rest: str = "") -> str:
+    def wrapped(text: str, first_indent: str = "", indent: str = "") -> str:
         return textwrap.fill(
-            text, width(), initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+            text, width(), initial_indent=first_indent, subsequent_indent=indent, break_on_hyphens=False
         )
 
     parts = ["usage: umts VERB …", wrapped(ABOUT)]

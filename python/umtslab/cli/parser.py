@@ -29,20 +29,20 @@ _HELP = ("-h", "--help")
 
 def dispatch(words: Sequence[str]) -> int:
     """Run the verb and return the exit status."""
-    verb, rest = (words[0], words[1:]) if words else ("--help", ())
-    if verb in ("help", *_HELP) and not (rest and rest[0] in VERBS):
+    verb, after_verb = (words[0], words[1:]) if words else ("--help", ())
+    if verb in ("help", *_HELP) and not (after_verb and after_verb[0] in VERBS):
         print_help(overview())
         return 0
     if verb == "--version":
         print(_version())
         return 0
     if verb == "help":  # `umts help run` is `umts run --help`
-        verb, rest = rest[0], ("--help",)
+        verb, after_verb = after_verb[0], ("--help",)
     if verb not in VERBS:
         from umtslab.cli.mistyped import no_such_verb
 
-        raise UsageError(no_such_verb(verb, rest))
-    arguments = parser_of(verb).read(rest)
+        raise UsageError(no_such_verb(verb, after_verb))
+    arguments = parser_of(verb).read(after_verb)
     if arguments is None:  # the help was printed
         return 0
     if verb in LINUX_ONLY and sys.platform != "linux":

@@ -135,23 +135,23 @@ def _drawn(
     from umtslab.cli.plot_runs import draw_runs
     from umtslab.cli.plot_study import draw_study
 
-    found = find_results(results, kind, out)
+    named = find_results(results, kind, out)
     campaign_options = [name for name, value in axes.items() if value is not None]
-    if found.campaigns:
-        _refuse(selection.given_options(), next(iter(found.campaigns)), "is a campaign", "runs")
-        figure = draw_campaigns(found.campaigns, kind, axes["--over"], axes["--against"], look)
-        names = "-".join(dict.fromkeys(record.name for record in found.campaigns.values()))
+    if named.campaigns:
+        _refuse(selection.given_options(), next(iter(named.campaigns)), "is a campaign", "runs")
+        figure = draw_campaigns(named.campaigns, kind, axes["--over"], axes["--against"], look)
+        names = "-".join(dict.fromkeys(record.name for record in named.campaigns.values()))
         return figure, _in_figures(out, f"{shortened(names, names)}-{kind}.png")
-    if found.studies:
-        [(name, study)] = found.studies.items()
+    if named.studies:
+        [(name, study)] = named.studies.items()
         _refuse([*selection.given_options(), *campaign_options], name, "is a study", "others")
         return draw_study(study, kind, look), _in_figures(out, f"{study.study.frame.name}-{kind}.png")
-    first = next(iter(found.runs))
+    first = next(iter(named.runs))
     _refuse(campaign_options, first, "contains runs", "campaigns")
     if kind not in RUN_KINDS:
         raise UsageError(_no_figure_of_runs(kind, first))
-    runs = list(found.runs.values())
-    figure, name = draw_runs(runs, list(found.runs), kind, selection, look)
+    runs = list(named.runs.values())
+    figure, name = draw_runs(runs, list(named.runs), kind, selection, look)
     return figure, _default_path(runs[0][0].folder, f"{name}.png")
 
 

@@ -44,36 +44,36 @@ def find_results(arguments: Sequence[str], kind: str, out: Path) -> NamedResults
     from umtslab.cli.studies import find_study
     from umtslab.store.reader import NoSuchName
 
-    found = NamedResults()
+    named = NamedResults()
     for argument in dict.fromkeys(arguments):
         if (record := find_campaign(argument, out)) is not None:
-            found.campaigns[argument] = record
+            named.campaigns[argument] = record
         elif (study := find_study(argument, out)) is not None:
-            found.studies[argument] = study
+            named.studies[argument] = study
         else:
             try:
-                found.runs[argument] = find_runs(argument, out)
+                named.runs[argument] = find_runs(argument, out)
             except NoSuchName:
                 raise UsageError(_not_found_text(argument, arguments, kind, out)) from None
-    _refuse_mixture(found)
-    return found
+    _refuse_mixture(named)
+    return named
 
 
-def _refuse_mixture(found: NamedResults) -> None:
+def _refuse_mixture(named: NamedResults) -> None:
     """Raise an error if the arguments name results of different kinds, or several studies."""
     kinds = [
         f"{next(iter(arguments))} {kind}"
         for arguments, kind in (
-            (found.campaigns, "is a campaign"),
-            (found.studies, "is a study"),
-            (found.runs, "contains runs"),
+            (named.campaigns, "is a campaign"),
+            (named.studies, "is a study"),
+            (named.runs, "contains runs"),
         )
         if arguments
     ]
     if len(kinds) > 1:
         raise UsageError(f"{' and '.join(kinds)}: draw them separately")
-    if len(found.studies) > 1:
-        raise UsageError(f"a figure shows one study, not {len(found.studies)}: {', '.join(found.studies)}")
+    if len(named.studies) > 1:
+        raise UsageError(f"a figure shows one study, not {len(named.studies)}: {', '.join(named.studies)}")
 
 
 def _not_found_text(argument: str, arguments: Sequence[str], kind: str, out: Path) -> str:

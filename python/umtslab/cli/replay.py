@@ -11,6 +11,7 @@ from umtslab import _core
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_out
 from umtslab.cli.results import find_runs
+from umtslab.emulate.faults import recorded_orders
 from umtslab.emulate.session import RECORDING
 from umtslab.exit_status import FAILED
 from umtslab.scenario import Scenario, refuse_code
@@ -54,6 +55,7 @@ def replay(result: str, *, out: Path, pcap: Path | None) -> int:
         str(folder / RECORDING),
         real_ues=None if card["session"]["wires"] else 1 + len(card["session"]["ues"]),
         end_s=run.duration_s,
+        faults=recorded_orders(card),
         has_internet=card["session"]["has_internet"],
         splits=bool(card["session"].get("proxy")),
         # Emulations recorded before this key existed always kept the flows.

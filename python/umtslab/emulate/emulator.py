@@ -9,17 +9,19 @@ import sqlite3
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from umtslab import _core
-from umtslab.emulate import memory, node, resolver, sandbox
+from umtslab.emulate import abandonment, memory, node, resolver, sandbox
+from umtslab.emulate.faults import ActiveFaults
 from umtslab.emulate.labels import Labels
 from umtslab.emulate.meter import Meter
 from umtslab.emulate.session import METRICS_VARIABLE, RECORDING, Session
 from umtslab.exit_status import EMULATION_FAILED, WRONG
+from umtslab.faults import CONTROL_VARIABLE
 from umtslab.system_errors import reason
 from umtslab.terminal_escape import escape_output
 
@@ -51,7 +53,12 @@ def main(arguments: list[str]) -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     with open(session_pipe, encoding="utf-8") as pipe:
-        session = Session.from_json(pipe.read())
+        text = pipe.read()
+    if not text:
+        # The user's process has ended before it wrote the session.
+        return EMULATION_FAILED
+    session = Session.from_json(text)
+    abandonment.watch(parent)
     servers = resolver.host_name_servers()
     output = _reserve_output() if session.json else None
     try:
@@ -93,10 +100,11 @@ def _emulate(
     with open_store(session.store, tell=lambda _: None) as store, store.draft() as draft:
         metrics_file = draft.folder / "program-metrics.json"
         host = _HostHandles(parent, name_servers, groups)
-        result = _run(session, scenario, host, draft, metrics_file)
+        faults = ActiveFaults(scenario.core)
+        result = _run(session, scenario, host, draft, metrics_file, faults)
         if result.abandoned:
             return EMULATION_FAILED
-        account = account_of(result, _peak_memory())
+        account = account_of(result, _peak_memory(), faults.log())
         program_metrics = read_program_metrics(metrics_file)
         run, lost = run_of(session, scenario, result, draft, store, program_metrics), list(result.lost)
         try:
@@ -105,7 +113,7 @@ def _emulate(
             # An emulation cannot be repeated: print its results even if they cannot be stored.
             lost.append(f"cannot store the results: {reason(error)}")
     if session.meter:
-        print_summary(session, scenario, result, run, program_metrics)
+        print_summary(session, scenario, result, run, program_metrics, faults.log())
     if output is not None:
         with output:
             print_json(account, run, output)
@@ -128,15 +136,29 @@ class _HostHandles:
 
 
 def _run(
-    session: Session, scenario: Scenario, host: _HostHandles, draft: Draft, metrics_file: Path
+    session: Session,
+    scenario: Scenario,
+    host: _HostHandles,
+    draft: Draft,
+    metrics_file: Path,
+    faults: ActiveFaults,
 ) -> _core.EmulationResult:
     """Run the network and its programs until the emulation ends."""
     labels = Labels()
     variables = [*session.variables, (METRICS_VARIABLE, str(metrics_file))]
+    if session.control:
+        variables.append((CONTROL_VARIABLE, session.control))
     world = sandbox.world(session, variables, labels, host.groups)
     labels.start()
+    # From here on, the event loop watches the pipe.
+    abandonment.stop_watching(host.parent)
     try:
-        with _real_time_priority() as is_real_time, Meter(shown=session.meter) as meter:
+        # The socket has threads: all processes were forked above. They start without the priority.
+        with (
+            _control_socket(session, faults),
+            _real_time_priority() as is_real_time,
+            Meter(shown=session.meter) as meter,
+        ):
             return _core.emulate(
                 scenario.core,
                 session.seed,
@@ -152,6 +174,7 @@ def _run(
                 proxy=_proxy_command(session, draft),
                 proxy_sides=(session.proxy_sides[0], session.proxy_sides[1]),
                 wires=(session.wires[0], session.wires[1]) if session.wires else None,
+                faults=faults.control if session.control else None,
                 recording=str(draft.folder / RECORDING) if session.record else None,
                 real_time=is_real_time,
                 waits=session.waits,
@@ -167,6 +190,16 @@ def _run(
             )
     finally:
         labels.finish()
+
+
+def _control_socket(session: Session, faults: ActiveFaults) -> AbstractContextManager[None]:
+    """Accept orders about faults during a block, if the session has a control socket."""
+    if not session.control:
+        return nullcontext()
+    # Only here, because HTTP takes a while to import.
+    from umtslab.emulate.fault_server import served
+
+    return served(session.control, faults)
 
 
 def _exit_status(session: Session, result: _core.EmulationResult) -> int:
@@ -256,6 +289,9 @@ def _main() -> int:
     try:
         with escape_output():
             return main(sys.argv[1:])
+    except SystemExit:
+        # The user's process has ended.
+        return EMULATION_FAILED
     except BaseException:
         traceback.print_exc()
         return EMULATION_FAILED

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from umtslab import _core
+from umtslab.emulate.faults import Order
 from umtslab.emulate.network import dch_of
 from umtslab.emulate.sandbox import ue_label
 from umtslab.emulate.session import RECORDING, Session
@@ -34,10 +35,12 @@ def print_summary(
     result: _core.EmulationResult,
     run: Run,
     program_metrics: Mapping[str, float],
+    orders: Sequence[Order] = (),
 ) -> None:
-    """Print metrics, fidelity and folder of an emulation.
+    """Print metrics, faults, fidelity and folder of an emulation.
 
-    `program_metrics` are metrics that programs of the emulation measured and reported.
+    `program_metrics` are metrics that programs of the emulation measured and reported. `orders` are
+    the orders about faults.
     """
     lines = [f"emulated {result.duration_s:.1f} s of {run.scenario}"]
     if (dch := dch_of(scenario)) is not None:
@@ -57,6 +60,7 @@ def print_summary(
         for name, value in program_metrics.items()
         if name in run.metrics
     ]
+    lines += fault_lines(orders)
     lines += fidelity_lines(result)
     if run.folder is not None:
         lines.append(f"  stored in {run.folder}")
@@ -88,6 +92,24 @@ def datagram_lines(metrics: Mapping[str, float | None]) -> list[str]:
         return []
     missing = sent_up + sent_down - (received_up + received_down)
     return [f"  UDP datagrams: {sent_up:.0f} up, {sent_down:.0f} down, {missing:.0f} of them did not arrive"]
+
+
+MAX_FAULT_LINES = 20
+"""Maximum number of faults in the summary. ``emulation.json`` has all."""
+
+
+def fault_lines(orders: Sequence[Order]) -> list[str]:
+    """The faults that were added, changed and removed, with their times; empty without any."""
+    if not orders:
+        return []
+    lines = ["  faults set during the emulation:"]
+    for order in orders[:MAX_FAULT_LINES]:
+        values = ", ".join(f"{key} = {json.dumps(value)}" for key, value in (order.set or {}).items())
+        detail = f": {values}" if values else ""
+        lines.append(f"    {order.at_ns / 1e9:.3f} s  {order.name} {order.action}{detail}")
+    if len(orders) > MAX_FAULT_LINES:
+        lines.append(f"    and {len(orders) - MAX_FAULT_LINES} more in emulation.json")
+    return lines
 
 
 def recovery_lines(metrics: Mapping[str, float | None]) -> list[str]:

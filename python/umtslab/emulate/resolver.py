@@ -127,7 +127,7 @@ def main(arguments: list[str]) -> None:
 
 
 def host_name_servers() -> list[str]:
-    """The host's own name servers."""
+    """Return the host's own name servers."""
     try:
         return name_servers(Path("/etc/resolv.conf").read_text(encoding="utf-8", errors="replace"))
     except OSError:

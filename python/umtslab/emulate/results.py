@@ -6,13 +6,14 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab.emulate.background import simulates_flows
+from umtslab.emulate.faults import Order
 from umtslab.emulate.report import core_share
 from umtslab.emulate.session import RECORDING, Session
 from umtslab.emulate.traffic import (
@@ -126,10 +127,12 @@ def _traffic(session: Session, result: _core.EmulationResult, draft: Draft) -> T
     return combine_proxy_sides(between("server", "proxy-server"), between("proxy-radio", "ue"))
 
 
-def account_of(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
-    """Return the account of an emulation: exit statuses, packets, kernel settings, fidelity.
+def account_of(
+    result: _core.EmulationResult, peak_memory: int, orders: Sequence[Order] = ()
+) -> dict[str, Any]:
+    """Return the account of an emulation: exit statuses, packets, kernel settings, faults, fidelity.
 
-    `peak_memory` is the emulator's peak memory in bytes.
+    `peak_memory` is the emulator's peak memory in bytes. `orders` are the orders about faults.
     """
     return {
         "status": result.status,
@@ -141,6 +144,7 @@ def account_of(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any
         },
         "digest": result.digest,
         "packets": result.packets,
+        "faults": [order.recorded() for order in orders],
         "tcp": result.tcp,
         "proxy_tcp": result.proxy_tcp,
         "fidelity": {

@@ -34,6 +34,8 @@ class Session:
     series: bool = False
     pcap: bool = False
     record: bool = False
+    control: str = ""
+    """Absolute path of the control socket. Empty: there is none."""
     strict: bool = False
     meter: bool = True
     json: bool = False

@@ -36,6 +36,9 @@ _REASON_WITHOUT_VALUE = {
 }
 """For each metric, the reason why no run of a point has a value."""
 
+_MOST_LISTED = 6
+"""Metrics that an error message lists."""
+
 
 class CurvePoint(NamedTuple):
     """A value on the horizontal axis, the summary of the metric there, and the number of runs."""
@@ -176,8 +179,8 @@ def unmeasured(records: Sequence[Record], metric: str) -> str:
     if not runs:
         return f"{names} has no runs yet: create them with umts sweep"
     known = headline_names(*runs)
-    more = f"; it measured {', '.join(known[:6])}{' …' if len(known) > 6 else ''}" if known else ""
-    return f"no run of {names} measured {metric}{more}"
+    listed = ", ".join(known[:_MOST_LISTED]) + (" …" if len(known) > _MOST_LISTED else "")
+    return f"no run of {names} measured {metric}" + (f"; it measured {listed}" if known else "")
 
 
 def check_axis(record: Record, key: str) -> None:

@@ -77,12 +77,12 @@ def _efficiency(axes: Axes, cell: pl.DataFrame, goodput: pl.DataFrame) -> None:
     results = cell["result"].unique(maintain_order=True).to_list() if "result" in cell.columns else [None]
     begin_s = float(str(cell["time_s"].min() or 0.0))
     for number, result in enumerate(results):
-        ours, theirs = (
+        cell_of_result, goodput_of_result = (
             (cell, goodput)
             if result is None
             else (table.filter(table["result"] == result) for table in (cell, goodput))
         )
-        windows = efficiency_per_window(ours, theirs, begin_s=begin_s)
+        windows = efficiency_per_window(cell_of_result, goodput_of_result, begin_s=begin_s)
         look = {"color": COLOURS[1]} if result is None else style(number)
         axes.stairs(
             100 * windows["efficiency"].to_numpy(),

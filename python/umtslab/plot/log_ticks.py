@@ -11,8 +11,11 @@ from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, N
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LETTER_EM = 0.62
+LETTER_EM = 0.62
 """Width of a letter, in multiples of the font size."""
+
+_LINE_EM = 1.3
+"""Distance between lines, in multiples of the font size."""
 
 _RANGE_IN_FULL = (1e-4, 1e5)
 """Values in this range are written in full, others as powers of ten."""
@@ -39,20 +42,22 @@ class OneTwoFive(Locator):
         low, high = sorted((vmin, vmax))
         if low <= 0 or high <= low:
             return []
-        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        one_two_five = _within((m * 10.0**e for e in decades for m in (1, 2, 5)), low, high)
+        exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        one_two_five = _within(
+            (digit * 10.0**exponent for exponent in exponents for digit in (1, 2, 5)), low, high
+        )
         choices = [one_two_five]
         if len(one_two_five) < 2:
             choices = [_within(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high), low, high)]
-        strides = range(1, len(decades) + 1)
-        choices += [_within((10.0**e for e in decades if e % n == 0), low, high) for n in strides]
+        for stride in range(1, len(exponents) + 1):
+            powers = (10.0**exponent for exponent in exponents if exponent % stride == 0)
+            choices.append(_within(powers, low, high))
+        span = math.log10(high / low)
         for ticks in choices:
-            if len(ticks) > 1 and self._fits(ticks, math.log10(high / low)):
+            if len(ticks) > 1 and self._fits(ticks, span):
                 return ticks
-        first = choices[0]
-        return (
-            [first[0], first[-1]] if self._fits([first[0], first[-1]], math.log10(high / low)) else first[:1]
-        )
+        both_ends = [choices[0][0], choices[0][-1]]
+        return both_ends if self._fits(both_ends, span) else both_ends[:1]
 
     def _fits(self, ticks: list[float], span: float) -> bool:
         """Whether the labels of the ticks fit side by side on an axis of `span` decades."""
@@ -62,9 +67,9 @@ class OneTwoFive(Locator):
         positions = [math.log10(tick) for tick in ticks]
         min_distance = min((after - before for before, after in pairwise(positions)), default=span)
         if axis.axis_name == "y":
-            return bool(min_distance / span * box.height >= 1.3 * size_px)
+            return bool(min_distance / span * box.height >= _LINE_EM * size_px)
         letters = max(len(label(tick)) for tick in ticks)
-        return bool(min_distance / span * box.width >= (letters + 1) * _LETTER_EM * size_px)
+        return bool(min_distance / span * box.width >= (letters + 1) * LETTER_EM * size_px)
 
 
 def log_ticks(axes: Axes, which: str) -> None:

@@ -33,9 +33,9 @@ MARKERS = "osD^vPXp<>hd"
 """Markers of means. The star is reserved for numbers that a document states."""
 
 USERS = (*COLOURS[1:7], "#8c6d31", "#6b4ba1", "#2f9e8f", "#b5495b", "#4f6d7a", "#a0a94a")
-"""Colours of users in figures with areas. Further users have the colour `REST`."""
+"""Colours of users in figures with areas. Further users have the colour `OTHER_USERS`."""
 
-REST = "#efe3b4"
+OTHER_USERS = "#efe3b4"
 """Colour shared by all users that have no colour of their own."""
 
 GREY = "#777777"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from umtslab.plot.look import canvas, scale
 from umtslab.plot.palette import COLOURS
 from umtslab.plot.row_groups import row_groups
-from umtslab.plot.style import put_legend
+from umtslab.plot.style import MAX_VECTORS, put_legend
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,12 +62,12 @@ def _panel(axes: Axes, blocks: pl.DataFrame) -> None:
         arrived = blocks.filter((blocks["direction"] == direction) & ~blocks["lost"])
         axes.plot(
             arrived["time_s"], arrived["sir_db"], color=colour, linestyle="none", marker=".",
-            markersize=3 * scale(), rasterized=arrived.height > 5_000,
+            markersize=3 * scale(), rasterized=arrived.height > MAX_VECTORS,
         )  # fmt: skip
     lost = blocks.filter(blocks["lost"])
     axes.plot(
         lost["time_s"], lost["sir_db"], color=_LOST, linestyle="none", marker="x", markersize=4.5 * scale(),
-        rasterized=lost.height > 5_000,
+        rasterized=lost.height > MAX_VECTORS,
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ _MAX_COLUMNS = 6
 _MAX_ENTRIES = 18
 """A legend with more entries has a smaller font."""
 
-_MAX_VECTORS = 5_000
+MAX_VECTORS = 5_000
 """Maximum number of marks drawn as vectors. Vector files with more marks are slow to display."""
 
 
@@ -349,5 +349,5 @@ def _points(
         markersize=size * scale(),
         color=colour,
         label=name,
-        rasterized=len(table) > _MAX_VECTORS,
+        rasterized=len(table) > MAX_VECTORS,
     )

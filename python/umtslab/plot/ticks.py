@@ -25,11 +25,8 @@ def value_ticks(
     import numpy as np
 
     order = sorted(range(len(positions)), key=lambda number: positions[number])
-    scaled = (
-        np.log10([positions[number] for number in order])
-        if log
-        else np.array([positions[number] for number in order])
-    )
+    ordered = np.array([positions[number] for number in order])
+    scaled = np.log10(ordered) if log else ordered
     if is_number:
         begin, end = _limits(scaled)
         axes.set_xlim(*(10.0**value if log else value for value in (begin, end)))
@@ -76,14 +73,16 @@ def _labelled_ticks(
     """Return the ticks to label. Labels must not overlap."""
     import matplotlib as mpl
 
+    from umtslab.plot.log_ticks import LETTER_EM
+
     width_pt = _width_pt(axes)
-    letter_pt = 0.62 * float(mpl.rcParams["font.size"])
-    shown_numbers: list[int] = []
+    letter_pt = LETTER_EM * float(mpl.rcParams["font.size"])
+    labelled: list[int] = []
     free_from = float("-inf")
     for number, (position, name) in enumerate(zip(scaled, names, strict=True)):
         middle = position / span * width_pt
         half = letter_pt * (len(name) + 1) / 2
         if middle - half >= free_from:
-            shown_numbers.append(number)
+            labelled.append(number)
             free_from = middle + half
-    return shown_numbers
+    return labelled

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from umtslab.plot.look import scale
 from umtslab.plot.palette import COLOURS, GREY, style
 from umtslab.plot.row_groups import results_of, row_groups
-from umtslab.plot.style import OTHERS, PALE, finish, lines, new_figure, points
+from umtslab.plot.style import MAX_VECTORS, OTHERS, PALE, finish, lines, new_figure, points
 
 if TYPE_CHECKING:
     import polars as pl
@@ -120,7 +120,7 @@ def figure(
             linewidth=scale(),
             label="selectively acknowledged",
         )
-        bars.set_rasterized(len(sacked) > 5_000)
+        bars.set_rasterized(len(sacked) > MAX_VECTORS)
     if window is not None and not window.is_empty():
         _window(axes, acked, window)
     return finish(drawing, axes, from_zero=False)

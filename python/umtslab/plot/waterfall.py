@@ -11,7 +11,7 @@ from umtslab.analyse.numbering import unwrapped
 from umtslab.lanes import fill_of, state_looks
 from umtslab.plot.causes import IN_PROXY, LOOKS, bar_style, cause_text, styles
 from umtslab.plot.look import canvas, scale
-from umtslab.plot.style import legend_of
+from umtslab.plot.style import MAX_VECTORS, legend_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -215,7 +215,9 @@ def _lines(axes: Axes, rows: pl.DataFrame, first: pl.Expr, last: pl.Expr, colour
     ends = rows.select("time_s", first.cast(float).alias("from"), "end_s", last.cast(float).alias("to"))
     pairs = [[(begin, low), (end, high)] for begin, low, end, high in ends.rows()]
     axes.add_collection(
-        LineCollection(pairs, colors=colour, linewidths=scale(), label=name, rasterized=len(pairs) > 5_000)
+        LineCollection(
+            pairs, colors=colour, linewidths=scale(), label=name, rasterized=len(pairs) > MAX_VECTORS
+        )
     )
     axes.autoscale_view()
 

@@ -60,6 +60,9 @@ _PATIENCE_S = 60.0
 _GRACE_S = 2.0
 """Time to wait for the exit status of a process that closed its connection."""
 
+_REPORT_INTERVAL_S = 0.1
+"""Least time between two reports of progress."""
+
 _REMEMBERED = 50
 """Jobs of visitors in the list. The oldest ended jobs beyond them are removed."""
 
@@ -195,7 +198,7 @@ def _child(
 
     def report(fraction: float) -> None:
         nonlocal last_report
-        if time.monotonic() - last_report >= 0.1:
+        if time.monotonic() - last_report >= _REPORT_INTERVAL_S:
             last_report = time.monotonic()
             # Fails if the server is gone, which ends the job.
             connection.send(("progress", fraction))

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 MOST_LETTERS = 80
 """Length of a query."""
 
+_LEAST_LETTERS = 3
+"""Length of a query that may be a part of a cause's label."""
+
 _INSTANT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?s?")
 _NUMBERED = re.compile(r"(seg|segment|byte|packet|sn|pdu) ?(\d{1,12})")
 
@@ -101,7 +104,7 @@ def _of_cause(timeline: ConnectionTimeline, text: str) -> Iterator[_Match]:
     causes = [
         cause for cause in timeline.causes if text and text in (cause_label(cause).lower(), cause.lower())
     ]
-    if not causes and len(text) >= 3:
+    if not causes and len(text) >= _LEAST_LETTERS:
         causes = [cause for cause in timeline.causes if text in cause_label(cause).lower()]
     if causes:
         for row in _rows(timeline, "causes", lambda pl: pl.col("cause").is_in(causes)):

@@ -15,13 +15,14 @@
     ├── damaged/                    damaged items
     └── .staging/                   runs being written
 
-A run is written under ``.staging``, its tables during the run, and renamed when it is complete, so a store
-has complete runs only. The folders are authoritative: opening a store removes the files that a killed process
-left in ``.staging`` and adds missing runs to the catalogue. Two equal runs write equal run folders.
+A run is written under ``.staging``, its tables during the run, and renamed when it is complete, so
+a store has complete runs only. The folders are authoritative: opening a store removes the files
+that a killed process left in ``.staging`` and adds missing runs to the catalogue. Two equal runs
+write equal run folders.
 
-Every run has digests of its files; every row of the catalogue and every campaign has a digest of itself
-(`seal`). A damaged item is reported and skipped. When the run is made again, the damaged one is moved away.
-Nothing is deleted.
+Every run has digests of its files; every row of the catalogue and every campaign has a digest of
+itself (`seal`). A damaged item is reported and skipped. When the run is made again, the damaged one
+is moved away. Nothing is deleted.
 """
 
 from umtslab.store.damaged import DamagedStore

@@ -107,12 +107,12 @@ def other_layout(folder: Path) -> int | None:
     return layout if isinstance(layout, int) and is_other_layout(layout, FORMAT) else None
 
 
-def is_other_layout(found: int, ours: int) -> bool:
+def is_other_layout(number: int, ours: int) -> bool:
     """Whether a number is another version's layout, and not ours with a flipped bit or garbage.
 
-    Layout numbers of different versions differ in at least two bits.
+    Layout numbers of different versions differ in at least two bits, and are below 1000.
     """
-    return 0 < found < 1000 and (found ^ ours).bit_count() >= 2
+    return 0 < number < 1000 and (number ^ ours).bit_count() >= 2
 
 
 def is_run_folder(folder: Path) -> bool:

@@ -47,7 +47,7 @@ def run_command(
     series: bool,
     pcap: bool,
 ) -> str:
-    """The command for a run of a scenario file under overrides."""
+    """Return the command for a run of a scenario file with these overrides."""
     words = ["umts", "run", str(scenario_file.absolute())]
     for key, value in overrides:
         words += ["--set", f"{key}={value}"]

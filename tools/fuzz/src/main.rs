@@ -10,6 +10,7 @@ mod capture_file;
 mod capture_packets;
 mod decoder;
 mod draw;
+mod frames;
 mod hostile;
 mod pair;
 mod scenario;
@@ -23,9 +24,10 @@ use draw::Draw;
 /// A target: its name, and a function for one execution, which panics on an error.
 type Target = (&'static str, fn(&mut Draw));
 
-const TARGETS: [Target; 11] = [
+const TARGETS: [Target; 12] = [
     ("decoder", decoder::random_bytes),
     ("mutation", decoder::mutated_pdus),
+    ("frames", frames::random_frames),
     ("am", pair::acknowledged),
     ("um", pair::unacknowledged),
     ("tm", pair::transparent),
@@ -41,8 +43,8 @@ const USAGE: &str = "usage: umts-fuzz [--seconds N] [--seed N] [--runs N] [--tar
   --seconds N   stop after N seconds (60), shared by the targets
   --seed N      number of the first execution (1)
   --runs N      stop after N executions of each target
-  --target NAME decoder, mutation, am, um, tm, hostile, scenario, capture-headers,
-                capture-conversation, capture-file or capture-compressed: this one only";
+  --target NAME decoder, mutation, frames, am, um, tm, hostile, scenario,
+                capture-headers, capture-conversation, capture-file or capture-compressed: this one only";
 
 /// The options of [`USAGE`].
 struct Options {

@@ -1,8 +1,9 @@
 //! The wall clock: sleeps until the next event is due, and wakes early for a packet of a real
 //! program.
 //!
-//! One thread waits on one epoll set: packet devices, a timer, the signals, and a pipe to the
-//! parent process. Overdue events run in order at their due times; their lateness is recorded.
+//! One thread waits on one epoll set: packet devices, a timer, the signals, orders about faults, and
+//! a pipe to the parent process. Overdue events run in order at their due times; their lateness is
+//! recorded.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,6 +21,7 @@ use umts_units::{Duration, Time};
 use crate::clock::lateness::Lateness;
 use crate::devices::port::Port;
 use crate::devices::tun::MTU;
+use crate::faults::{FaultInbox, FaultOrder};
 use crate::packets::packet_store::Header;
 
 /// Packets read from one device before the other devices are read.
@@ -48,6 +50,7 @@ const LEAD: Duration = Duration::from_millis(1);
 const TIMER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
 const PARENT: u64 = u64::MAX - 2;
+const FAULTS: u64 = u64::MAX - 3;
 
 /// A packet of a real program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +68,15 @@ impl Arrival {
     pub fn bare(port: usize, bytes: Vec<u8>) -> Self {
         Arrival { port, bytes, header: Header::default() }
     }
+}
+
+/// An input of the network.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// A packet of a program.
+    Packet(Arrival),
+    /// An order about a fault.
+    Fault(FaultOrder),
 }
 
 /// Why the clock stopped.
@@ -94,8 +106,11 @@ pub struct WallClock {
     /// End of a pipe that closes when the parent process exits, which ends the emulation.
     _parent: OwnedFd,
     ports: Vec<Port>,
-    /// Packets that were read and not handled yet, with the times at which they were read.
-    waiting: VecDeque<(Time, Arrival)>,
+    /// Orders about faults, if they are accepted.
+    faults: Option<FaultInbox>,
+    /// Packets and orders that were read and not handled yet, with the times at which they were
+    /// read.
+    waiting: VecDeque<(Time, Input)>,
     /// Time between the due time of an event and the handling.
     lateness: Lateness,
     /// CPU time from each wake-up to the next sleep.
@@ -123,7 +138,12 @@ impl WallClock {
     ///
     /// # Errors
     /// An error of the kernel.
-    pub fn new(ports: Vec<Port>, parent: OwnedFd, limit: Duration) -> io::Result<Self> {
+    pub fn new(
+        ports: Vec<Port>,
+        parent: OwnedFd,
+        faults: Option<FaultInbox>,
+        limit: Duration,
+    ) -> io::Result<Self> {
         let mut mask = SigSet::empty();
         for signal in [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT] {
             mask.add(signal);
@@ -137,6 +157,9 @@ impl WallClock {
         epoll.add(&timer, readable(TIMER))?;
         epoll.add(&signals, readable(SIGNALS))?;
         epoll.add(&parent, readable(PARENT))?;
+        if let Some(inbox) = &faults {
+            epoll.add(inbox.wake(), readable(FAULTS))?;
+        }
         for (number, port) in ports.iter().enumerate() {
             epoll.add(port, readable(number as u64))?;
         }
@@ -147,6 +170,7 @@ impl WallClock {
             signals,
             _parent: parent,
             ports,
+            faults,
             waiting: VecDeque::new(),
             lateness: Lateness::new(limit),
             work: Lateness::new(limit),
@@ -253,6 +277,7 @@ impl WallClock {
                 TIMER => {}
                 SIGNALS => self.take_signals()?,
                 PARENT => self.ending = Some((Ending::Abandoned, self.last_poll)),
+                FAULTS => self.take_orders(),
                 port => self.read(port as usize)?,
             }
         }
@@ -287,6 +312,20 @@ impl WallClock {
         Ok(())
     }
 
+    /// Reads the waiting orders about faults.
+    fn take_orders(&mut self) {
+        let now = self.now();
+        let orders = self.faults.iter().flat_map(FaultInbox::take);
+        self.waiting.extend(orders.map(|order| (now, Input::Fault(order))));
+    }
+
+    /// Confirms an order about a fault, which was executed at `at`.
+    pub fn confirm_order(&self, at: Time) {
+        if let Some(inbox) = &self.faults {
+            inbox.confirm(at);
+        }
+    }
+
     /// Reads the waiting packets of a device, up to a limit.
     fn read(&mut self, number: usize) -> io::Result<()> {
         let port = &self.ports[number];
@@ -300,21 +339,21 @@ impl WallClock {
                 Err(_) => return self.remove_device(number),
             };
             let arrival = Arrival { port: number, bytes: buffer[..length].to_vec(), header };
-            self.waiting.push_back((self.now(), arrival));
+            self.waiting.push_back((self.now(), Input::Packet(arrival)));
         }
         Ok(())
     }
 }
 
 impl Clock for WallClock {
-    type Packet = Arrival;
+    type Packet = Input;
 
-    fn wait(&mut self, until: Time, lookahead: &impl Lookahead) -> Wake<Arrival> {
+    fn wait(&mut self, until: Time, lookahead: &impl Lookahead) -> Wake<Input> {
         loop {
             let stop = self.stops_at();
             if self.waiting.front().is_some_and(|&(at, _)| at < until && at <= stop) {
-                let (at, arrival) = self.waiting.pop_front().expect("the queue is not empty");
-                return Wake::Packet(at, arrival);
+                let (at, input) = self.waiting.pop_front().expect("the queue is not empty");
+                return Wake::Packet(at, input);
             }
             // An instant that has begun is completed, so that a replay can stop at the same event.
             if until > stop && self.begun.is_none_or(|begun| begun.due != until) {
@@ -411,27 +450,28 @@ mod tests {
     #[test]
     fn events_due_at_the_end_are_handled_before_the_clock_stops() {
         let (parent, _held) = nix::unistd::pipe().unwrap();
-        let mut clock = WallClock::new(Vec::new(), parent, Duration::from_millis(10)).unwrap();
+        let mut clock = WallClock::new(Vec::new(), parent, None, Duration::from_millis(10)).unwrap();
         clock.take_ending();
         while clock.now() < us(5_000) {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         clock.ending = Some((Ending::SomethingEnded, us(5_000)));
-        clock.waiting.push_back((us(4_500), Arrival::bare(0, vec![1])));
-        clock.waiting.push_back((us(5_500), Arrival::bare(0, vec![2])));
+        let packet = |byte| Input::Packet(Arrival::bare(0, vec![byte]));
+        clock.waiting.push_back((us(4_500), packet(1)));
+        clock.waiting.push_back((us(5_500), packet(2)));
         let visible = visible(us(3_000));
         assert_eq!(clock.wait(us(3_000), &visible), Wake::Reached);
-        assert_eq!(clock.wait(us(5_000), &visible), Wake::Packet(us(4_500), Arrival::bare(0, vec![1])));
+        assert_eq!(clock.wait(us(5_000), &visible), Wake::Packet(us(4_500), packet(1)));
         assert_eq!(clock.wait(us(5_000), &visible), Wake::Reached);
         assert_eq!(clock.wait(us(6_000), &visible), Wake::Stopped);
         assert_eq!(clock.take_ending(), Some((Ending::SomethingEnded, us(5_000))));
-        assert_eq!(clock.wait(us(6_000), &visible), Wake::Packet(us(5_500), Arrival::bare(0, vec![2])));
+        assert_eq!(clock.wait(us(6_000), &visible), Wake::Packet(us(5_500), packet(2)));
     }
 
     #[test]
     fn one_sleep_serves_all_delayed_events_and_only_visible_ones_are_late() {
         let (parent, _held) = nix::unistd::pipe().unwrap();
-        let mut clock = WallClock::new(Vec::new(), parent, Duration::from_millis(10)).unwrap();
+        let mut clock = WallClock::new(Vec::new(), parent, None, Duration::from_millis(10)).unwrap();
         assert_eq!(clock.take_ending(), Some((Ending::SomethingEnded, Time::ZERO)));
         let delayed = hidden(Time::NEVER);
         assert_eq!(clock.wait(us(2_000), &delayed), Wake::Reached);

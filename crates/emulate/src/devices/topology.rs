@@ -44,6 +44,7 @@ pub fn build(networks: Vec<NetNamespace>, tcp: &TcpSettings, is_hermetic: bool) 
     networks.into_iter().enumerate().map(create).collect()
 }
 
+/// Creates the device of the server side.
 fn server_side(namespace: NetNamespace, ues: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Tun> {
     namespace.within(|| {
         let mut netlink = Netlink::open()?;
@@ -61,6 +62,7 @@ fn server_side(namespace: NetNamespace, ues: usize, tcp: &TcpSettings, is_hermet
     Ok(tun)
 }
 
+/// Creates the device of a UE.
 fn ue_side(namespace: NetNamespace, ue: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Tun> {
     let tun = Tun::new(namespace, "umts0", &addresses::of_ue(ue))?;
     let default_route =
@@ -105,6 +107,7 @@ pub fn apply_tcp_sysctls(networks: &[NetNamespace], tcp: &TcpSettings) -> io::Re
     })
 }
 
+/// The error for a setting that the kernel does not accept.
 fn rejected(key: &str, value: &str, error: &io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::NotFound => wrong(format!("{key}={value}: this kernel has no setting net/ipv4/{key}")),

@@ -1,4 +1,5 @@
-//! Moves real packets into and out of the network. Shared by emulations and replays.
+//! Moves real packets into and out of the network, and orders about faults into it. Shared by
+//! emulations and replays.
 
 use std::net::IpAddr;
 
@@ -15,6 +16,7 @@ use crate::devices::addresses;
 use crate::devices::port::Behind;
 use crate::devices::topology::{SERVER_PORT, port_of, ue_port};
 use crate::devices::wire::Frames;
+use crate::faults::FaultOrder;
 use crate::outside::answers::Answers;
 use crate::packets::foreign;
 use crate::packets::packet_store::{Header, Losses, PacketStore};
@@ -55,13 +57,15 @@ impl Counts {
 /// Index of the proxy's port towards the servers.
 const TO_SERVERS: usize = 0;
 
-/// A packet that enters the network.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A packet or an order that enters the network.
+#[derive(Debug, Clone, PartialEq)]
 pub enum Incoming {
     /// A packet from a program.
     Program(Arrival),
     /// A packet from one UE to another, which enters again for the downlink.
     BetweenUes(Vec<u8>),
+    /// An order about a fault.
+    Fault(FaultOrder),
 }
 
 /// The border between programs and network.
@@ -72,7 +76,7 @@ pub struct Exchange {
     counts: Counts,
     /// Address translation of UDP answers, if the server side accepts packets to every address.
     answers: Option<Answers>,
-    /// Time at which the last packet entered.
+    /// Time at which the last packet or order entered.
     pub last_entry: Time,
 }
 
@@ -96,7 +100,7 @@ impl Exchange {
         }
     }
 
-    /// Lets a packet enter the network, or counts why it cannot.
+    /// Lets a packet enter the network, or counts why it cannot. Executes an order.
     pub fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         network: &mut Network,
@@ -106,6 +110,7 @@ impl Exchange {
         self.last_entry = ctx.cx.now;
         let is_between_ues = matches!(incoming, Incoming::BetweenUes(_));
         let (port, mut bytes, header) = match incoming {
+            Incoming::Fault(order) => return order.apply_to(network),
             Incoming::BetweenUes(bytes) => (SERVER_PORT, bytes, Header::default()),
             Incoming::Program(Arrival { port, bytes, header }) => {
                 self.counts.packets_in += 1;
@@ -232,7 +237,8 @@ mod tests {
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(300);
-        let recorded = Recorded { packets: &path, end, behind, has_internet: true, keeps_flows: false };
+        let recorded =
+            Recorded { packets: &path, faults: &[], end, behind, has_internet: true, keeps_flows: false };
         let (_, counts) = replay(&scenario, 1, &recorded, &OutputConfig::default()).unwrap();
         counts
     }

@@ -8,7 +8,7 @@ use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
 use crate::clock::lateness::Lateness;
-use crate::clock::wall_clock::{Ending, WallClock};
+use crate::clock::wall_clock::{Ending, Input, WallClock};
 use crate::outside::exchange::{Exchange, Incoming};
 use crate::outside::recording::Recording;
 use crate::programs::children::{ChildId, Children};
@@ -46,7 +46,8 @@ impl Clock for Live<'_> {
 
     fn wait(&mut self, until: Time, lookahead: &impl Lookahead) -> Wake<Incoming> {
         match self.clock.wait(until, lookahead) {
-            Wake::Packet(at, arrival) => Wake::Packet(at, Incoming::Program(arrival)),
+            Wake::Packet(at, Input::Packet(arrival)) => Wake::Packet(at, Incoming::Program(arrival)),
+            Wake::Packet(at, Input::Fault(order)) => Wake::Packet(at, Incoming::Fault(order)),
             Wake::Reached => Wake::Reached,
             Wake::Stopped => Wake::Stopped,
         }
@@ -63,7 +64,11 @@ impl ExternalIo for Live<'_> {
         if let (Some(recording), Incoming::Program(arrival)) = (&mut self.recording, &packet) {
             recording.record(ctx.cx.now, arrival);
         }
+        let is_order = matches!(packet, Incoming::Fault(_));
         self.exchange.enter(network, ctx, packet);
+        if is_order {
+            self.clock.confirm_order(ctx.cx.now);
+        }
     }
 
     fn leave(&mut self, network: &mut Network, now: Time) -> Option<Incoming> {

@@ -1,4 +1,4 @@
-//! External I/O of a replay: recorded packets at their original times.
+//! External I/O of a replay: recorded packets and orders about faults at their original times.
 
 use std::collections::VecDeque;
 
@@ -10,11 +10,12 @@ use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
 use crate::clock::wall_clock::Arrival;
+use crate::faults::FaultOrder;
 use crate::outside::exchange::{Exchange, Incoming};
 
-/// Recorded packets on simulated time.
+/// Recorded inputs on simulated time.
 pub struct Replay {
-    arrivals: VecDeque<(Time, Arrival)>,
+    inputs: VecDeque<(Time, Incoming)>,
     /// Time at which the replay ends.
     pub end: Time,
     /// The border of the network.
@@ -22,9 +23,18 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Creates a replay of packets in the order of their times until `end`.
-    pub fn new(arrivals: Vec<(Time, Arrival)>, end: Time, exchange: Exchange) -> Self {
-        Replay { arrivals: arrivals.into(), end, exchange }
+    /// Creates a replay until `end` of packets and orders, each in the order of their times.
+    pub fn new(
+        arrivals: Vec<(Time, Arrival)>,
+        orders: &[(Time, FaultOrder)],
+        end: Time,
+        exchange: Exchange,
+    ) -> Self {
+        let packets = arrivals.into_iter().map(|(at, arrival)| (at, Incoming::Program(arrival)));
+        let orders = orders.iter().map(|(at, order)| (*at, Incoming::Fault(order.clone())));
+        let mut inputs: Vec<_> = packets.chain(orders).collect();
+        inputs.sort_by_key(|(at, _)| *at);
+        Replay { inputs: inputs.into(), end, exchange }
     }
 }
 
@@ -33,9 +43,9 @@ impl Clock for Replay {
 
     fn wait(&mut self, until: Time, _lookahead: &impl Lookahead) -> Wake<Incoming> {
         // Like the wall clock: events due at the time of a packet precede the packet.
-        if self.arrivals.front().is_some_and(|&(at, _)| at < until) {
-            let (at, arrival) = self.arrivals.pop_front().expect("the queue has this packet");
-            return Wake::Packet(at, Incoming::Program(arrival));
+        if self.inputs.front().is_some_and(|&(at, _)| at < until) {
+            let (at, input) = self.inputs.pop_front().expect("the queue has this input");
+            return Wake::Packet(at, input);
         }
         if until > self.end { Wake::Stopped } else { Wake::Reached }
     }

@@ -67,21 +67,22 @@ struct StoredPacket {
 type PathKey = (UeId, usize, ProxyLeg);
 
 impl StoreState {
+    /// Removes a packet, and returns its bytes and header.
     fn remove(&mut self, id: PacketId) -> Option<(Vec<u8>, Header)> {
         let StoredPacket { bytes, header, path } = self.packets.remove(&id)?;
         self.octets -= bytes.len() as u64;
         if let Some(path) = self.paths.get_mut(&path)
-            && let Ok(place) = path.binary_search(&id)
+            && let Ok(index) = path.binary_search(&id)
         {
-            path.remove(place);
+            path.remove(index);
         }
         Some((bytes, header))
     }
 
-    /// Removes a packet, and counts it as lost at `place`.
-    fn lose(&mut self, id: PacketId, place: impl FnOnce(&mut Losses) -> &mut u64) {
+    /// Removes a packet, and counts it in the counter that `counter` selects.
+    fn lose(&mut self, id: PacketId, counter: impl FnOnce(&mut Losses) -> &mut u64) {
         if self.remove(id).is_some() {
-            *place(&mut self.losses) += 1;
+            *counter(&mut self.losses) += 1;
         }
     }
 }
@@ -198,9 +199,9 @@ mod tests {
     fn loaded(may_overtake: bool, count: u64, octets: usize) -> PacketStore {
         let packet_store =
             PacketStore(Rc::new(RefCell::new(StoreState { may_overtake, ..StoreState::default() })));
-        (0..count).for_each(|id| {
-            packet_store.load(&packet(id, Direction::Uplink), vec![0; octets], Header::default())
-        });
+        for id in 0..count {
+            packet_store.load(&packet(id, Direction::Uplink), vec![0; octets], Header::default());
+        }
         packet_store
     }
 

@@ -12,6 +12,12 @@ const ICMP: u8 = 1;
 const TCP: u8 = 6;
 const ICMPV6: u8 = 58;
 
+/// Control bits of TCP (RFC 9293 §3.1).
+pub const FIN: u8 = 0x01;
+pub const SYN: u8 = 0x02;
+pub const RST: u8 = 0x04;
+const ACK: u8 = 0x10;
+
 /// A packet that can begin or end a round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transport {
@@ -67,8 +73,8 @@ pub fn read(packet: &[u8]) -> Option<Transport> {
                 return None;
             }
             let payload = body.len().checked_sub(offset)?;
-            let length = payload as u32 + u32::from(flags & 1) + u32::from(flags >> 1 & 1);
-            let ack = (flags & 0x10 != 0).then(|| word(8));
+            let length = payload as u32 + u32::from(flags & FIN != 0) + u32::from(flags & SYN != 0);
+            let ack = (flags & ACK != 0).then(|| word(8));
             let message = Message::Segment { seq: word(4), length, ack, flags };
             Some(Transport { from: (from, port(0)), to: (to, port(2)), message })
         }

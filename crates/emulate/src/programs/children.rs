@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
@@ -61,16 +63,25 @@ impl HalfStarted {
     /// Starts the second step and waits until it is done.
     ///
     /// # Errors
-    /// An error if the program ends before it is ready.
-    pub fn finish(mut self) -> io::Result<ChildId> {
+    /// An error if the program, or the process at the other end of `parent`, ends before.
+    pub fn finish(mut self, parent: BorrowedFd<'_>) -> io::Result<ChildId> {
         self.input.write_all(b"\n")?;
-        wait_for_line(&mut self.output, &self.name)?;
+        wait_for_line(&mut self.output, &self.name, parent)?;
         Ok(self.id)
     }
 }
 
-/// Waits for one line of a program's output.
-fn wait_for_line(output: &mut BufReader<ChildStdout>, name: &str) -> io::Result<()> {
+/// Waits for one line of a program's output, or for the end of the process at the other end of the
+/// pipe `parent`.
+fn wait_for_line(output: &mut BufReader<ChildStdout>, name: &str, parent: BorrowedFd<'_>) -> io::Result<()> {
+    if output.buffer().is_empty() {
+        let readable = |descriptor| PollFd::new(descriptor, PollFlags::POLLIN);
+        let mut ends = [readable(output.get_ref().as_fd()), readable(parent)];
+        while poll(&mut ends, PollTimeout::NONE) == Err(Errno::EINTR) {}
+        if ends[1].any() == Some(true) {
+            return Err(io::Error::other("the process of the user has ended"));
+        }
+    }
     match output.read_line(&mut String::new())? {
         0 => Err(io::Error::other(format!("{name} ended before it was ready"))),
         _ => Ok(()),
@@ -83,6 +94,7 @@ fn wait_for_line(output: &mut BufReader<ChildStdout>, name: &str) -> io::Result<
 /// children and are reaped too.
 #[derive(Debug, Default)]
 pub struct Children {
+    /// Exit statuses of programs that have ended.
     ended: BTreeMap<ChildId, i32>,
     running: Vec<ChildId>,
 }
@@ -112,6 +124,7 @@ impl Children {
         Ok(self.register(child.id() as i32))
     }
 
+    /// Adds a process that was started.
     fn register(&mut self, process: i32) -> ChildId {
         let id = ChildId(process);
         self.running.push(id);
@@ -122,20 +135,28 @@ impl Children {
     /// its first line on standard output, which means that it is ready.
     ///
     /// # Errors
-    /// An error if the program cannot be started, or ends before it is ready.
-    pub fn start_and_wait(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<ChildId> {
-        self.start_first_step(namespace, program).map(|started| started.id)
+    /// An error if the program cannot be started, or if the program or the process at the other
+    /// end of `parent` ends before the program is ready.
+    pub fn start_and_wait(
+        &mut self,
+        namespace: &NetNamespace,
+        program: &Program,
+        parent: BorrowedFd<'_>,
+    ) -> io::Result<ChildId> {
+        self.start_first_step(namespace, program, parent).map(|started| started.id)
     }
 
     /// Like [`Children::start_and_wait`], but for a program that starts in two steps. After the
     /// first step it waits for a line on its standard input.
     ///
     /// # Errors
-    /// An error if the program cannot be started, or ends before it is ready.
+    /// An error if the program cannot be started, or if the program or the process at the other
+    /// end of `parent` ends before the program is ready.
     pub fn start_first_step(
         &mut self,
         namespace: &NetNamespace,
         program: &Program,
+        parent: BorrowedFd<'_>,
     ) -> io::Result<HalfStarted> {
         let mut command = program.command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -144,7 +165,7 @@ impl Children {
         let name = program.words[0].to_string_lossy().into_owned();
         let input = child.stdin.take().expect("requested above");
         let mut output = BufReader::new(child.stdout.take().expect("requested above"));
-        wait_for_line(&mut output, &name)?;
+        wait_for_line(&mut output, &name, parent)?;
         Ok(HalfStarted { id, input, output, name })
     }
 
@@ -190,8 +211,8 @@ impl Children {
                 Ok(_) | Err(_) => continue,
             };
             let id = ChildId(pid.as_raw());
-            if let Some(place) = self.running.iter().position(|&running| running == id) {
-                self.running.swap_remove(place);
+            if let Some(index) = self.running.iter().position(|&running| running == id) {
+                self.running.swap_remove(index);
                 self.ended.insert(id, status);
             }
         }

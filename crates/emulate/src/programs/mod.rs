@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use crate::devices::net_namespace::NetNamespace;
 use crate::devices::tcp_settings::TcpSettings;
+use crate::faults::FaultInbox;
 use children::Program;
 use waiting::Waiting;
 
@@ -39,6 +40,8 @@ pub struct Programs {
     pub tcp: TcpSettings,
     /// Pipe from the parent process. Its other end is open while the parent wants the emulation.
     pub parent: OwnedFd,
+    /// Orders about faults during the run, if they are accepted.
+    pub faults: Option<FaultInbox>,
     /// File of the recording for a replay, if there is one.
     pub recording: Option<PathBuf>,
     /// Whether the process has a real-time priority.

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::mem;
+use std::os::fd::AsFd;
 
 use crate::devices::net_namespace::NetNamespace;
 use crate::devices::port::{Behind, Port};
@@ -91,11 +92,12 @@ impl Surroundings {
     ) -> Result<PerProgram<ChildId>, EmulationError> {
         let mut others = PerProgram::default();
         let Some(server_side) = self.ports[SERVER_PORT].namespace() else { return Ok(others) };
+        let parent = programs.parent.as_fd();
         let mut built_in = None;
         match &programs.internet {
             Internet::None => {}
             Internet::Hermetic(servers) => {
-                let begun = children.start_first_step(server_side, servers);
+                let begun = children.start_first_step(server_side, servers, parent);
                 built_in = Some(begun.map_err(system("cannot start the servers inside"))?);
             }
             Internet::Host { resolver, .. } => {
@@ -104,7 +106,7 @@ impl Surroundings {
             }
         }
         if let (Some(namespace), Some(proxy)) = (&self.proxy, &programs.proxy) {
-            let begun = children.start_and_wait(namespace, &proxy.program);
+            let begun = children.start_and_wait(namespace, &proxy.program, parent);
             others.proxy = Some(begun.map_err(system("cannot start the proxy"))?);
         }
         for server in programs.servers.drain(..) {
@@ -114,7 +116,7 @@ impl Surroundings {
         // The user's servers may resolve names when they start, and take precedence over the ports
         // of built-in servers.
         if let Some(half) = built_in {
-            others.internet = Some(half.finish().map_err(system("cannot start the servers inside"))?);
+            others.internet = Some(half.finish(parent).map_err(system("cannot start the servers inside"))?);
         }
         Ok(others)
     }

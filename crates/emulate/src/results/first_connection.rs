@@ -11,14 +11,12 @@ use umts_units::{Duration, Time};
 
 use crate::packets::datagram;
 use crate::packets::packet_store::PacketStore;
-use crate::packets::transport::{self, Message};
+use crate::packets::transport::{self, Message, SYN};
 
 /// The UE of the command.
 const UE: UeId = UeId(0);
 /// Port of DNS.
 const DNS: u16 = 53;
-/// SYN flag of the TCP header.
-const SYN: u8 = 2;
 
 /// Time before a first connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,19 +70,26 @@ impl FirstConnection {
         (!waited.is_zero()).then_some(BeforeConnection { waited, promotion, has_lookup })
     }
 
+    /// The UE sends a packet before its first connection.
     fn sent(&mut self, now: Time, packet: &Packet) {
         self.began.get_or_insert(now);
         let is_syn = |octets: &[u8]| {
             let message = transport::read(octets).map(|found| found.message);
             matches!(message, Some(Message::Segment { ack: None, flags, .. }) if flags & SYN != 0)
         };
-        let to = self.packet_store.with(packet.id, |octets| Some(datagram::read(octets)?.to.1)).flatten();
-        self.has_lookup |= to == Some(DNS);
-        if self.packet_store.with(packet.id, is_syn) == Some(true) || to.is_some_and(|port| port != DNS) {
+        let datagram = self.packet_store.with(packet.id, datagram::read).flatten();
+        let server_port = datagram.map(|datagram| {
+            let (_, port) = datagram.to;
+            port
+        });
+        self.has_lookup |= server_port == Some(DNS);
+        let is_other_datagram = server_port.is_some_and(|port| port != DNS);
+        if is_other_datagram || self.packet_store.with(packet.id, is_syn) == Some(true) {
             self.connected = Some(now);
         }
     }
 
+    /// Adds the time of a promotion that has ended.
     fn finish_promotion(&mut self, now: Time) {
         if let (Some(since), Some(began)) = (self.promoted_since.take(), self.began) {
             self.promotion += now.saturating_since(since.max(began));
@@ -191,7 +196,8 @@ bearer = "ps"
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(10);
-        replay(&scenario, 1, &recorded(&path, end), &OutputConfig::default()).unwrap().0.before_connection
+        let (results, _) = replay(&scenario, 1, &recorded(&path, end), &OutputConfig::default()).unwrap();
+        results.before_connection
     }
 
     #[test]

@@ -22,7 +22,7 @@ use umts_units::{Duration, Time};
 
 use crate::packets::datagram;
 use crate::packets::packet_store::PacketStore;
-use crate::packets::transport::{Message, Transport, point_of, read};
+use crate::packets::transport::{FIN, Message, RST, SYN, Transport, point_of, read};
 
 /// Maximum number of connections, and of flows. The first in the order of the keys is then removed.
 const MAX_CONNECTIONS: usize = 4096;
@@ -32,11 +32,6 @@ const MAX_SEGMENTS: usize = 65_536;
 /// Maximum number of out-of-order ranges of a direction. Beyond it, the range with the highest
 /// sequence numbers is removed.
 const MAX_OUT_OF_ORDER: usize = 4096;
-
-/// Control bits of TCP (RFC 9293 §3.1).
-const FIN: u8 = 0x01;
-const SYN: u8 = 0x02;
-const RST: u8 = 0x04;
 
 /// Port of DNS.
 const DNS: u16 = 53;

@@ -14,7 +14,7 @@ use crate::packets::datagram::{self, End, Fragments};
 use crate::packets::packet_store::PacketStore;
 
 /// Prefix of the names of these metrics.
-const NAMES: &str = "udp_";
+const PREFIX: &str = "udp_";
 
 /// Maximum number of flows. Beyond it, a new flow replaces the first in the order of the keys.
 const MAX_FLOWS: usize = 4096;
@@ -22,6 +22,9 @@ const MAX_FLOWS: usize = 4096;
 /// Maximum number of datagrams in the network, counted separately for whole and fragmented ones.
 /// Beyond it, the first in the order of the keys is removed.
 const MAX_IN_TRANSIT: usize = 65_536;
+
+/// Octets of the UDP header.
+const UDP_HEADER: usize = 8;
 
 /// Datagrams with the same ends in the same direction.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +48,9 @@ struct FragmentedDatagram {
 pub struct ProgramsDatagrams {
     packet_store: PacketStore,
     metrics: Metrics,
+    /// Flows by direction, sender and receiver.
     flows: BTreeMap<(usize, End, End), Flow>,
+    /// Datagrams in the network that are not fragmented.
     whole: BTreeMap<PacketId, (FlowId, Datagram)>,
     fragmented: BTreeMap<Fragments, FragmentedDatagram>,
 }
@@ -66,7 +71,7 @@ impl ProgramsDatagrams {
     /// Returns the metrics of datagrams of a run that ended at `end`.
     pub fn finish(self, end: Time) -> MetricSet {
         let network = self.metrics.finish_early(end).network;
-        network.iter().filter(|(name, _)| name.starts_with(NAMES)).collect()
+        network.iter().filter(|(name, _)| name.starts_with(PREFIX)).collect()
     }
 
     /// A packet enters the network.
@@ -86,7 +91,7 @@ impl ProgramsDatagrams {
         flow.number += 1;
         if let Some(fragments) = parsed.fragments {
             make_room(&mut self.fragmented);
-            let missing = usize::from(parsed.payload) + 8;
+            let missing = usize::from(parsed.payload) + UDP_HEADER;
             self.fragmented.insert(fragments, FragmentedDatagram { flow: id, datagram, missing });
         } else {
             make_room(&mut self.whole);
@@ -112,6 +117,7 @@ impl ProgramsDatagrams {
         }
     }
 
+    /// Returns the flow of a datagram. The first datagram begins it.
     fn flow(&mut self, direction: Direction, from: End, to: End) -> &mut Flow {
         let key = (direction.index(), from, to);
         let mut next = Flow { id: FlowId(self.flows.len() as u32), number: 0 };
@@ -127,6 +133,7 @@ impl ProgramsDatagrams {
     }
 }
 
+/// Removes the first datagram if there are too many.
 fn make_room<K: Ord, V>(in_transit: &mut BTreeMap<K, V>) {
     if in_transit.len() >= MAX_IN_TRANSIT {
         in_transit.pop_first();
@@ -185,8 +192,7 @@ mod tests {
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(10);
-        let found = replay(&scenario, 1, &recorded(&path, end), &OutputConfig::default());
-        let results = found.unwrap().0;
+        let (results, _) = replay(&scenario, 1, &recorded(&path, end), &OutputConfig::default()).unwrap();
         (results.metrics.network, results.end.as_secs())
     }
 
@@ -215,15 +221,15 @@ mod tests {
     #[test]
     fn fragmented_datagram_is_received_with_its_last_fragment() {
         let whole = generated::datagram(SERVER, ue(4000), &[0; 1192]);
-        let piece = |at: usize, octets: usize, more: u8| {
+        let fragment = |at: usize, octets: usize, more: u8| {
             let mut packet = whole[..20].to_vec();
             packet[2..4].copy_from_slice(&(20 + octets as u16).to_be_bytes());
             packet[6..8].copy_from_slice(&[more, (at / 8) as u8]);
             packet.extend(&whole[20 + at..20 + at + octets]);
             packet
         };
-        let first = (100, SERVER_PORT, piece(0, 800, 0x20));
-        let second = (101, SERVER_PORT, piece(800, 400, 0));
+        let first = (100, SERVER_PORT, fragment(0, 800, 0x20));
+        let second = (101, SERVER_PORT, fragment(800, 400, 0));
         let (found, end_s) = metrics_of("", &[first.clone(), second]);
         assert_eq!((found.value("udp_sent"), found.value("udp_received")), (Some(1.0), Some(1.0)));
         assert!((found.value("udp_goodput_kbps").unwrap() - 1.192 * 8.0 / end_s).abs() < 1e-9);

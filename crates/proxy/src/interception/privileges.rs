@@ -33,7 +33,8 @@ impl KeptPrivileges {
 /// Range of user IDs without names, which systemd also assigns to services (systemd.io/UIDS-GIDS).
 /// With the user ID of a service, the proxy could be killed by that service.
 const FIRST_USER: u32 = 61_184;
-const USERS: u32 = 65_519 - FIRST_USER + 1;
+const LAST_USER: u32 = 65_519;
+const USER_COUNT: u32 = LAST_USER - FIRST_USER + 1;
 
 /// Drops all other privileges of this thread and of threads that it starts later. Root changes to a
 /// user ID that no other process uses, unless the user namespace has no other users.
@@ -72,7 +73,7 @@ fn become_user(user: u32) -> io::Result<()> {
 fn free_user(start: u32, taken: &BTreeSet<u32>) -> u32 {
     let is_free =
         |user: &u32| !taken.contains(user) && matches!(User::from_uid(Uid::from_raw(*user)), Ok(None));
-    let users = (0..USERS).map(|step| FIRST_USER + (start % USERS + step) % USERS);
+    let users = (0..USER_COUNT).map(|step| FIRST_USER + (start % USER_COUNT + step) % USER_COUNT);
     users.clone().find(is_free).or_else(|| users.clone().next()).unwrap_or(FIRST_USER)
 }
 
@@ -89,11 +90,11 @@ mod tests {
     #[test]
     fn free_user_has_no_process() {
         let first = free_user(0, &BTreeSet::new());
-        assert!((FIRST_USER..FIRST_USER + USERS).contains(&first));
+        assert!((FIRST_USER..=LAST_USER).contains(&first));
         let second = free_user(0, &BTreeSet::from([first]));
         assert!(second > first, "{second}");
         assert_ne!(free_user(1234, &BTreeSet::new()), free_user(1235, &BTreeSet::new()));
         // The search wraps around.
-        assert_eq!(free_user(USERS, &BTreeSet::new()), first);
+        assert_eq!(free_user(USER_COUNT, &BTreeSet::new()), first);
     }
 }

@@ -53,10 +53,10 @@ pub fn server_addresses(text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
             group.ip()
         )));
     }
-    match addresses.is_empty() {
-        true => Err(unknown_host(text, "it has no address")),
-        false => Ok(addresses.into_iter().map(canonical).collect()),
+    if addresses.is_empty() {
+        return Err(unknown_host(text, "it has no address"));
     }
+    Ok(addresses.into_iter().map(canonical).collect())
 }
 
 /// Converts an IPv4-mapped IPv6 address to IPv4.
@@ -79,8 +79,8 @@ pub fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-fn unknown_host(text: &str, why: impl Display) -> ProxyError {
-    wrong(format!("--to {text}: cannot resolve the host name ({why})"))
+fn unknown_host(text: &str, reason: impl Display) -> ProxyError {
+    wrong(format!("--to {text}: cannot resolve the host name ({reason})"))
 }
 
 /// Returns an error if the proxy would connect to itself.
@@ -90,12 +90,12 @@ pub fn refuse_itself(listen: SocketAddr, servers: &[SocketAddr], typed: &str) ->
             && (canonical(*server).ip() == listen.ip()
                 || listen.ip().is_unspecified() && is_of_this_host(canonical(*server).ip()))
     };
-    match servers.iter().any(is_own) {
-        true => Err(wrong(format!(
+    if servers.iter().any(is_own) {
+        return Err(wrong(format!(
             "--to {typed} is an address on which this proxy listens: give the address of the server"
-        ))),
-        false => Ok(()),
+        )));
     }
+    Ok(())
 }
 
 /// Whether an address belongs to this host.

@@ -75,9 +75,10 @@ fn policy(typed: &TypedOptions<'_>) -> Result<Policy, ProxyError> {
 /// loopback, so that the proxy does not serve other hosts by accident.
 pub fn listening_by_default(listen: SocketAddr, typed: &str, with_socks5: bool) -> SocketAddr {
     let has_no_address = typed.trim_start_matches(':').parse::<u16>().is_ok();
-    match with_socks5 && has_no_address {
-        true => SocketAddr::from((Ipv4Addr::LOCALHOST, listen.port())),
-        false => listen,
+    if with_socks5 && has_no_address {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, listen.port()))
+    } else {
+        listen
     }
 }
 

@@ -55,8 +55,8 @@ fn segments(option: &str, pair: &str, value: &str) -> Result<u32, ProxyError> {
 fn timeout(option: &str, pair: &str, value: &str) -> Result<Duration, ProxyError> {
     let time: Time = value.parse().map_err(|error: UnitError| wrong(format!("{option} {pair}: {error}")))?;
     let time = Duration::from_nanos(time.as_nanos());
-    match (Duration::from_millis(1)..=Duration::from_secs(60)).contains(&time) {
-        true => Ok(time),
-        false => Err(wrong(format!("{option} {pair}: takes 1 ms to 60 s"))),
+    if !(Duration::from_millis(1)..=Duration::from_secs(60)).contains(&time) {
+        return Err(wrong(format!("{option} {pair}: takes 1 ms to 60 s")));
     }
+    Ok(time)
 }

@@ -76,10 +76,10 @@ pub fn size(name: &str, text: &str, min: u64) -> Result<u64, ProxyError> {
 
 /// Returns `octets` if the kernel supports a buffer of that size.
 pub fn check_max_buffer(octets: u64, option: &str) -> Result<u64, ProxyError> {
-    match octets <= MAX_BUFFER {
-        true => Ok(octets),
-        false => Err(wrong(format!("{option} {}: at most {}", Bytes(octets), Bytes(MAX_BUFFER)))),
+    if octets > MAX_BUFFER {
+        return Err(wrong(format!("{option} {}: at most {}", Bytes(octets), Bytes(MAX_BUFFER))));
     }
+    Ok(octets)
 }
 
 /// Parses `--user-timeout`: 1 ms to 2³¹ − 1 ms, the range of the kernel's option.

@@ -65,19 +65,21 @@ impl Counts {
     }
 
     /// Adds an established connection to the open ones.
-    pub fn joined(&self, number: u64, joined: &Arc<ConnectionPair>) {
-        self.state().open.insert(number, Arc::downgrade(joined));
+    pub fn joined(&self, number: u64, pair: &Arc<ConnectionPair>) {
+        self.state().open.insert(number, Arc::downgrade(pair));
     }
 
     /// Counts an ended connection. `legs` are the last values of `TCP_INFO`, if they were read.
-    pub fn ended(&self, number: u64, ended: Ended, joined: Option<&ConnectionPair>, legs: [Option<Leg>; 2]) {
+    pub fn ended(&self, number: u64, ended: Ended, pair: Option<&ConnectionPair>, legs: [Option<Leg>; 2]) {
         let mut state = self.state();
         state.open.remove(&number);
         *state.ended.ended.entry(ended).or_default() += 1;
-        if let Some(joined) = joined {
-            state.ended.add(joined, legs);
+        if let Some(pair) = pair {
+            state.ended.add(pair, legs);
             // The bytes that the proxy still held are lost.
-            state.ended.directions.iter_mut().for_each(|direction| direction.held = 0);
+            for direction in &mut state.ended.directions {
+                direction.held = 0;
+            }
         }
     }
 
@@ -87,9 +89,9 @@ impl Counts {
             let state = self.state();
             (state.ended.clone(), state.open.values().filter_map(Weak::upgrade).collect::<Vec<_>>())
         };
-        for joined in open {
-            let legs = [&joined.client, &joined.server].map(Leg::of);
-            totals.add(&joined, legs);
+        for pair in open {
+            let legs = [&pair.client, &pair.server].map(Leg::of);
+            totals.add(&pair, legs);
             for (all, leg) in totals.legs.iter_mut().zip(legs) {
                 all.extend(leg);
             }
@@ -105,8 +107,9 @@ impl Counts {
 }
 
 impl Totals {
-    fn add(&mut self, joined: &ConnectionPair, legs: [Option<Leg>; 2]) {
-        for (total, progress) in self.directions.iter_mut().zip(&joined.progress) {
+    /// Adds the counters of a connection.
+    fn add(&mut self, pair: &ConnectionPair, legs: [Option<Leg>; 2]) {
+        for (total, progress) in self.directions.iter_mut().zip(&pair.progress) {
             total.octets += progress.octets.load(Ordering::Relaxed);
             total.held += progress.held.load(Ordering::Relaxed);
             total.stalls += progress.stalls.load(Ordering::Relaxed);

@@ -96,13 +96,16 @@ fn legs(page: &mut Page, totals: &Totals) {
     }
 }
 
+/// The text written so far.
 struct Page(String);
 
 impl Page {
+    /// Writes the description of a family of metrics.
     fn family(&mut self, name: &str, kind: &str, help: &str) {
         let _ = write!(self.0, "# HELP umts_proxy_{name} {help}\n# TYPE umts_proxy_{name} {kind}\n");
     }
 
+    /// Writes a value of a family, with labels as in `leg="client"`.
     fn line(&mut self, name: &str, labels: &str, value: f64) {
         let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
         let _ = writeln!(self.0, "umts_proxy_{name}{labels} {value}");

@@ -444,7 +444,10 @@ impl TraceSink<TraceEvent> for Budget {
             }
             Detail::Poll { .. }
             | Detail::InSequence { .. }
+            | Detail::HsRequest { .. }
             | Detail::HsCredits { .. }
+            | Detail::HsPdusSent { .. }
+            | Detail::EDchFrame { .. }
             | Detail::Slot { .. }
             | Detail::Discarded { .. } => {}
         }

@@ -81,6 +81,8 @@ pub struct CaptureConfig {
     pub payload: bool,
     /// PDU formats of the bearers by UE, for bearers with captured PDUs.
     pub bearers: Vec<Option<Encoding>>,
+    /// Whether a user has an HS-DSCH or an E-DCH, with frames of the Iub to capture.
+    pub has_iub: bool,
     /// Port of the server by flow. Flows that are not listed have port 5001.
     pub server_ports: Vec<u16>,
     /// Access to the packets of real programs, if there are any.
@@ -95,6 +97,7 @@ impl Default for CaptureConfig {
             points: vec![CapturePoint::Server, CapturePoint::Rnc, CapturePoint::Ue],
             payload: false,
             bearers: Vec::new(),
+            has_iub: false,
             server_ports: Vec::new(),
             real: None,
             simulated: true,
@@ -130,7 +133,7 @@ impl Captures {
         });
         Ok(Captures {
             files: files.collect::<Result<_, _>>()?,
-            rlc: RlcCaptures::create(folder, &config.bearers)?,
+            rlc: RlcCaptures::create(folder, &config.bearers, config.has_iub)?,
             headers: Headers::new(config.real.clone(), config.server_ports.clone()),
             payload: config.payload,
             simulated: config.simulated,

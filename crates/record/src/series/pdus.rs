@@ -75,7 +75,10 @@ impl PduTable {
             | Detail::InSequence { .. }
             | Detail::Skipped { .. }
             | Detail::Discarded { .. }
+            | Detail::HsRequest { .. }
             | Detail::HsCredits { .. }
+            | Detail::HsPdusSent { .. }
+            | Detail::EDchFrame { .. }
             | Detail::Slot { .. } => {}
         }
     }

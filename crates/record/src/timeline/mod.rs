@@ -227,11 +227,16 @@ impl Timeline {
                     }
                 }
             }
-            Detail::HsCredits { ue, credits } => {
+            Detail::HsCredits { ue, credits, .. } => {
                 let ue = u32::from(ue.0);
                 self.hs_credits.push(HsCreditRow { time_s: now.as_secs(), ue, credits: *credits });
             }
-            Detail::InSequence { .. } | Detail::Skipped { .. } | Detail::Slot { .. } => {}
+            Detail::InSequence { .. }
+            | Detail::Skipped { .. }
+            | Detail::Slot { .. }
+            | Detail::HsRequest { .. }
+            | Detail::HsPdusSent { .. }
+            | Detail::EDchFrame { .. } => {}
         }
     }
 

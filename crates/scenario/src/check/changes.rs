@@ -72,7 +72,7 @@ impl Inspection<'_> {
         };
         let Link { downlink_loss, uplink_loss, .. } = &links[hop];
         let change = match key {
-            "rate" => LinkChange::Rate(read::<BitRate>(value, &["link", key])?),
+            "rate" => LinkChange::Rate(Some(read::<BitRate>(value, &["link", key])?)),
             "delay" => LinkChange::Delay(read::<Duration>(value, &["link", key])?),
             "loss" | "downlink_loss" | "uplink_loss" => {
                 let loss = read::<Probability>(value, &["link", key])?;
@@ -116,16 +116,14 @@ impl Inspection<'_> {
                 Some(_) => {}
             }
         }
-        match changes.is_empty() {
-            true => {
-                let reason = "no group of users has block errors from [radio]";
-                Err(at_key(value, reason).help(
-                    "set the block error rate of a group with independent errors, as in ue.NAME.radio.bler"
-                        .to_owned(),
-                ))
-            }
-            false => Ok(changes),
+        if changes.is_empty() {
+            let reason = "no group of users has block errors from [radio]";
+            return Err(at_key(value, reason).help(
+                "set the block error rate of a group with independent errors, as in ue.NAME.radio.bler"
+                    .to_owned(),
+            ));
         }
+        Ok(changes)
     }
 
     fn no_rate(&self, group: usize, reason: &str, value: &Node) -> Problem {

@@ -127,13 +127,11 @@ pub(super) fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Nod
         }
     }
     let Some(streets) = &layout.streets else {
-        return match is_on_foot {
-            true => {
-                let message = "mobility.model = \"manhattan\" requires [layout.streets]".to_owned();
-                wrong("model", message, "add [layout.streets], or write model = \"vehicular\"")
-            }
-            false => Ok(()),
-        };
+        if !is_on_foot {
+            return Ok(());
+        }
+        let message = "mobility.model = \"manhattan\" requires [layout.streets]".to_owned();
+        return wrong("model", message, "add [layout.streets], or write model = \"vehicular\"");
     };
     if mobility.model == MobilityModel::Vehicular {
         let message =

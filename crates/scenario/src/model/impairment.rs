@@ -119,7 +119,9 @@ impl FromStr for Amount {
     fn from_str(text: &str) -> Result<Self, String> {
         match count_of(text, &["packets", "packet"]) {
             Some(count) => count.map(Amount::Packets),
-            None => text.parse().map(Amount::Time).map_err(|e| format!("{e}, or as in \"3 packets\"")),
+            None => {
+                text.parse().map(Amount::Time).map_err(|error| format!("{error}, or as in \"3 packets\""))
+            }
         }
     }
 }

@@ -146,6 +146,7 @@ impl Power {
     }
 }
 
+/// Converts a level to a power in milliwatts.
 fn milliwatts(level: Dbm) -> f64 {
     libm::exp10(level.0 / 10.0)
 }

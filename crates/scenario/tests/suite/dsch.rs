@@ -23,7 +23,7 @@ fn with(placeholder: &str, keys: &str) -> String {
 
 /// Returns the tables `[cell.power]` and `[cell.dsch]` of a valid scenario.
 fn tables(text: &str) -> (Power, Dsch) {
-    let loaded = load(text).unwrap_or_else(|e| panic!("{}", e.render(false)));
+    let loaded = load(text).unwrap_or_else(|error| panic!("{}", error.render(false)));
     let cell = &loaded.scenario.cell[0];
     (cell.power.clone().expect("it is written"), cell.dsch.clone().expect("it is written"))
 }
@@ -89,8 +89,9 @@ fn dsch_round_trips_through_toml() {
         "DSCH",
         "codes = \"1/8\"\ntti = \"10 ms\"\nformat = [{ rate = \"32 kbit/s\", spreading_factor = 128, ebn0 = \"2 dB\" }]\ncredit_limit = \"9 blocks\"",
     );
-    let scenario = load(&text).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
-    let reloaded = load(&scenario.to_toml()).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    let scenario = load(&text).unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
+    let reloaded =
+        load(&scenario.to_toml()).unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
     assert_eq!(scenario, reloaded);
     assert_eq!(reloaded.cell[0].dsch.as_ref().and_then(|dsch| dsch.credit_limit), Some(Blocks(9)));
 }
@@ -109,7 +110,8 @@ fn with_tables(name: &str, text: &str) -> Result<Loaded, ScenarioError> {
 fn measured_tables_replace_the_curve() {
     let text =
         "format,ebn0_db,bler\nTF2,1.0,0.1\nTF2,2.0,0.01\nconversational,0,0.02\nconversational,4,0.005\n";
-    let scenario = with_tables("right", text).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    let scenario =
+        with_tables("right", text).unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
     let (power, dsch) = (scenario.cell[0].power.clone().unwrap(), scenario.cell[0].dsch.clone().unwrap());
     let formats = dsch.config(&power).formats;
     assert!((10.0 * formats[1].target.log10() - 2.0).abs() < 1e-9, "1 % as measured");

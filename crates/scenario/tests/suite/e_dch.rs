@@ -126,7 +126,7 @@ fn doubtful_values_give_warnings() {
         let found = loaded.warnings.iter().any(|text| text.contains(warning));
         assert!(found, "{cell}{user}{more}: {:?}", loaded.warnings);
     }
-    assert!(load("hspa-14.4", "", "", "").expect("it is valid").warnings.is_empty());
+    assert!(load("hspa-14.4", "", "", "").expect("the scenario is valid").warnings.is_empty());
 }
 
 /// Category and TTI of the user override the bearer, and so change its rate.

@@ -24,7 +24,7 @@ fn refused(text: &str) -> ScenarioError {
 /// Returns the warnings of a valid scenario.
 fn warnings(text: &str) -> Vec<String> {
     Scenario::parse(text, "test.toml", Path::new(""), &[])
-        .unwrap_or_else(|e| panic!("{}", e.render(false)))
+        .unwrap_or_else(|error| panic!("{}", error.render(false)))
         .warnings
 }
 
@@ -624,9 +624,10 @@ fn doubtful_values_give_warnings() {
         ),
     ];
     for (head, tail, expected) in cases {
-        let text = match head.starts_with("flow") {
-            true => format!("version = 1\nduration = \"10 s\"\n{head}[[ue]]\nname = \"user\""),
-            false => small(head, tail),
+        let text = if head.starts_with("flow") {
+            format!("version = 1\nduration = \"10 s\"\n{head}[[ue]]\nname = \"user\"")
+        } else {
+            small(head, tail)
         };
         let found = warnings(&text);
         assert!(found.len() == 1 && found[0].contains(expected), "expected `{expected}`, found {found:?}");
@@ -764,7 +765,7 @@ fn changes_may_be_written_in_any_order_and_after_the_end() {
         "",
         "[[at]]\ntime = \"20 s\"\nset = { radio.cut = true }\n[[at]]\ntime = \"3 s\"\nset = { \"radio.bler\" = 0.1, link.server.rate = \"1 Mbit/s\" }\n",
     );
-    let loaded = Scenario::parse(&text, "test.toml", Path::new(""), &[]).expect("it is valid");
+    let loaded = Scenario::parse(&text, "test.toml", Path::new(""), &[]).expect("the scenario is valid");
     let times: Vec<_> =
         loaded.scenario.plan().changes.iter().map(|timed| timed.at.as_nanos() / 1_000_000_000).collect();
     assert_eq!(times, [3, 3, 20]);
@@ -772,8 +773,8 @@ fn changes_may_be_written_in_any_order_and_after_the_end() {
         loaded.warnings,
         ["at.0.time: the change is not before the end of the run, so it has no effect in a simulation"]
     );
-    let again =
-        Scenario::parse(&loaded.scenario.to_toml(), "again.toml", Path::new(""), &[]).expect("it is valid");
+    let again = Scenario::parse(&loaded.scenario.to_toml(), "again.toml", Path::new(""), &[])
+        .expect("the scenario is valid");
     assert_eq!(again.scenario.plan(), loaded.scenario.plan());
     assert_eq!(again.scenario.content_hash(), loaded.scenario.content_hash());
 }

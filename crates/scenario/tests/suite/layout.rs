@@ -15,7 +15,7 @@ fn load(text: &str) -> Result<Loaded, ScenarioError> {
 }
 
 fn load_valid(text: &str) -> Scenario {
-    load(text).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario
+    load(text).unwrap_or_else(|error| panic!("{}", error.render(false))).scenario
 }
 
 /// Returns [`SMALL`] with `keys` instead of a placeholder, and without the other placeholders.

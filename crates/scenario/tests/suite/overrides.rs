@@ -19,7 +19,7 @@ fn set(text: &str, overrides: &[(&str, &str)]) -> Result<Loaded, ScenarioError> 
 
 /// Returns [`TWO_GROUPS`] with valid overrides.
 fn with(overrides: &[(&str, &str)]) -> Scenario {
-    set(TWO_GROUPS, overrides).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario
+    set(TWO_GROUPS, overrides).unwrap_or_else(|error| panic!("{}", error.render(false))).scenario
 }
 
 #[test]
@@ -61,7 +61,8 @@ fn ambiguous_table_name_is_resolved_by_the_following_keys() {
     let text = "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"tdd\"\nduplex = \"tdd\"\n[[ue]]\nname = \"u\"\n\
                 bearer = \"granted\"\nrlc = { status_format = \"list\" }\n[[flow]]\nue = \"u\"\n";
     let rho = |key: &str| {
-        let scenario = set(text, &[(key, "0.25")]).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+        let scenario =
+            set(text, &[(key, "0.25")]).unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
         scenario.cell[0].tdd.as_ref().expect("the cell is a TDD cell").radio.rho.value()
     };
     for key in ["cell.tdd.radio.rho", "cell.tdd.tdd.radio.rho", "cell.0.tdd.radio.rho"] {
@@ -189,7 +190,8 @@ fn file_extends_a_file_in_another_folder() {
             ),
         ],
     );
-    let own_scenario = folder.load("mine.toml").unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    let own_scenario =
+        folder.load("mine.toml").unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
     assert_eq!(
         (own_scenario.name.as_str(), own_scenario.title.as_str()),
         ("mine", ""),

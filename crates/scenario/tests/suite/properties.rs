@@ -26,7 +26,7 @@ fn exercise(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseEr
             let text = loaded.scenario.to_toml();
             let reloaded = Scenario::parse(&text, "any.toml", &folder(), &[]);
             let reloaded =
-                reloaded.map_err(|e| TestCaseError::fail(format!("{}\n{text}", e.render(false))))?;
+                reloaded.map_err(|error| TestCaseError::fail(format!("{}\n{text}", error.render(false))))?;
             prop_assert_eq!(&reloaded.scenario, &loaded.scenario, "{}", text);
             prop_assert_eq!(reloaded.scenario.content_hash(), loaded.scenario.content_hash());
         }

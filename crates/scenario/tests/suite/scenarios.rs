@@ -23,7 +23,7 @@ fn load(name: &str) -> Scenario {
 fn load_with(name: &str, overrides: &[(&str, &str)]) -> Loaded {
     let overrides: Vec<_> = overrides.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
     let loaded = Scenario::load(&folder().join(format!("{name}.toml")), &overrides);
-    loaded.unwrap_or_else(|e| panic!("{}", e.render(false)))
+    loaded.unwrap_or_else(|error| panic!("{}", error.render(false)))
 }
 
 /// All shipped scenarios by name.
@@ -116,7 +116,7 @@ fn shipped_scenarios_round_trip_through_toml() {
     for (stem, scenario) in all() {
         let text = scenario.to_toml();
         let reloaded = Scenario::parse(&text, "written", &folder(), &[])
-            .unwrap_or_else(|e| panic!("{}", e.render(false)));
+            .unwrap_or_else(|error| panic!("{}", error.render(false)));
         assert_eq!(reloaded.scenario, scenario, "{stem}:\n{text}");
         assert_eq!(reloaded.scenario.to_json(), scenario.to_json(), "{stem}");
     }

@@ -23,7 +23,7 @@ fn with(place: &str, keys: &str) -> String {
 
 #[test]
 fn users_are_on_the_dsch_and_calls_are_not_counted() {
-    let loaded = load(&with("", "")).unwrap_or_else(|e| panic!("{}", e.render(false)));
+    let loaded = load(&with("", "")).unwrap_or_else(|error| panic!("{}", error.render(false)));
     let scenario = &loaded.scenario;
     let [user, call] = &scenario.ue[..] else { panic!("two groups") };
     assert_eq!((&*user.bearer, user.count, &*call.bearer, call.count), ("dsch", 1, "conversational-64", 0));
@@ -44,7 +44,8 @@ fn users_and_calls_round_trip_through_toml() {
          compressed_mode = { gap = 14 }"))
             .unwrap()
             .scenario;
-    let reloaded = load(&scenario.to_toml()).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    let reloaded =
+        load(&scenario.to_toml()).unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
     assert_eq!(reloaded, scenario);
     assert_eq!(reloaded.handover.as_ref().expect("it is written").hysteresis.0, 3.0);
 }
@@ -139,12 +140,12 @@ fn invalid_layout_keys_are_reported_with_their_location() {
 fn users_of_dch_bearers_live_in_a_layout() {
     for (bearer, rate, factor) in [("ps-64", 64_000, 32), ("ps-128", 128_000, 16), ("ps-384", 384_000, 8)] {
         let loaded = load(&with("UE", &format!("bearer = \"{bearer}\"\ndch = {{ ebn0 = \"4 dB\" }}")));
-        let scenario = loaded.unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+        let scenario = loaded.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
         let own = scenario.plan().groups[0].channels;
         assert_eq!((own[0].kind, own[1].kind, own[0].rate.bps()), (Channel::Dch, Channel::Dch, rate));
         let dch = scenario.ue[0].dch.expect("it is written");
         assert_eq!((dch.ebn0.0, dch.spreading_factor(own[0].rate)), (4.0, Some(factor)));
-        assert_eq!(load(&scenario.to_toml()).expect("it is valid").scenario, scenario);
+        assert_eq!(load(&scenario.to_toml()).expect("the scenario is valid").scenario, scenario);
     }
 }
 

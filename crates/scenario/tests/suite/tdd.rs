@@ -24,7 +24,7 @@ fn with(place: &str, keys: &str) -> String {
 
 #[test]
 fn tdd_cell_has_tdd_defaults_and_no_fdd_channels() {
-    let loaded = load(&with("TDD", "")).unwrap_or_else(|e| panic!("{}", e.render(false)));
+    let loaded = load(&with("TDD", "")).unwrap_or_else(|error| panic!("{}", error.render(false)));
     let cell = &loaded.scenario.cell[0];
     let tdd = cell.tdd.as_ref().expect("the cell is a TDD cell");
     assert_eq!((cell.duplex, &cell.fach, &cell.rach), (Duplex::Tdd, &None, &None));
@@ -55,14 +55,14 @@ fn cells_of_both_kinds_stand_side_by_side() {
         "[[cell]]\nname = \"fdd\"\n[[ue]]\nname = \"other\"\ncell = \"fdd\"\n[radio]\nbler = 0.1",
     )
     .replace("bearer = \"granted\"\n", "bearer = \"granted\"\ncell = \"c\"\n");
-    let loaded = load(&text).unwrap_or_else(|e| panic!("{}", e.render(false)));
+    let loaded = load(&text).unwrap_or_else(|error| panic!("{}", error.render(false)));
     assert!(loaded.scenario.cell[1].fach.is_some());
 }
 
 #[test]
 fn frames_and_sdus_are_counted_with_their_nouns() {
     let text = with("TDD", "grant.levels = [\"2 SDUs\", \"8 SDUs\"]\nrach.backoff = \"1 frame\"");
-    let scenario = load(&text).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    let scenario = load(&text).unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
     let written = scenario.to_toml();
     assert!(written.contains("\"1 frame\"") && written.contains("\"2 SDUs\""), "{written}");
 }

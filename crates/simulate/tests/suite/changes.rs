@@ -117,3 +117,41 @@ fn measured_radio_can_be_cut() {
     let (cut, whole) = (metrics(name, &overrides), metrics(name, &overrides[..1]));
     assert!(value(&cut, "goodput_kbps") < value(&whole, "goodput_kbps"));
 }
+
+/// Blocks of HS-DSCH and E-DCH, by time: whether they were decoded.
+#[derive(Default)]
+struct HarqTransmissions {
+    hs: Vec<(Time, bool)>,
+    e: Vec<(Time, bool)>,
+}
+
+impl TraceSink<TraceEvent> for HarqTransmissions {
+    fn record(&mut self, at: Time, event: &TraceEvent) {
+        match event {
+            TraceEvent::HsBlockSent { is_decoded, .. } => self.hs.push((at, *is_decoded)),
+            TraceEvent::EBlockSent { is_decoded, .. } => self.e.push((at, *is_decoded)),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn every_transmission_of_harq_fails_during_a_cut() {
+    let at =
+        "[{ time = \"5 s\", set = { radio.cut = true } }, { time = \"7 s\", set = { radio.cut = false } }]";
+    let scenario = scenario("hspa", &[("duration", "12 s"), ("measure.from", "0 s"), ("at", at)]);
+    let go_on = |_, _: &mut HarqTransmissions| ControlFlow::Continue(());
+    let HarqTransmissions { hs, e } =
+        observe(&scenario, 1, 0, HarqTransmissions::default(), go_on).expect("nothing stops it").1;
+    let [begin, end] = [5, 7].map(|seconds| Time::ZERO + Duration::from_secs(seconds));
+    for (name, sent) in [("HS-DSCH", hs), ("E-DCH", e)] {
+        let during = sent.iter().filter(|(at, _)| (begin..end).contains(at));
+        let during: Vec<bool> = during.map(|(_, is_decoded)| *is_decoded).collect();
+        assert!(during.len() > 20 && !during.contains(&true), "{name}: {}", during.len());
+        let decoded = |from: Time, until: Time| {
+            sent.iter().filter(|(at, is_decoded)| (from..until).contains(at) && *is_decoded).count()
+        };
+        assert!(decoded(Time::ZERO, begin) > 100, "{name}: before");
+        assert!(decoded(end, Time::ZERO + scenario.duration) > 100, "{name}: afterwards");
+    }
+}

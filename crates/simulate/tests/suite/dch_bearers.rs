@@ -67,7 +67,7 @@ fn driver(bearer: &str, rest: &str) -> MetricSet {
          [[ue]]\nname = \"driver\"\nbearer = \"{bearer}\"\nmobility = {{ model = \"vehicular\" }}\n\
          [[flow]]\nue = \"driver\"\ntraffic = \"ftp\"\n"
     );
-    writeln!(text, "{rest}").expect("a string takes all");
+    writeln!(text, "{rest}").expect("writing to a string cannot fail");
     output(&parse(&text)).metrics.network
 }
 

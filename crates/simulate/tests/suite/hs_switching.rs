@@ -27,7 +27,7 @@ fn downloads(users: usize, cell: &str, rrc: &str, hs_dsch: &str) -> Scenario {
         (0..users).map(user).collect::<String>()
     );
     let parsed = Scenario::parse(&text, "test.toml", Path::new(""), &[]);
-    parsed.unwrap_or_else(|e| panic!("{}", e.render(false))).scenario
+    parsed.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario
 }
 
 /// PDUs of the downlink, and events of MAC-hs.

@@ -15,6 +15,7 @@ mod eurane;
 mod hs_dsch;
 mod hs_switching;
 mod impairments;
+mod iub_captures;
 mod pdus;
 mod proxy;
 mod proxy_budget;

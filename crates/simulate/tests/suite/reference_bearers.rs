@@ -12,7 +12,7 @@ fn scenario(bearer: &str, more: &str) -> Scenario {
         "version = 1\nduration = \"20 s\"\n[[ue]]\nname = \"user\"\nbearer = \"{bearer}\"\n[[flow]]\nue = \"user\"\n{more}"
     );
     Scenario::parse(&text, "test.toml", Path::new(""), &[])
-        .unwrap_or_else(|e| panic!("{}", e.render(false)))
+        .unwrap_or_else(|error| panic!("{}", error.render(false)))
         .scenario
 }
 

@@ -218,3 +218,16 @@ fn bearers_without_mac_headers_are_decoded() {
     assert!(captured.delivered[0] > 15, "{:?}", captured.delivered);
     captured.assert_no_complaints("TM");
 }
+
+/// The air view has the PDUs of an HS-DSCH and of an E-DCH without MAC headers. Wireshark reassembles the
+/// delivery view, with PDUs that HARQ lost and RLC sent again.
+#[test]
+fn bearers_over_hs_dsch_and_e_dch_are_reassembled() {
+    let short = [("duration", "4 s"), ("measure.from", "0 s")];
+    let captured = capture("hsdpa", &short);
+    assert!(captured.delivered[0] > 300, "{:?}", captured.delivered);
+    captured.assert_no_complaints("HS-DSCH");
+    let captured = capture("hspa", &short);
+    assert!(captured.delivered.iter().all(|delivered| *delivered > 300), "{:?}", captured.delivered);
+    captured.assert_no_complaints("E-DCH");
+}

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
+use super::link::SentPacket;
 use super::managed::Arrival;
-use super::{CoreNetwork, QueueAction, Treatment, Verdict};
+use super::{CoreNetwork, PlacedHelper, QueueAction, Treatment, Verdict};
 use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{Direction, HeldId, LinkId};
@@ -154,7 +155,9 @@ impl CoreNetwork {
         next: usize,
         packet: &Packet,
     ) -> HelperResult {
-        let Some((hops, helper)) = self.helper.as_mut() else { return HelperResult::Continues };
+        let Some(PlacedHelper { helper, hops }) = self.helper.as_mut() else {
+            return HelperResult::Continues;
+        };
         match packet.direction() {
             Direction::Downlink if usize::from(hop) + 1 == *hops => {
                 helper.pass_down(packet);
@@ -175,22 +178,22 @@ impl CoreNetwork {
         ctx: &mut EventContext<'_, T>,
         packet: &mut Packet,
     ) -> Option<Packet> {
-        if self.helper.as_ref().is_some_and(|(hops, _)| *hops == self.hops.len()) {
+        if self.helper.as_ref().is_some_and(|placed| placed.hops == self.hops.len()) {
             return self.help(ctx, 0, *packet);
         }
         self.enter(ctx, packet);
         None
     }
 
-    /// Passes an uplink packet to the helper, and sends its packets to the server from place `next`
-    /// of their route on.
+    /// Passes an uplink packet to the helper, and sends its packets to the server from position
+    /// `next` of their route on.
     fn help<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         next: usize,
         packet: Packet,
     ) -> Option<Packet> {
-        let (hops, helper) = self.helper.as_mut()?;
+        let PlacedHelper { helper, hops } = self.helper.as_mut()?;
         let position = *hops;
         let output = helper.pass_up(packet);
         if let (Some(help), Some(segment)) = (output.action, packet.segment()) {
@@ -281,7 +284,7 @@ impl CoreNetwork {
                 }
                 return;
             }
-            Some(Arrival::Managed) => {
+            Some(Arrival::Dropped) => {
                 record_queue_action(ctx, hop, packet, QueueAction::Dropped);
                 DropPlace::LinkQueue(hop)
             }
@@ -304,8 +307,8 @@ impl CoreNetwork {
         if let Some(at) = departure.next {
             ctx.at(at, Phase::Receive, Event::LinkDequeue(id));
         }
-        let Some((packet, marked, verdict)) = departure.sent else { return };
-        if marked {
+        let Some(SentPacket { packet, is_marked_now, verdict }) = departure.sent else { return };
+        if is_marked_now {
             record_queue_action(ctx, hop, &packet, QueueAction::Marked);
         }
         if let Verdict::Arrives(at) = verdict {

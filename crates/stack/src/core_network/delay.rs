@@ -135,10 +135,10 @@ impl Delays {
 
     /// Delay of a packet that arrives at `now`. `now` must not decrease.
     pub fn draw(&mut self, now: Time) -> Duration {
-        let since = self.drawn_at.map(|before| (now - before).as_secs());
+        let lag = self.drawn_at.map(|previous| (now - previous).as_secs());
         self.drawn_at = Some(now);
         for (part, correlation_time) in self.parts.iter_mut().zip(CORRELATION_TIMES_S) {
-            let correlation = since.map_or(0.0, |seconds| libm::exp(-seconds / correlation_time));
+            let correlation = lag.map_or(0.0, |seconds| libm::exp(-seconds / correlation_time));
             *part = correlation * *part + libm::sqrt(1.0 - correlation * correlation) * self.draws.normal();
         }
         let driver: f64 = self.parts.iter().zip(self.weights).map(|(part, weight)| part * weight).sum();
@@ -181,11 +181,12 @@ mod tests {
     #[test]
     fn delays_have_the_expected_moments_and_limits() {
         // Delays 10,000 s apart are almost independent.
-        let far: Vec<f64> = series(1, 400_000, 10_000_000);
-        let n = far.len() as f64;
-        let mean = far.iter().sum::<f64>() / n;
-        let deviation = f64::sqrt(far.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>() / n);
-        let mut sorted = far.clone();
+        let delays: Vec<f64> = series(1, 400_000, 10_000_000);
+        let n = delays.len() as f64;
+        let mean = delays.iter().sum::<f64>() / n;
+        let deviation =
+            f64::sqrt(delays.iter().map(|delay| (delay - mean) * (delay - mean)).sum::<f64>() / n);
+        let mut sorted = delays.clone();
         sorted.sort_by(f64::total_cmp);
         let quantile = |p: f64| sorted[(p * n) as usize];
         // The standard error of the mean is 0.06 ms. The limit lowers the mean by 0.02 ms.
@@ -196,10 +197,10 @@ mod tests {
 
     #[test]
     fn delays_have_long_range_correlation() {
-        // The driver's correlation is the sum of its weights times exp(-lag / memory), and is also
-        // the correlation of the logarithms.
+        // The driver's correlation is the sum of its squared weights times exp(-lag / correlation
+        // time), and is also the correlation of the logarithms. A lag of 1 is 100 ms.
         let logs: Vec<f64> = (1..=24)
-            .flat_map(|seed| series(seed, 20_000, 100).into_iter().map(|d| libm::log(d - 35.0)))
+            .flat_map(|seed| series(seed, 20_000, 100).into_iter().map(|delay| libm::log(delay - 35.0)))
             .collect();
         let (mu, sigma) = (2.722, 1.071);
         for (lag, expected) in [(1, 0.729), (10, 0.351), (100, 0.153)] {
@@ -210,8 +211,8 @@ mod tests {
                 sum += (a - mu) * (b - mu);
                 count += 1.0;
             }
-            let found = sum / count / (sigma * sigma);
-            assert!((found - expected).abs() < 0.06, "lag {lag}: {found}, not {expected}");
+            let measured = sum / count / (sigma * sigma);
+            assert!((measured - expected).abs() < 0.06, "lag {lag}: {measured}, not {expected}");
         }
     }
 
@@ -237,8 +238,8 @@ mod tests {
         ] {
             assert_eq!(config.law().is_some(), has_law, "{config:?}");
         }
-        let far = with(35, 36, 60_000);
-        let nearer = InternetDelay { maximum: far.longest_maximum(), ..far };
-        assert!(nearer.law().is_some(), "{:?}", nearer.maximum);
+        let too_long = with(35, 36, 60_000);
+        let longest = InternetDelay { maximum: too_long.longest_maximum(), ..too_long };
+        assert!(longest.law().is_some(), "{:?}", longest.maximum);
     }
 }

@@ -25,8 +25,8 @@ impl PacketKind {
     pub fn of(packet: &Packet) -> Option<Self> {
         let Some(segment) = packet.segment() else { return Some(PacketKind::Data) };
         if segment.payload > 0 {
-            let first = segment.transmission == 0;
-            return Some(if first { PacketKind::Data } else { PacketKind::Retransmission });
+            let is_first = segment.transmission == 0;
+            return Some(if is_first { PacketKind::Data } else { PacketKind::Retransmission });
         }
         (segment.flags.ack && !segment.flags.syn && !segment.flags.fin).then_some(PacketKind::Ack)
     }
@@ -56,9 +56,10 @@ pub struct Impairment {
     pub treatment: Treatment,
 }
 
-/// The script of a run, with the number of packets counted by each line.
+/// The script of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Impairments {
+    /// Lines, each with the number of packets that it has counted.
     script: Vec<(Impairment, u32)>,
     /// Held packets, with the number of packets of their flow and direction that must pass first.
     held: Vec<(Packet, u32)>,
@@ -108,7 +109,6 @@ impl Impairments {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
     use crate::ids::{ConnectionId, Direction, PacketId, UeId};
     use crate::packet::{Content, Flags, Segment};

@@ -121,7 +121,8 @@ pub enum Verdict {
 /// A change of a link during a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LinkChange {
-    Rate(BitRate),
+    /// `None`: unlimited.
+    Rate(Option<BitRate>),
     Delay(Duration),
     /// Probability of a random loss, by direction. `None`: unchanged.
     Loss([Option<Probability>; 2]),
@@ -139,10 +140,19 @@ pub enum QueueAction {
 pub struct LinkDeparture {
     /// Packets that queue management dropped.
     pub dropped: Vec<Packet>,
-    /// The packet in transmission, and whether queue management marked it now.
-    pub sent: Option<(Packet, bool, Verdict)>,
+    /// The packet in transmission.
+    pub sent: Option<SentPacket>,
     /// When the transmitter is free again, if packets can follow.
     pub next: Option<Time>,
+}
+
+/// A packet that left a managed queue for transmission.
+#[derive(Debug)]
+pub struct SentPacket {
+    pub packet: Packet,
+    /// Whether queue management marked the packet as it left.
+    pub is_marked_now: bool,
+    pub verdict: Verdict,
 }
 
 /// One direction of a link.
@@ -273,11 +283,11 @@ impl OptionalParts {
 
     /// Whether the queue is long enough that a packet arriving now is marked.
     fn marks(&self, transmitter: &mut Transmitter, now: Time) -> bool {
-        let (Some(waiting), Some(from)) = (&mut transmitter.waiting, self.ecn_threshold) else {
+        let (Some(waiting), Some(threshold)) = (&mut transmitter.waiting, self.ecn_threshold) else {
             return false;
         };
         waiting.remove_finished(now);
-        from.is_reached(waiting.packets(), waiting.octets())
+        threshold.is_reached(waiting.packets(), waiting.octets())
     }
 
     /// Arrival time with jitter or Internet delay of a packet that would arrive at `at`.
@@ -333,7 +343,8 @@ impl Link {
         }
     }
 
-    /// Changes the link for packets that enter from now on. `name`: of its random streams.
+    /// Changes the link for packets that enter from now on. `name` returns the beginning of the names
+    /// of its random streams.
     pub fn change(
         &mut self,
         change: LinkChange,
@@ -342,23 +353,34 @@ impl Link {
         name: impl FnOnce() -> String,
     ) {
         match change {
-            LinkChange::Rate(rate) => self.transmitter.rate = Some(rate),
+            LinkChange::Rate(rate) => self.transmitter.rate = rate,
             LinkChange::Delay(delay) => {
-                let Transmitter { free_at, delay: before, not_before, .. } = &mut self.transmitter;
-                *not_before = (*not_before).max(*free_at + *before);
-                *before = delay;
+                let transmitter = &mut self.transmitter;
+                let last_arrival = transmitter.free_at + transmitter.delay;
+                transmitter.not_before = transmitter.not_before.max(last_arrival);
+                transmitter.delay = delay;
             }
             LinkChange::Loss(losses) => {
                 let Some(loss) = losses[direction.index()] else { return };
-                let make = || {
-                    let name = name();
-                    let lossy = LinkConfig { loss, ..LinkConfig::default() };
-                    OptionalParts::new(&lossy, direction, streams, &name).map(Box::new)
-                };
-                match &mut self.optional {
-                    Some(optional) => optional.loss = loss.value(),
-                    None => self.optional = make(),
+                if let Some(optional) = &mut self.optional {
+                    optional.loss = loss.value();
+                    return;
                 }
+                let lossy = LinkConfig { loss, ..LinkConfig::default() };
+                self.optional = OptionalParts::new(&lossy, direction, streams, &name()).map(Box::new);
+            }
+        }
+    }
+
+    /// Returns the change that would undo `change` if it were made now.
+    pub fn undo_of(&self, change: LinkChange, direction: Direction) -> LinkChange {
+        match change {
+            LinkChange::Rate(_) => LinkChange::Rate(self.transmitter.rate),
+            LinkChange::Delay(_) => LinkChange::Delay(self.transmitter.delay),
+            LinkChange::Loss(mut losses) => {
+                let loss = self.optional.as_ref().map_or(0.0, |optional| optional.loss);
+                losses[direction.index()] = losses[direction.index()].and(Probability::new(loss));
+                LinkChange::Loss(losses)
             }
         }
     }
@@ -397,7 +419,7 @@ impl Link {
                 Some(optional) => optional.finish(out),
                 None => Verdict::Arrives(out),
             };
-            (packet, departure.marked, verdict)
+            SentPacket { packet, is_marked_now: departure.marked, verdict }
         });
         LinkDeparture { dropped: departure.dropped, sent, next }
     }
@@ -545,11 +567,15 @@ mod tests {
             }
             (longest, lost)
         };
-        let ((tail_longest, tail_lost), (longest, lost)) =
-            (longest_and_lost(None), longest_and_lost(Some(red)));
-        assert_eq!(tail_longest, 50);
-        assert!(longest < 30, "{longest}");
-        assert!(tail_lost.abs_diff(400) < 10 && lost.abs_diff(400) < 30, "{tail_lost} {lost}");
+        let (drop_tail_longest, drop_tail_lost) = longest_and_lost(None);
+        let (red_longest, red_lost) = longest_and_lost(Some(red));
+        assert_eq!(drop_tail_longest, 50);
+        assert!(red_longest < 30, "{red_longest}");
+        // A tenth of 4,000 packets.
+        assert!(
+            drop_tail_lost.abs_diff(400) < 10 && red_lost.abs_diff(400) < 30,
+            "{drop_tail_lost} {red_lost}"
+        );
     }
 
     #[test]

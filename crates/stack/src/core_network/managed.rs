@@ -27,7 +27,7 @@ pub enum Arrival {
     /// The queue has no room.
     Full,
     /// Queue management drops the packet.
-    Managed,
+    Dropped,
 }
 
 /// Packets that left the queue at one instant.
@@ -42,9 +42,12 @@ pub(super) struct Departure {
 
 #[derive(Debug, Clone, Default)]
 struct Waiting {
+    /// Packets with the times at which they entered.
     packets: VecDeque<(Time, Packet)>,
     octets: Bytes,
+    /// Packets that queue management dropped since the last departure.
     dropped: Vec<Packet>,
+    /// Number of packets that it marked since then.
     marks: u32,
 }
 
@@ -84,7 +87,7 @@ impl ManagedQueue for Waiting {
 }
 
 impl ManagedLinkQueue {
-    /// Empty. `limit`: of the packets that wait or are being sent; `None`: unlimited.
+    /// An empty queue. `limit` holds for the packets that wait or are being sent. `None`: unlimited.
     pub fn new(aqm: Aqm, limit: Option<QueueLimit>) -> Self {
         ManagedLinkQueue { aqm, limit, waiting: Waiting::default(), in_transmission: None }
     }
@@ -102,7 +105,7 @@ impl ManagedLinkQueue {
         let marked = match self.aqm.choose(now, size, &self.waiting) {
             Choice::Pass => false,
             Choice::Mark if packet.mark() => true,
-            Choice::Mark | Choice::Drop => return Arrival::Managed,
+            Choice::Mark | Choice::Drop => return Arrival::Dropped,
         };
         self.waiting.packets.push_back((now, packet));
         self.waiting.octets += size;

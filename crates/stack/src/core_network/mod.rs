@@ -46,9 +46,15 @@ pub struct CoreNetwork {
     delayed: BTreeMap<HeldId, Packet>,
     /// Packets that will be lost in a later link, until the time of the loss.
     lost: BTreeMap<HeldId, (DropPlace, Packet)>,
-    /// A proxy that does not split connections, and the number of hops between the servers and the
-    /// proxy.
-    helper: Option<(usize, Helper)>,
+    helper: Option<PlacedHelper>,
+}
+
+/// A proxy that does not split connections, and its place in the chain.
+#[derive(Debug)]
+struct PlacedHelper {
+    helper: Helper,
+    /// Number of hops between the servers and the helper.
+    hops: usize,
 }
 
 impl CoreNetwork {
@@ -95,13 +101,21 @@ impl CoreNetwork {
         }
     }
 
+    /// Returns the change that would undo `change` if it were made now. All links of a hop have the
+    /// same values.
+    pub fn undo_of(&self, hop: u8, change: LinkChange) -> LinkChange {
+        let first = self.hops[usize::from(hop)].first as usize;
+        let pair = self.links[first..].iter().zip(Direction::BOTH);
+        pair.fold(change, |undo, (link, direction)| link.undo_of(undo, direction))
+    }
+
     /// Adds a proxy. `helped` holds for each flow whether a proxy that does not split acts on the
     /// flow.
     #[must_use]
     pub fn with_proxy(self, proxy: &ProxyConfig, helped: Vec<bool>) -> Self {
         let hops = proxy.hops as usize;
         assert!((1..=self.hops.len()).contains(&hops), "a proxy is between server and RNC, or at the RNC");
-        let helper = proxy.helper.map(|kind| (hops, Helper::new(kind, helped)));
+        let helper = proxy.helper.map(|kind| PlacedHelper { helper: Helper::new(kind, helped), hops });
         CoreNetwork { routes: Routes::new(&self.hops, hops), helper, ..self }
     }
 }
@@ -147,9 +161,9 @@ mod tests {
     #[test]
     fn split_connections_use_only_hops_on_their_side() {
         let hops = vec![LinkConfig::default(); 3];
-        for (behind, of_server, of_radio) in [(1, vec![0], vec![1, 2]), (3, vec![0, 1, 2], vec![])] {
-            let core =
-                CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0)).with_proxy(&proxy(behind), Vec::new());
+        for (hops_to_proxy, of_server, of_radio) in [(1, vec![0], vec![1, 2]), (3, vec![0, 1, 2], vec![])] {
+            let core = CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0))
+                .with_proxy(&proxy(hops_to_proxy), Vec::new());
             for (leg, hops) in [(ProxyLeg::Server, &of_server), (ProxyLeg::Radio, &of_radio)] {
                 for direction in Direction::BOTH {
                     let segment = Segment { leg, ..Segment::new(ConnectionId(0), direction) };
@@ -179,8 +193,8 @@ mod tests {
     fn servers_share_all_links_except_the_first() {
         let core = CoreNetwork::new(&vec![LinkConfig::default(); 2], 2, &[], &Streams::new(1, 0));
         let path = |flow| links(&core, &packet(Direction::Downlink, flow));
-        let (a, b) = (path(FlowId(0)), path(FlowId(1)));
-        assert!(a[0] != b[0] && a[1] == b[1]);
+        let [first, second] = [0, 1].map(|flow| path(FlowId(flow)));
+        assert!(first[0] != second[0] && first[1] == second[1]);
     }
 
     #[test]
@@ -210,7 +224,8 @@ mod tests {
         ];
         let mut core = CoreNetwork::new(&hops, 1, &[], &Streams::new(1, 0));
         let (mut log, mut agenda) = (DropLog(Vec::new()), EventQueue::new());
-        let mut out = Vec::new();
+        // Times in ms and packets that leave the second link.
+        let mut out: Vec<(u64, PacketId)> = Vec::new();
         for n in 0..500 {
             let now = Time::ZERO + Duration::from_millis(n * 20);
             while agenda.next_time().is_some_and(|at| at <= now) {
@@ -226,7 +241,7 @@ mod tests {
             let mut packet = Packet { id: PacketId(n), flow: FlowId(0), ue: UeId(0), content };
             core.enter(&mut EventContext::new(now, &mut log, &mut agenda), &mut packet);
         }
-        assert!(out.len() > 450 && out.windows(2).all(|pair| pair[0].1 < pair[1].1));
+        assert!(out.len() > 450 && out.is_sorted_by(|(_, earlier), (_, later)| earlier < later));
         // Delays are at least 35 ms, plus 10 ms of the second link.
         assert!(out.iter().all(|&(at, id)| at >= id.0 * 20 + 45));
     }

@@ -77,24 +77,32 @@ umts_units::as_text!(
     r"^\+?[0-9]*\.?[0-9]*\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB)$"
 );
 
+/// A packet in the queue of a transmitter.
+#[derive(Debug, Clone, Copy)]
+struct QueuedPacket {
+    /// End of its transmission.
+    ends_at: Time,
+    size: Bytes,
+}
+
 /// Packets that the transmitter has not finished.
 #[derive(Debug, Clone)]
 pub(super) struct TransmitQueue {
     limit: QueueLimit,
-    /// The last packet, often the only one: end of its transmission, and size.
-    last: (Time, Bytes),
+    /// The last packet, often the only one.
+    last: QueuedPacket,
     /// The packets before `last`.
-    earlier: VecDeque<(Time, Bytes)>,
+    earlier: VecDeque<QueuedPacket>,
     packets: usize,
     octets: Bytes,
 }
 
 impl TransmitQueue {
-    /// Empty. `None`: unlimited.
+    /// An empty queue. `None`: unlimited.
     pub fn new(limit: Option<QueueLimit>) -> Self {
         TransmitQueue {
             limit: limit.unwrap_or(QueueLimit::Packets(u32::MAX)),
-            last: (Time::ZERO, Bytes::ZERO),
+            last: QueuedPacket { ends_at: Time::ZERO, size: Bytes::ZERO },
             earlier: VecDeque::new(),
             packets: 0,
             octets: Bytes::ZERO,
@@ -105,7 +113,7 @@ impl TransmitQueue {
     /// whether there is room.
     #[inline]
     pub fn add(&mut self, now: Time, ends_at: Time, size: Bytes) -> bool {
-        if self.last.0 >= now {
+        if self.last.ends_at >= now {
             return self.add_behind_others(now, ends_at, size);
         }
         // Usually all earlier packets are finished.
@@ -115,7 +123,7 @@ impl TransmitQueue {
         let has_room = self.limit.has_room(0, Bytes::ZERO, size);
         (self.packets, self.octets) = if has_room { (1, size) } else { (0, Bytes::ZERO) };
         if has_room {
-            self.last = (ends_at, size);
+            self.last = QueuedPacket { ends_at, size };
         }
         has_room
     }
@@ -127,7 +135,7 @@ impl TransmitQueue {
             if self.packets > 0 {
                 self.earlier.push_back(self.last);
             }
-            self.last = (ends_at, size);
+            self.last = QueuedPacket { ends_at, size };
             self.packets += 1;
             self.octets += size;
         }
@@ -148,7 +156,7 @@ impl TransmitQueue {
     /// ns-2.
     #[inline]
     pub fn remove_finished(&mut self, now: Time) {
-        if self.last.0 < now {
+        if self.last.ends_at < now {
             if self.packets > 1 {
                 self.earlier.clear();
             }
@@ -159,10 +167,9 @@ impl TransmitQueue {
     }
 
     fn remove_first_finished(&mut self, now: Time) {
-        while self.earlier.front().is_some_and(|&(ends_at, _)| ends_at < now) {
-            let (_, size) = self.earlier.pop_front().expect("front returned a packet");
+        while let Some(first) = self.earlier.pop_front_if(|first| first.ends_at < now) {
             self.packets -= 1;
-            self.octets = self.octets - size;
+            self.octets = self.octets - first.size;
         }
     }
 }

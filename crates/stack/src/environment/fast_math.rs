@@ -63,8 +63,8 @@ impl FastMath {
         let part = (bits >> (MANTISSA - LOG_PARTS.trailing_zeros())) as usize % LOG_PARTS;
         let fraction = f64::from_bits(bits & ((1 << MANTISSA) - 1) | 1.0_f64.to_bits());
         let [reciprocal, log] = self.logs[part];
-        let rest = fraction * reciprocal - 1.0;
-        let series = rest * (1.0 - rest * (0.5 - rest * (1.0 / 3.0 - rest * 0.25)));
+        let residual = fraction * reciprocal - 1.0;
+        let series = residual * (1.0 - residual * (0.5 - residual * (1.0 / 3.0 - residual * 0.25)));
         octave as f64 + log + series * LOG2_E
     }
 
@@ -72,8 +72,9 @@ impl FastMath {
     #[inline]
     pub fn exp2(&self, power: f64) -> f64 {
         let rounded = power * POWER_PARTS as f64 + ROUNDING_OFFSET;
-        let rest = (power - (rounded - ROUNDING_OFFSET) * (1.0 / POWER_PARTS as f64)) * LN_2;
-        let series = 1.0 + rest * (1.0 + rest * (0.5 + rest * (1.0 / 6.0 + rest * (1.0 / 24.0))));
+        let residual = (power - (rounded - ROUNDING_OFFSET) * (1.0 / POWER_PARTS as f64)) * LN_2;
+        let series =
+            1.0 + residual * (1.0 + residual * (0.5 + residual * (1.0 / 6.0 + residual * (1.0 / 24.0))));
         // The low bits of `rounded` hold the rounded integer: the octave, then the index in the
         // table.
         let parts = rounded.to_bits();
@@ -90,9 +91,9 @@ impl FastMath {
         let position = if x >= 0.0 { height } else { 2.0 - height };
         let [angle, cosine, sine] = self.angles[((position + 1.0) * SIDE_PARTS as f64) as usize];
         // Rotated back by the angle of the table, the vector is almost on the x axis.
-        let rest = (y * cosine - x * sine) / (x * cosine + y * sine);
-        let square = rest * rest;
-        angle + rest * (1.0 - square * (1.0 / 3.0 - square * 0.2))
+        let residual = (y * cosine - x * sine) / (x * cosine + y * sine);
+        let square = residual * residual;
+        angle + residual * (1.0 - square * (1.0 / 3.0 - square * 0.2))
     }
 }
 

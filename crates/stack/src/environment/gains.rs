@@ -105,9 +105,9 @@ impl Gains {
         self.sites.numbers.iter().map(|&site| usize::from(site)).zip(self.values.iter_mut())
     }
 
-    /// Adds `rest`, the gain of all sites out of reach, in equal parts to the cells within reach.
-    pub fn add_rest(&mut self, rest: f64) {
-        let share = rest / self.values.len() as f64;
+    /// Adds `far_gain`, the gain of all sites out of reach, in equal parts to the cells within reach.
+    pub fn add_far_gain(&mut self, far_gain: f64) {
+        let share = far_gain / self.values.len() as f64;
         self.values.iter_mut().for_each(|gain| *gain += share);
     }
 
@@ -129,7 +129,7 @@ impl Gains {
     /// Panics if there are no gains.
     #[inline]
     pub fn best(&self) -> CellId {
-        let index = best_cell(&self.values).0;
+        let CellId(index) = best_cell(&self.values);
         let run = self.sites.runs.iter().rfind(|run| run.index <= index).expect("there is a gain");
         CellId(index - run.index + run.first)
     }

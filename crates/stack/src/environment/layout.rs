@@ -79,19 +79,19 @@ impl Layout {
         size: Option<[f64; 2]>,
     ) -> Self {
         assert!(border != Border::Torus || rows.is_multiple_of(2), "a torus has an even number of rows");
-        let [column, row] = spacing(sector_radius);
-        let size = size.unwrap_or([f64::from(columns) * column, f64::from(rows) * row]);
-        let shift = if rows > 1 { column / 2.0 } else { 0.0 };
-        let left = (size[0] - f64::from(columns - 1) * column - shift) / 2.0;
-        let low = (size[1] - f64::from(rows - 1) * row) / 2.0;
-        let site = |r: u32, c: u32| Site {
+        let [column_distance, row_distance] = spacing(sector_radius);
+        let size = size.unwrap_or([f64::from(columns) * column_distance, f64::from(rows) * row_distance]);
+        let shift = if rows > 1 { column_distance / 2.0 } else { 0.0 };
+        let first_x = (size[0] - f64::from(columns - 1) * column_distance - shift) / 2.0;
+        let first_y = (size[1] - f64::from(rows - 1) * row_distance) / 2.0;
+        let site = |row: u32, column: u32| Site {
             place: Place {
-                x: left + f64::from(c) * column + f64::from(r % 2) * column / 2.0,
-                y: low + f64::from(r) * row,
+                x: first_x + f64::from(column) * column_distance + f64::from(row % 2) * column_distance / 2.0,
+                y: first_y + f64::from(row) * row_distance,
             },
             azimuth: 0.0,
         };
-        let sites = (0..rows).flat_map(|r| (0..columns).map(move |c| site(r, c))).collect();
+        let sites = (0..rows).flat_map(|row| (0..columns).map(move |column| site(row, column))).collect();
         Layout { sites, sector_radius, border, size, streets: None }
     }
 
@@ -168,12 +168,13 @@ impl Layout {
             // Close to the border the remainder may round up to the size, which is the same place
             // as 0.
             Border::Torus => match at - size * (at / size).floor() {
-                rest if rest < size => rest,
+                remainder if remainder < size => remainder,
                 _ => 0.0,
             },
+            // Reflected twice, a user is back on its way: the pattern repeats after two sizes.
             Border::Reflect => {
-                let rest = at - 2.0 * size * (at / (2.0 * size)).floor();
-                rest.min(2.0 * size - rest)
+                let remainder = at - 2.0 * size * (at / (2.0 * size)).floor();
+                remainder.min(2.0 * size - remainder)
             }
         };
         Place { x: inside(place.x, self.size[0]), y: inside(place.y, self.size[1]) }

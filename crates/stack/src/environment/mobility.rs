@@ -68,12 +68,12 @@ impl Track {
     /// Returns `None` if there are no places, if the first time is not 0, or if the times do not
     /// increase.
     pub fn new(places: &[(Duration, Place)]) -> Option<Self> {
-        let start = places.first().is_some_and(|(at, _)| at.is_zero());
-        if !start || !places.is_sorted_by(|(a, _), (b, _)| a < b) {
+        let &(first_time, first_place) = places.first()?;
+        if !first_time.is_zero() || !places.is_sorted_by(|(earlier, _), (later, _)| earlier < later) {
             return None;
         }
         let mut travelled = 0.0;
-        let mut previous = places[0].1;
+        let mut previous = first_place;
         let points = places.iter().map(|&(at, place)| {
             travelled += libm::sqrt(difference(previous, place).squared());
             previous = place;

@@ -165,8 +165,8 @@ impl Environment {
                 *gain = self.station_gain(number, at, shadow);
             }
         }
-        if square.rest > 0.0 {
-            gains.add_rest(square.rest * self.shadowing.mean_of_far_sites(shadows));
+        if square.far_gain > 0.0 {
+            gains.add_far_gain(square.far_gain * self.shadowing.mean_of_far_sites(shadows));
         }
     }
 

@@ -32,7 +32,7 @@ pub struct Square {
     /// object.
     pub sites: Arc<Sites>,
     /// Sum of the gains of all other sites, without shadows.
-    pub rest: f64,
+    pub far_gain: f64,
 }
 
 impl Reach {
@@ -49,14 +49,13 @@ impl Reach {
             let sites = layout.sites_within(place, metres);
             let others = (0..layout.sites().len()).filter(|site| !sites.contains(&(*site as u16)));
             let half = [0, 1].map(|axis| layout.size()[axis] / number[axis] as f64 / 2.0);
-            let rest = others.map(|site| mean(site, place, half)).fold(0.0, |rest, gain| rest + gain);
+            let far_gain = others.map(|site| mean(site, place, half)).fold(0.0, |sum, gain| sum + gain);
             let sites = shared.entry(sites).or_insert_with_key(|sites| Arc::new(new_sites(sites.clone())));
-            Square { sites: sites.clone(), rest }
+            Square { sites: sites.clone(), far_gain }
         };
-        let [columns, rows] = layout.size();
         Reach {
             number,
-            per_metre: [number[0] as f64 / columns, number[1] as f64 / rows],
+            per_metre: [0, 1].map(|axis| number[axis] as f64 / layout.size()[axis]),
             squares: (0..number[0] * number[1]).map(square).collect(),
         }
     }
@@ -64,8 +63,9 @@ impl Reach {
     /// The square of a place.
     #[inline]
     pub fn at(&self, place: Place) -> &Square {
-        let at =
-            |along: f64, axis: usize| ((along * self.per_metre[axis]) as usize).min(self.number[axis] - 1);
-        &self.squares[at(place.y, 1) * self.number[0] + at(place.x, 0)]
+        let number_along =
+            |axis: usize, metres: f64| ((metres * self.per_metre[axis]) as usize).min(self.number[axis] - 1);
+        let [column, row] = [number_along(0, place.x), number_along(1, place.y)];
+        &self.squares[row * self.number[0] + column]
     }
 }

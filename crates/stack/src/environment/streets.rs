@@ -93,7 +93,8 @@ impl Streets {
         let distance = AXES.map(|axis| (at[axis] - nearest[axis]).abs());
         let is_in_street = AXES.map(|axis| distance[axis] <= self.width / 2.0);
         let is_indoors = !is_in_street[0] && !is_in_street[1];
-        // The street along the first axis is identified by its position on the second.
+        // The street along the first axis is identified by its position on the second. Indoors the
+        // nearer of the two streets counts, or the street along x if both are equally near.
         let on_street =
             AXES.map(|axis| is_in_street[1 - axis] || is_indoors && distance[1 - axis] < distance[axis]);
         let on_street = if is_indoors && on_street == [false; 2] { [true, false] } else { on_street };
@@ -108,14 +109,13 @@ impl Streets {
     /// Maps two uniform draws between 0 and 1 to a place that is uniform along the middles of all
     /// streets. The first draw selects a block side, the second a place along this side.
     pub fn anywhere(&self, draws: [f64; 2]) -> Place {
-        let [columns, rows] = self.blocks;
-        let along = [columns * self.lines(1), rows * self.lines(0)];
-        let side = (draws[0] * f64::from(along[0] + along[1])) as u32;
-        let [along_x, number] = if side < along[0] { [1, side] } else { [0, side - along[0]] };
-        let blocks = if along_x == 1 { columns } else { rows };
-        let from = self.line(i64::from(number % blocks)) + draws[1] * self.period();
-        let cross_axis = self.line(i64::from(number / blocks));
-        if along_x == 1 { Place { x: from, y: cross_axis } } else { Place { x: cross_axis, y: from } }
+        // Block sides in all streets along each axis.
+        let sides = AXES.map(|axis| self.blocks[axis] * self.lines(1 - axis));
+        let side = (draws[0] * f64::from(sides[0] + sides[1])) as u32;
+        let (axis, side) = if side < sides[0] { (0, side) } else { (1, side - sides[0]) };
+        let [street, block] = [side / self.blocks[axis], side % self.blocks[axis]];
+        let along = self.line(i64::from(block)) + draws[1] * self.period();
+        place_in_street(axis, along, self.line(i64::from(street)))
     }
 
     /// Places of stations: one station per `every` blocks in each street, shifted by one block from

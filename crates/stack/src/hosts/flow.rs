@@ -365,14 +365,23 @@ mod tests {
         }
         flow.nth(ConnectionIndex(1), End::Ue).unwrap().expires = at(70);
         flow.open(at(69), ConnectionId(40), ConnectionIndex(3), None);
-        assert_eq!(flow.connection(ConnectionId(10)).map(|found| found.nth), Some(ConnectionIndex(1)));
+        assert_eq!(
+            flow.connection(ConnectionId(10)).map(|connection| connection.nth),
+            Some(ConnectionIndex(1))
+        );
         flow.open(at(70), ConnectionId(50), ConnectionIndex(4), None);
         assert!(
             flow.connection(ConnectionId(10)).is_none() && flow.nth(ConnectionIndex(1), End::Ue).is_none()
         );
         assert_eq!(flow.connection_from(ConnectionId(1)), Some(ConnectionId(20)));
-        assert_eq!(flow.connection(ConnectionId(20)).map(|found| found.nth), Some(ConnectionIndex(2)));
-        assert_eq!(flow.nth(ConnectionIndex(4), End::Ue).map(|found| found.id), Some(ConnectionId(50)));
+        assert_eq!(
+            flow.connection(ConnectionId(20)).map(|connection| connection.nth),
+            Some(ConnectionIndex(2))
+        );
+        assert_eq!(
+            flow.nth(ConnectionIndex(4), End::Ue).map(|connection| connection.id),
+            Some(ConnectionId(50))
+        );
     }
 
     #[test]
@@ -384,7 +393,7 @@ mod tests {
         let transfer = Transfers::default().insert(Transfer { flow: flow.id, connections, relay });
         flow.open_split(at(0), connections, ConnectionIndex(0), None, transfer);
         let ends = [End::Server, End::Ue]
-            .map(|end| flow.nth(ConnectionIndex(0), end).map(|found| (found.id, found.leg)));
+            .map(|end| flow.nth(ConnectionIndex(0), end).map(|connection| (connection.id, connection.leg)));
         assert_eq!(
             ends,
             [Some((ConnectionId(7), ProxyLeg::Server)), Some((ConnectionId(8), ProxyLeg::Radio))]
@@ -392,8 +401,8 @@ mod tests {
         for (connection, end, is_at_proxy) in
             [(7, End::Server, false), (7, End::Ue, true), (8, End::Server, true), (8, End::Ue, false)]
         {
-            let found = flow.connection(ConnectionId(connection)).expect("it is open").transfer_at(end);
-            assert_eq!(found, is_at_proxy.then_some(transfer));
+            let open = flow.connection(ConnectionId(connection)).expect("it is open");
+            assert_eq!(open.transfer_at(end), is_at_proxy.then_some(transfer));
         }
         flow.connection(ConnectionId(7)).expect("it is there").expires = at(10);
         flow.open(at(20), ConnectionId(9), ConnectionIndex(1), None);

@@ -69,9 +69,11 @@ impl Hosts {
         match id.and_then(|id| Some((id, relay_and_ends(&mut self.transfers, flow, id)?))) {
             Some((id, (relay, ends))) if !relay.is_lost() => {
                 let side = segment.leg;
-                let established = ends[usize::from(side == ProxyLeg::Server)].is_established();
-                if let Some(packet) = relay.admit(side, *packet, established) {
-                    ends[usize::from(side == ProxyLeg::Radio)].handle_packet(&mut ctx.cx, &packet);
+                let [server, radio] = ends;
+                let (end, other_end) =
+                    if side == ProxyLeg::Server { (server, radio) } else { (radio, server) };
+                if let Some(packet) = relay.admit(side, *packet, other_end.is_established()) {
+                    end.handle_packet(&mut ctx.cx, &packet);
                 }
                 self.advance_transfer(ctx, id, path);
             }
@@ -108,7 +110,9 @@ impl Hosts {
                 return;
             }
             if let Some((side, syn)) = relay.poll_held(&ends) {
-                ends[usize::from(side == ProxyLeg::Radio)].handle_packet(&mut ctx.cx, &syn);
+                let [server, radio] = ends;
+                let end = if side == ProxyLeg::Server { server } else { radio };
+                end.handle_packet(&mut ctx.cx, &syn);
             } else if !relay.advance(&mut ctx.cx, ends) {
                 break;
             }

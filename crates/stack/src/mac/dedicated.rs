@@ -58,9 +58,10 @@ impl Mac for Dedicated {
         let mut transmission = below.air.begin(direction, config.channel);
         for &ue in self.ticks.members() {
             let ue = &mut below.ues[ue];
-            let (most, bits) = (ue.blocks_of_tti(&mut ctx.cx, direction), ue.channel(direction).block_bits);
-            let blocks = ue.send(&mut ctx.cx, direction, Pdus::All, most, frame, &mut transmission);
-            octets = octets.max(Iub::octets(blocks, bits));
+            let max_blocks = ue.blocks_of_tti(&mut ctx.cx, direction);
+            let block_bits = ue.channel(direction).block_bits;
+            let blocks = ue.send(&mut ctx.cx, direction, Pdus::All, max_blocks, frame, &mut transmission);
+            octets = octets.max(Iub::octets(blocks, block_bits));
         }
         // All block sets of a TTI arrive together: when the largest one has crossed the Iub.
         let arrival = config.arrival(ctx.cx.now, octets, Duration::ZERO);

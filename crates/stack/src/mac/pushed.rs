@@ -58,8 +58,8 @@ impl Pushed {
                     break;
                 }
                 let delay = self.jitter * draws.uniform(u32::from(ue.0) * blocks + block);
-                let at = ctx.cx.now + crossing + Duration::from_nanos(delay as u64);
-                arrival = at.max(arrival);
+                let crossed = ctx.cx.now + crossing + Duration::from_nanos(delay as u64);
+                arrival = crossed.max(arrival);
                 self.queue.push(QueuedBlock { at: arrival, ue, set, epoch: context.epoch });
             }
         }
@@ -87,8 +87,8 @@ impl Pushed {
         for block in 0..config.format.blocks {
             let Some(next) = self.queue.pop() else { break };
             let ue = next.ue;
-            let (sent, before) = transmission.take(ue, next.set);
-            air.return_set(before);
+            let (sent, replaced) = transmission.take(ue, next.set);
+            air.return_set(replaced);
             sent.epoch = next.epoch;
             sent.first = block;
             let set = &sent.set;

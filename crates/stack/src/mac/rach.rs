@@ -58,10 +58,10 @@ impl Rach {
         attempt: RachAttempt,
         below: &mut Below<'_>,
     ) {
-        let (direction, most, ue) = (config.direction, config.format.blocks, attempt.ue);
+        let (direction, max_blocks, ue) = (config.direction, config.format.blocks, attempt.ue);
         let mut transmission = below.air.begin(direction, config.channel);
         let context = &mut below.ues[ue];
-        let blocks = context.send(&mut ctx.cx, direction, Pdus::All, most, None, &mut transmission);
+        let blocks = context.send(&mut ctx.cx, direction, Pdus::All, max_blocks, None, &mut transmission);
         let octets = Iub::octets(blocks, context.channel(direction).block_bits);
         below.ues.decide_losses(direction, frame, transmission.sets_mut());
         if blocks > 0 && attempt.collides {

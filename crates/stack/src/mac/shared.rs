@@ -17,13 +17,13 @@ use crate::{Context, EventContext};
 pub struct Shared {
     ticks: Ticks,
     scheduler: Scheduler,
-    /// UEs that were not queried yet in this TTI. Empty between TTIs.
-    rest: Vec<UeId>,
+    /// UEs that were not queried yet in this TTI. Empty between TTIs and until the first UE is queried.
+    not_queried: Vec<UeId>,
 }
 
 impl Shared {
     pub fn new(scheduler: Scheduler) -> Self {
-        Shared { ticks: Ticks::default(), scheduler, rest: Vec::new() }
+        Shared { ticks: Ticks::default(), scheduler, not_queried: Vec::new() }
     }
 }
 
@@ -63,33 +63,36 @@ impl Mac for Shared {
         config: &CarrierConfig,
         below: &mut Below<'_>,
     ) {
-        let (direction, most) = (config.direction, config.format.blocks);
+        let (direction, max_blocks) = (config.direction, config.format.blocks);
         let (now, frame) = (ctx.cx.now, self.ticks.begin(ctx.cx.now, config));
         let mut transmission = below.air.begin(direction, config.channel);
-        let (mut left, mut bits) = (most, 0);
+        let (mut free_blocks, mut block_bits) = (max_blocks, 0);
         loop {
-            let candidates = if self.rest.is_empty() { self.ticks.members() } else { &self.rest[..] };
+            let candidates =
+                if self.not_queried.is_empty() { self.ticks.members() } else { &self.not_queried[..] };
             let candidate = |ue: UeId| below.ues[ue].candidate(now, direction);
             let Some(at) = self.scheduler.next(candidates, candidate) else { break };
             let (ue, is_last) = (candidates[at], candidates.len() == 1);
             let context = &mut below.ues[ue];
-            let blocks = context.send(&mut ctx.cx, direction, Pdus::All, left, None, &mut transmission);
+            let blocks =
+                context.send(&mut ctx.cx, direction, Pdus::All, free_blocks, None, &mut transmission);
             if blocks > 0 {
-                bits = context.channel(direction).block_bits;
+                block_bits = context.channel(direction).block_bits;
                 self.scheduler.served(ue);
-                left -= blocks;
+                free_blocks -= blocks;
             }
-            if left == 0 || is_last {
+            if free_blocks == 0 || is_last {
                 break;
             }
-            if self.rest.is_empty() {
-                self.rest.extend_from_slice(self.ticks.members());
+            if self.not_queried.is_empty() {
+                self.not_queried.extend_from_slice(self.ticks.members());
             }
-            self.rest.remove(at);
+            self.not_queried.remove(at);
         }
-        self.rest.clear();
+        self.not_queried.clear();
         below.ues.decide_losses(direction, frame, transmission.sets_mut());
-        let arrival = config.arrival(ctx.cx.now, Iub::octets(most - left, bits), Duration::ZERO);
+        let octets = Iub::octets(max_blocks - free_blocks, block_bits);
+        let arrival = config.arrival(ctx.cx.now, octets, Duration::ZERO);
         below.air.depart(ctx, transmission, arrival);
         self.ticks.end(ctx, config, below);
     }

@@ -39,10 +39,18 @@ impl Network {
         }
     }
 
-    /// Makes change `number`.
+    /// Makes change `number`, except for values that a fault overrides.
     #[cold]
     pub(super) fn make_change(&mut self, number: u32) {
-        match &self.changes[number as usize].change {
+        let change = self.changes[number as usize].change.clone();
+        match self.faults.is_empty() {
+            true => self.apply(&change),
+            false => self.change_below_faults(&change),
+        }
+    }
+
+    pub(super) fn apply(&mut self, change: &Change) {
+        match change {
             Change::Link { hop, change } => self.path.core.change_link(*hop, *change),
             Change::BlockErrorRate { ues, direction, bler } => {
                 for ue in ues.clone() {

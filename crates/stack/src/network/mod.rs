@@ -15,6 +15,7 @@
 
 mod changes;
 mod config;
+mod faults;
 
 use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, TraceSink};
@@ -25,6 +26,7 @@ pub use self::config::{
     CellConfig, ChannelConfig, FachMode, FlowConfig, Iub, NetworkConfig, RachMode, SchedulerKind,
     SubstituteConfig, SwitchingConfig, UeConfig,
 };
+use self::faults::Faults;
 pub use crate::event::Event;
 
 use crate::EventContext;
@@ -44,6 +46,7 @@ pub struct Network {
     hosts: Hosts,
     path: NetworkPath,
     changes: Vec<TimedChange>,
+    faults: Faults,
 }
 
 impl Network {
@@ -58,6 +61,7 @@ impl Network {
         let core = CoreNetwork::new(&config.core, servers, &config.impairments, streams);
         Network {
             changes: config.changes.clone(),
+            faults: Faults::default(),
             hosts: Hosts::new(&config.flows, config.proxy.as_ref(), streams),
             path: NetworkPath {
                 core: match &config.proxy {
@@ -103,11 +107,11 @@ impl Network {
         self.affects_programs_if(event, |core, link| core.has_foreign(link))
     }
 
-    fn affects_programs_if(&self, event: &Event, link: impl Fn(&CoreNetwork, LinkId) -> bool) -> bool {
+    fn affects_programs_if(&self, event: &Event, arrival: impl Fn(&CoreNetwork, LinkId) -> bool) -> bool {
         match event {
             Event::FlowStarts(_) | Event::TrafficWake(_) | Event::TcpWake(..) | Event::LinkLoss(_) => false,
-            Event::LinkArrival(of) => link(&self.path.core, *of),
-            Event::LinkDequeue(of) => self.path.core.has_foreign(*of),
+            Event::LinkArrival(link) => arrival(&self.path.core, *link),
+            Event::LinkDequeue(link) => self.path.core.has_foreign(*link),
             _ => true,
         }
     }
@@ -121,8 +125,8 @@ impl Network {
             Event::MacTimeout(carrier, timer) => access.mac_timeout(ctx, carrier, timer),
             Event::BlocksArrive(transmission) => self.blocks_arrive(ctx, transmission),
             Event::Opportunity(ue, direction) => {
-                let through = access.opportunity(ctx, ue, direction);
-                self.deliver_emulated(ctx, direction, through);
+                let delivered = access.opportunity(ctx, ue, direction);
+                self.deliver_emulated(ctx, direction, delivered);
                 self.path.access.wait_for_opportunity(ctx, ue, direction);
             }
             Event::FlatSent(ue, direction) => access.flat_sent(ctx, ue, direction),

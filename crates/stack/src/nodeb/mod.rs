@@ -1,5 +1,6 @@
 //! The Node B: the Iub, and the queue of EURANE's FACH.
 
+pub mod frames;
 mod iub;
 mod queue;
 

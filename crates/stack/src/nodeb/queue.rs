@@ -40,8 +40,8 @@ impl FachQueue {
         if self.blocks.back().is_none_or(|last| last.at <= block.at) {
             return self.blocks.push_back(block);
         }
-        let after = self.blocks.partition_point(|other| other.at <= block.at);
-        self.blocks.insert(after, block);
+        let position = self.blocks.partition_point(|other| other.at <= block.at);
+        self.blocks.insert(position, block);
     }
 
     /// Queues the blocks that have reached the Node B by `now`. Calls `dropped` for blocks that

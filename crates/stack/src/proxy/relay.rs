@@ -45,8 +45,16 @@ struct RelayedStream {
     close_relayed: bool,
     /// The loss of the octets in the proxy was recorded.
     lost: bool,
-    /// Buffered octets and whether more are waiting, as recorded last.
-    recorded: (u64, bool),
+    /// The level that was recorded last.
+    recorded: BufferLevel,
+}
+
+/// Level of the proxy's buffer in one direction.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct BufferLevel {
+    octets: u64,
+    /// Whether octets wait for room in the buffer.
+    is_full: bool,
 }
 
 impl Relay {
@@ -180,10 +188,11 @@ impl Relay {
             stream.close_relayed = true;
             to.handle_close(cx);
         }
-        let level = (stream.relayed - to.acknowledged(), from.unread() > 0);
+        let buffered = stream.relayed - to.acknowledged();
+        let level = BufferLevel { octets: buffered, is_full: from.unread() > 0 };
         if level != stream.recorded {
             stream.recorded = level;
-            let (transfer, (octets, is_full)) = (self.transfer, level);
+            let (transfer, BufferLevel { octets, is_full }) = (self.transfer, level);
             cx.record(|| TraceEvent::ProxyBuffer { transfer, direction, octets, is_full });
         }
         octets > 0 || closes

@@ -3,7 +3,7 @@
 
 /// Reads fields one after another.
 #[derive(Debug, Clone)]
-pub(in crate::radio) struct BitReader<'a> {
+pub(crate) struct BitReader<'a> {
     octets: &'a [u8],
     /// Number of bits read.
     at: usize,
@@ -43,11 +43,32 @@ impl<'a> BitReader<'a> {
         }
         Some(value)
     }
+
+    /// Reads the next `bits` bits. The last octet is padded with zeros. If fewer are left, returns
+    /// `None` and reads nothing.
+    pub fn take_octets(&mut self, bits: usize) -> Option<Vec<u8>> {
+        if self.left() < bits {
+            return None;
+        }
+        let mut octets = Vec::with_capacity(bits.div_ceil(8));
+        let mut left = bits;
+        while left > 0 {
+            let width = left.min(8) as u32;
+            octets.push((self.take(width)? << (8 - width)) as u8);
+            left -= width as usize;
+        }
+        Some(octets)
+    }
+
+    /// Skips to the next octet.
+    pub fn align(&mut self) {
+        self.at = self.at.next_multiple_of(8);
+    }
 }
 
 /// Appends fields one after another.
 #[derive(Debug)]
-pub(in crate::radio) struct BitWriter<'a> {
+pub(crate) struct BitWriter<'a> {
     octets: &'a mut Vec<u8>,
     /// Unwritten bits of the last octet, which are zero.
     free: u32,
@@ -78,6 +99,24 @@ impl<'a> BitWriter<'a> {
             let last = self.octets.last_mut().expect("an octet was begun");
             *last |= (bits as u8) << self.free;
         }
+        self
+    }
+
+    /// Appends the first `bits` bits of `octets`.
+    ///
+    /// # Panics
+    /// Panics if `octets` has fewer bits.
+    pub fn put_octets(&mut self, octets: &[u8], bits: usize) -> &mut Self {
+        for (octet, at) in octets[..bits.div_ceil(8)].iter().zip((0..bits).step_by(8)) {
+            let width = (bits - at).min(8) as u32;
+            self.put(u32::from(*octet) >> (8 - width), width);
+        }
+        self
+    }
+
+    /// Fills the last octet with zeros.
+    pub fn align(&mut self) -> &mut Self {
+        self.free = 0;
         self
     }
 

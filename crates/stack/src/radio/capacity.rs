@@ -27,37 +27,48 @@ const MILLISECOND: u64 = 1_000_000;
 /// Opportunities of one direction in milliseconds from the start of the trace, in ascending order.
 /// The last one is positive and marks the end of the trace, where it repeats.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CapacityTrace(Arc<[u32]>);
+pub struct CapacityTrace {
+    milliseconds: Arc<[u32]>,
+}
 
 impl CapacityTrace {
     /// Returns `None` if the trace is empty, has length 0 or is not in ascending order.
     pub fn new(milliseconds: impl Into<Arc<[u32]>>) -> Option<Self> {
         let milliseconds = milliseconds.into();
         let has_length = milliseconds.last().is_some_and(|last| *last > 0);
-        (has_length && milliseconds.is_sorted()).then_some(CapacityTrace(milliseconds))
+        (has_length && milliseconds.is_sorted()).then_some(CapacityTrace { milliseconds })
     }
 
     /// Times of the opportunities in milliseconds.
     pub fn milliseconds(&self) -> &[u32] {
-        &self.0
+        &self.milliseconds
+    }
+
+    /// Number of opportunities in one repetition.
+    fn len(&self) -> u64 {
+        self.milliseconds.len() as u64
+    }
+
+    /// Length of one repetition in milliseconds.
+    fn period(&self) -> u64 {
+        u64::from(self.milliseconds[self.milliseconds.len() - 1])
     }
 
     /// Time of opportunity `n`, counted over all repetitions.
     fn at(&self, n: u64) -> Time {
-        let length = self.0.len() as u64;
-        let period = u64::from(self.0[self.0.len() - 1]);
-        let in_cycle = u64::from(self.0[(n % length) as usize]);
-        Time::from_nanos((n / length * period + in_cycle) * MILLISECOND)
+        let (repetition, index) = (n / self.len(), n % self.len());
+        let in_repetition = u64::from(self.milliseconds[index as usize]);
+        Time::from_nanos((repetition * self.period() + in_repetition) * MILLISECOND)
     }
 
     /// Number of the first opportunity at or after `now`.
     fn next(&self, now: Time) -> u64 {
         let ms = now.as_nanos().div_ceil(MILLISECOND);
-        let period = u64::from(self.0[self.0.len() - 1]);
         // The end of a repetition belongs to that repetition, which may have entries there.
-        let cycle = ms.saturating_sub(1) / period;
-        let within = (ms - cycle * period) as u32;
-        cycle * self.0.len() as u64 + self.0.partition_point(|at| *at < within) as u64
+        let repetition = ms.saturating_sub(1) / self.period();
+        let in_repetition = (ms - repetition * self.period()) as u32;
+        let index = self.milliseconds.partition_point(|at| *at < in_repetition);
+        repetition * self.len() + index as u64
     }
 }
 
@@ -141,21 +152,21 @@ impl CapacityLink {
         Some(self.trace.at(self.next))
     }
 
-    /// Handles an opportunity. Appends the packets whose last octet passes to `through`.
+    /// Handles an opportunity. Appends the packets whose last octet passes to `delivered`.
     pub fn handle_opportunity<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        through: &mut Vec<Packet>,
+        delivered: &mut Vec<Packet>,
     ) {
         self.is_scheduled = false;
         self.next += 1;
         if self.is_cut {
             return;
         }
-        let mut left = OPPORTUNITY;
+        let mut unused = OPPORTUNITY;
         while let Some(&first) = self.waiting.front() {
-            let passes = (first.size().0 - self.passed).min(left);
-            left -= passes;
+            let passes = (first.size().0 - self.passed).min(unused);
+            unused -= passes;
             self.passed += passes;
             if self.passed < first.size().0 {
                 break;
@@ -164,7 +175,7 @@ impl CapacityLink {
             (self.passed, self.octets) = (0, self.octets - first.size().0);
             let (ue, direction, sdu, size) = (self.ue, self.direction, first.packet.id, first.size());
             cx.record(|| TraceEvent::SduDelivered { ue, direction, sdu, size, entered: first.entered });
-            through.push(first.packet);
+            delivered.push(first.packet);
         }
         self.record_buffer(cx);
     }
@@ -201,12 +212,12 @@ mod tests {
 
     /// Passes all waiting packets. Returns the arrival time in ms and the id of each.
     fn drain(link: &mut CapacityLink, now: Time) -> Vec<(u64, u64)> {
-        let (mut arrivals, mut through) = (Vec::new(), Vec::new());
+        let (mut arrivals, mut delivered) = (Vec::new(), Vec::new());
         let mut from = now;
         while let Some(at) = link.poll_opportunity(from) {
             assert!(at >= from);
-            link.handle_opportunity(&mut Context::new(at, &mut NoTrace), &mut through);
-            arrivals.extend(through.drain(..).map(|packet| (at.as_nanos() / MILLISECOND, packet.id.0)));
+            link.handle_opportunity(&mut Context::new(at, &mut NoTrace), &mut delivered);
+            arrivals.extend(delivered.drain(..).map(|packet| (at.as_nanos() / MILLISECOND, packet.id.0)));
             from = at;
         }
         arrivals

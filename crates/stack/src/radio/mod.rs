@@ -1,7 +1,7 @@
 //! State machines and formats that both ends of the air interface use.
 
 pub mod air;
-mod bits;
+pub(crate) mod bits;
 pub mod capacity;
 pub mod flat;
 pub mod mac;

@@ -71,7 +71,7 @@ impl Pdcp {
             self.since_full.push((packet.flow, 0));
             self.since_full.len() - 1
         });
-        let since = &mut self.since_full[at].1;
+        let (_, since) = &mut self.since_full[at];
         let refreshes = self.config.refresh.is_some_and(|refresh| *since >= refresh);
         let is_syn = packet.segment().is_some_and(|segment| segment.flags.syn);
         if *since == 0 || is_syn || refreshes {

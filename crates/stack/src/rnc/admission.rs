@@ -110,12 +110,14 @@ struct Holding {
     dch: Reserved,
     /// UEs that must release their preempted DCHs before this DCH can be used.
     takes_from: Vec<UeId>,
-    /// The part of `dch` that these UEs still hold. It already counts for them.
+    /// The part of `dch` that the UEs in `takes_from` still hold. It is already counted in their
+    /// holdings.
     covered: Reserved,
 }
 
 impl Holding {
-    fn counts(&self) -> Reserved {
+    /// The rates and DCHs that this holding adds to the sum of the cell.
+    fn counted(&self) -> Reserved {
         self.dch.minus(self.covered)
     }
 }
@@ -170,9 +172,9 @@ pub struct Admission {
     base: Reserved,
     /// The different DCHs that UEs may request.
     offered: Vec<Reserved>,
-    /// By UE.
+    /// Sorted by UE.
     holdings: Vec<Holding>,
-    /// By class, then in the order of arrival.
+    /// Waiting requests, sorted by class and then by arrival.
     waiting: VecDeque<(ServiceClass, UeId)>,
     /// Sum of `base` and of all holdings.
     reserved: Reserved,
@@ -218,15 +220,15 @@ impl Admission {
         self.offered.iter().any(|dch| reserved.plus(*dch).fits(&self.limits))
     }
 
-    /// Whether no UE could get a DCH: none is free, and preempting all unused ones would not free
-    /// enough.
+    /// Whether no UE could get a DCH: no DCH is free, and the preemption of all unused DCHs would not
+    /// free enough.
     pub fn is_full(&self, now: Time, preemptible: impl Fn(UeId) -> Option<Preemptible>) -> bool {
         if self.has_room() {
             return false;
         }
         let unused_from = |ue| preemptible(ue).and_then(|holder| holder.unused_from());
-        let can_go = |holding: &&Holding| unused_from(holding.ue).is_some_and(|from| from <= now);
-        let freed = self.holdings.iter().filter(can_go).map(|holding| holding.dch);
+        let is_unused = |holding: &&Holding| unused_from(holding.ue).is_some_and(|from| from <= now);
+        let freed = self.holdings.iter().filter(is_unused).map(|holding| holding.dch);
         let freed = freed.fold(Reserved::default(), Reserved::plus);
         !self.is_free_beside(self.reserved.minus(freed))
     }
@@ -249,9 +251,10 @@ impl Admission {
         preemptible: impl Fn(UeId) -> Option<Preemptible>,
     ) -> Decision {
         let own = self.holdings.binary_search_by_key(&ue, |holding| holding.ue);
-        let others = own.map_or(self.reserved, |at| self.reserved.minus(self.holdings[at].counts()));
+        let others = own.map_or(self.reserved, |at| self.reserved.minus(self.holdings[at].counted()));
         let fits = |dch: &DchRates| others.plus(Reserved::of(*dch)).fits(&self.limits);
-        let is_outranked = self.waiting.iter().any(|&(other, waits)| other < class && waits != ue);
+        let is_outranked =
+            self.waiting.iter().any(|&(other_class, other_ue)| other_class < class && other_ue != ue);
         if let Some(dch) = dchs.iter().position(fits).filter(|_| !is_outranked) {
             self.grant(ue, Reserved::of(dchs[dch]), Vec::new(), Reserved::default());
             return Decision::Granted { dch: dch as u8, after: Duration::ZERO, preempted: Vec::new() };
@@ -262,17 +265,17 @@ impl Admission {
         if !is_outranked && let Some(granted) = self.preempt(now, (ue, class), dchs, preemptible) {
             return granted;
         }
-        if self.waiting.iter().any(|&(_, waits)| waits == ue) {
+        if self.waiting.iter().any(|&(_, waiting_ue)| waiting_ue == ue) {
             return Decision::Queued { displaced: None };
         }
         let is_queue_full = self.waiting.len() >= self.limits.queue as usize;
-        let last = self.waiting.pop_back_if(|&mut (last, _)| is_queue_full && last > class);
-        if is_queue_full && last.is_none() {
+        let displaced = self.waiting.pop_back_if(|&mut (last_class, _)| is_queue_full && last_class > class);
+        if is_queue_full && displaced.is_none() {
             return Decision::Refused;
         }
-        let place = self.waiting.partition_point(|&(other, _)| other <= class);
-        self.waiting.insert(place, (class, ue));
-        Decision::Queued { displaced: last.map(|(_, ue)| ue) }
+        let position = self.waiting.partition_point(|&(other_class, _)| other_class <= class);
+        self.waiting.insert(position, (class, ue));
+        Decision::Queued { displaced: displaced.map(|(_, ue)| ue) }
     }
 
     /// When the DCH of a holder can be preempted for a UE of `class`. `None`: never.
@@ -316,8 +319,7 @@ impl Admission {
             count += 1;
         }
         if !fits(freed) {
-            // The preemptible DCHs are too few. `next` is the time at which one more becomes
-            // preemptible.
+            // The preemptible DCHs are too few. At the time `next` another DCH becomes preemptible.
             self.nothing_before[class as usize] = next;
             return None;
         }
@@ -332,7 +334,7 @@ impl Admission {
             Ok(at) => self.holdings[at] = holding,
             Err(at) => self.holdings.insert(at, holding),
         }
-        self.waiting.retain(|&(_, waits)| waits != ue);
+        self.waiting.retain(|&(_, waiting_ue)| waiting_ue != ue);
         self.recompute_reserved();
     }
 
@@ -350,17 +352,17 @@ impl Admission {
         self.holdings.remove(at);
         if let Some(taker) = self.holdings.iter_mut().find(|holding| holding.takes_from.contains(&ue)) {
             taker.takes_from.retain(|&from| from != ue);
-            // DCHs that are still to be released cover the new one, up to its own size.
-            let from = std::mem::take(&mut taker.takes_from);
-            let taker = taker.ue;
-            let left = from
+            // The DCHs that are still to be released cover the new DCH, up to its own size.
+            let takes_from = std::mem::take(&mut taker.takes_from);
+            let taker_ue = taker.ue;
+            let unreleased = takes_from
                 .iter()
-                .filter_map(|from| self.holding(*from))
+                .filter_map(|holder| self.holding(*holder))
                 .fold(Reserved::default(), |sum, holding| sum.plus(holding.dch));
-            let at = self.holdings.binary_search_by_key(&taker, |holding| holding.ue).expect("it was found");
-            let taker = &mut self.holdings[at];
-            taker.covered = left.min(taker.dch);
-            taker.takes_from = from;
+            let at = self.holdings.binary_search_by_key(&taker_ue, |holding| holding.ue);
+            let taker = &mut self.holdings[at.expect("it was found")];
+            taker.covered = unreleased.min(taker.dch);
+            taker.takes_from = takes_from;
         }
         self.recompute_reserved();
     }
@@ -371,17 +373,19 @@ impl Admission {
     }
 
     fn recompute_reserved(&mut self) {
-        let counts = self.holdings.iter().map(Holding::counts);
-        self.reserved = counts.fold(self.base, Reserved::plus);
+        let counted = self.holdings.iter().map(Holding::counted);
+        self.reserved = counted.fold(self.base, Reserved::plus);
         self.nothing_before = [Time::ZERO; ServiceClass::ALL.len()];
     }
 
     /// Withdraws the waiting request of `ue`. Returns whether requests of lower classes wait, which
     /// this request had blocked.
     pub fn withdraw(&mut self, ue: UeId) -> bool {
-        let Some(at) = self.waiting.iter().position(|&(_, waits)| waits == ue) else { return false };
+        let Some(at) = self.waiting.iter().position(|&(_, waiting_ue)| waiting_ue == ue) else {
+            return false;
+        };
         let class = self.waiting.remove(at).map(|(class, _)| class);
-        self.waiting.back().is_some_and(|&(last, _)| Some(last) > class)
+        self.waiting.back().is_some_and(|&(last_class, _)| Some(last_class) > class)
     }
 
     /// The first UE that waits: the next to repeat its request.

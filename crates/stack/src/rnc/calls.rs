@@ -262,7 +262,8 @@ impl Calls {
     /// call is blocked.
     pub fn begin_until(&mut self, now: Time, mut place: impl FnMut(u64) -> Option<CallLocation>) {
         for _ in 0..std::mem::take(&mut self.at_start) {
-            // The rest of an exponential length has the same distribution.
+            // The remaining length of a call with an exponential length has the same distribution as
+            // the whole length.
             self.begin(Time::ZERO, now, &mut place);
         }
         while let Some(begun) = self.next.filter(|&next| next <= now) {
@@ -299,7 +300,8 @@ impl Calls {
     }
 }
 
-/// A Poisson number: the exponential times of mean 1 that fit into `mean`.
+/// Draws a Poisson number with this mean: the number of exponential times of mean 1 that fit into
+/// `mean`.
 fn poisson(mean: f64, stream: &mut Stream) -> u64 {
     let (mut sum, mut number) = (stream.exponential(), 0);
     while sum <= mean {
@@ -320,19 +322,20 @@ mod tests {
         Erlang::new(value).expect("it is not negative")
     }
 
-    /// Calls in `cells` cells for `end` seconds. Every 100 ms `look` receives the calls under way.
-    fn with_calls(config: CallsConfig, cells: usize, end: u64, mut look: impl FnMut(&[Call])) -> Calls {
+    /// Simulates the calls in `cells` cells for `end_s` seconds. Every 100 ms `observe` receives the
+    /// calls under way.
+    fn with_calls(config: CallsConfig, cells: usize, end_s: u64, mut observe: impl FnMut(&[Call])) -> Calls {
         let streams = Streams::new(1, 0);
         let environment = Environment::new(&torus(), &streams);
         let mut calls = Calls::new(&config, 0, cells, &streams);
-        for tick in 0..end * 10 {
+        for tick in 0..end_s * 10 {
             let now = Time::ZERO + Duration::from_millis(100 * tick);
             calls.end_until(now, |_| {});
             calls.begin_until(now, |number| {
                 let mobile = environment.appear(number, &MobilityConfig::Still, None, now);
                 Some(CallLocation::new(mobile, RadioLink::new(CellId(0), Code::last(32))))
             });
-            look(calls.under_way());
+            observe(calls.under_way());
         }
         calls
     }
@@ -346,17 +349,18 @@ mod tests {
 
     #[test]
     fn offered_traffic_is_reached_from_the_start() {
+        // Sums over the ticks of the first and of the second half of the run.
         let (mut sums, mut ticks) = ([0.0; 2], 0);
         let calls = with_calls(CallsConfig::default(), 36, 2_400, |calls| {
             sums[usize::from(ticks >= 12_000)] += calls.len() as f64;
             ticks += 1;
         });
-        // The number of calls is Poisson with mean 864. Its average over ten mean lengths has a
-        // standard deviation of sqrt(864 · 2 / 10).
+        // The number of calls is Poisson with mean 36 · 24 = 864. Its average over ten mean lengths (120
+        // s) has a standard deviation of sqrt(864 · 2 / 10) = 13.2.
         for sum in sums {
             assert!((sum / 12_000.0 - 864.0).abs() < 4.0 * 13.2, "{}", sum / 12_000.0);
         }
-        // 864 calls at the start, and 7.2 arrivals per second.
+        // 864 calls at the start, and 864 / 120 s = 7.2 arrivals per second.
         let expected = 864.0 + 7.2 * 2_400.0;
         assert!((calls.number as f64 - expected).abs() < 4.0 * expected.sqrt(), "{}", calls.number);
     }

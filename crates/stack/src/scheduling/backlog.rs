@@ -5,7 +5,7 @@ use super::{Candidate, Rank};
 /// Ranks by waiting octets, and if they are equal by the blocks that could be sent now.
 #[inline]
 pub fn rank(candidate: &Candidate) -> Rank {
-    Rank(-(candidate.octets.0 as f64), -f64::from(candidate.blocks))
+    Rank::with_tie_breaker(-(candidate.octets.0 as f64), -f64::from(candidate.blocks))
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ impl Credit {
 
 #[inline]
 pub fn rank(credit: f64) -> Rank {
-    Rank(-credit, 0.0)
+    Rank::new(-credit)
 }
 
 /// Credits of the users of a cell. The user numbers are searched in each TTI, so they are stored apart

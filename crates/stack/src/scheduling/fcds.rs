@@ -6,27 +6,34 @@ use super::Rank;
 /// Exponential filters of the mean and the variance of the SNR in dB.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SnrFilter {
-    /// Mean and variance. `None` before the first SNR.
-    state: Option<(f64, f64)>,
+    /// `None` before the first SNR.
+    moments: Option<Moments>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Moments {
+    mean: f64,
+    variance: f64,
 }
 
 impl SnrFilter {
     /// Adds the SNR of a TTI. `memory`: weight of the past.
     pub fn add(&mut self, snr_db: f64, memory: f64) {
-        self.state = Some(match self.state {
-            None => (snr_db, 0.0),
-            Some((mean, variance)) => {
+        self.moments = Some(match self.moments {
+            None => Moments { mean: snr_db, variance: 0.0 },
+            Some(Moments { mean, variance }) => {
                 let mean = mean * memory + (1.0 - memory) * snr_db;
                 let difference = snr_db - mean;
-                (mean, variance * memory + (1.0 - memory) * difference * difference)
+                let variance = variance * memory + (1.0 - memory) * difference * difference;
+                Moments { mean, variance }
             }
         });
     }
 
     /// Difference of `snr_db` to the mean in standard deviations. 0 without a deviation.
     pub fn deviation(&self, snr_db: f64) -> f64 {
-        match self.state {
-            Some((mean, variance)) if variance > 0.0 => (snr_db - mean) / libm::sqrt(variance),
+        match self.moments {
+            Some(Moments { mean, variance }) if variance > 0.0 => (snr_db - mean) / libm::sqrt(variance),
             _ => 0.0,
         }
     }
@@ -34,7 +41,7 @@ impl SnrFilter {
 
 #[inline]
 pub fn rank(snr_deviation: f64) -> Rank {
-    Rank(-snr_deviation, 0.0)
+    Rank::new(-snr_deviation)
 }
 
 #[cfg(test)]

@@ -5,5 +5,5 @@ use super::Rank;
 /// Ranks by the inverse of C/I. The smaller, the better the radio.
 #[inline]
 pub fn rank(interference_to_signal: f64) -> Rank {
-    Rank(interference_to_signal, 0.0)
+    Rank::new(interference_to_signal)
 }

@@ -183,10 +183,25 @@ pub trait ChannelState {
 /// A channel without any of these.
 impl ChannelState for () {}
 
-/// Rank of a candidate. The smallest rank is served first. The second number decides if the first
-/// numbers are equal.
+/// Rank of a candidate. The smallest rank is served first.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rank(pub f64, pub f64);
+pub struct Rank {
+    rank: f64,
+    /// Decides between candidates whose `rank` is equal.
+    tie_breaker: f64,
+}
+
+impl Rank {
+    #[inline]
+    pub fn new(rank: f64) -> Self {
+        Rank { rank, tie_breaker: 0.0 }
+    }
+
+    #[inline]
+    pub fn with_tie_breaker(rank: f64, tie_breaker: f64) -> Self {
+        Rank { rank, tie_breaker }
+    }
+}
 
 impl Eq for Rank {}
 
@@ -199,7 +214,7 @@ impl PartialOrd for Rank {
 impl Ord for Rank {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0).then(self.1.total_cmp(&other.1))
+        self.rank.total_cmp(&other.rank).then(self.tie_breaker.total_cmp(&other.tie_breaker))
     }
 }
 

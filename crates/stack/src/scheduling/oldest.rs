@@ -6,7 +6,7 @@ use super::{Candidate, Rank};
 /// PDUs do within RLC.
 #[inline]
 pub fn rank(candidate: &Candidate) -> Rank {
-    Rank(candidate.since.map_or(0.0, |since| since.as_nanos() as f64), 0.0)
+    Rank::new(candidate.since.map_or(0.0, |since| since.as_nanos() as f64))
 }
 
 #[cfg(test)]

@@ -16,5 +16,5 @@ pub fn memory(tti: Duration, mean_over: Duration) -> f64 {
 
 #[inline]
 pub fn rank(possible_blocks: u32, mean_blocks: f64) -> Rank {
-    Rank(-f64::from(possible_blocks) / mean_blocks.max(MIN_MEAN), 0.0)
+    Rank::new(-f64::from(possible_blocks) / mean_blocks.max(MIN_MEAN))
 }

@@ -26,7 +26,7 @@ impl RoundRobin {
     /// Distance of `ue` from the UE that is next in turn.
     #[inline]
     pub fn rank(&self, ue: UeId) -> Rank {
-        Rank(f64::from(ue.0.wrapping_sub(self.next)), 0.0)
+        Rank::new(f64::from(ue.0.wrapping_sub(self.next)))
     }
 
     #[inline]

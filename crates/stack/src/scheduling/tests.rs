@@ -56,8 +56,7 @@ impl Users {
 
     /// Serves users with `backlogs` in a TTI of `room` blocks. Returns the users in the order of service.
     fn serve(&mut self, now: Time, backlogs: &[u32], mut room: u32) -> Vec<UeId> {
-        let mut ready: Vec<UeId> =
-            (0..).map(UeId).zip(backlogs).filter(|(_, of)| **of > 0).map(|(ue, _)| ue).collect();
+        let mut ready = ues_with_backlog(backlogs);
         let mut order = Vec::new();
         while room > 0 {
             let candidate = |ue: UeId| {
@@ -83,6 +82,10 @@ impl Users {
     }
 }
 
+fn ues_with_backlog(backlogs: &[u32]) -> Vec<UeId> {
+    (0..).map(UeId).zip(backlogs).filter(|(_, blocks)| **blocks > 0).map(|(ue, _)| ue).collect()
+}
+
 proptest! {
     /// A user is never served after a user of a lower class with data in the same TTI unless its
     /// guaranteed rate is met. A user whose guaranteed rate is met is never served before one whose rate
@@ -106,18 +109,15 @@ proptest! {
             let now = Time::ZERO + TTI * number;
             let backlogs = &backlogs[..users.qos.len().min(backlogs.len())];
             let order = users.serve(now, backlogs, room);
-            let served_first = |first: UeId, second: UeId| {
-                let place = |ue| order.iter().position(|served| *served == ue).unwrap_or(order.len());
-                place(first) <= place(second)
-            };
-            let requesting: Vec<UeId> = (0..).map(UeId).zip(backlogs).filter(|(_, of)| **of > 0).map(|(ue, _)| ue).collect();
-            for &one in &requesting {
+            let position = |ue| order.iter().position(|served| *served == ue).unwrap_or(order.len());
+            let requesting = ues_with_backlog(backlogs);
+            for &ue in &requesting {
                 for &other in &requesting {
-                    let (class, is_met) = (users.qos[one.index()].class, users.is_rate_met(one, now));
+                    let (class, is_met) = (users.qos[ue.index()].class, users.is_rate_met(ue, now));
                     let (other_class, other_is_met) =
                         (users.qos[other.index()].class, users.is_rate_met(other, now));
                     if !is_met && (class < other_class || other_is_met) {
-                        prop_assert!(served_first(one, other), "{kind:?}: {order:?}");
+                        prop_assert!(position(ue) <= position(other), "{kind:?}: {order:?}");
                     }
                 }
             }

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! deadline_j = entry of SDU j into RLC + timeout * size_j / reference size
-//! left_j     = whole TTIs from now to deadline_j
-//! blocks     = max over j of ceil(blocks of SDUs 1 ... j / left_j)
+//! ttis_j     = whole TTIs from now to deadline_j
+//! blocks     = max over j of ceil(blocks of SDUs 1 ... j / ttis_j)
 //! ```
 
 use umts_units::{Bytes, Duration, Time};
@@ -91,10 +91,10 @@ pub fn blocks_in_time(
     let (mut blocks, mut max_needed) = (0, 1);
     for sdu in considered {
         blocks += sdu.blocks;
-        let left = deadline(config, sdu).saturating_since(now) / tti;
-        let needed = match (left, config.expired) {
+        let ttis = deadline(config, sdu).saturating_since(now) / tti;
+        let needed = match (ttis, config.expired) {
             (0, Expired::Largest) => largest,
-            (left, _) => blocks.div_ceil(u32::try_from(left.max(1)).unwrap_or(u32::MAX)),
+            (ttis, _) => blocks.div_ceil(u32::try_from(ttis.max(1)).unwrap_or(u32::MAX)),
         };
         max_needed = max_needed.max(needed);
         if max_needed >= largest {
@@ -107,5 +107,5 @@ pub fn blocks_in_time(
 /// Ranks by the deadline of the oldest SDU. UEs with only control PDUs precede all others.
 #[inline]
 pub fn rank(deadline: Option<Time>) -> Rank {
-    Rank(deadline.map_or(0.0, |deadline| deadline.as_nanos() as f64), 0.0)
+    Rank::new(deadline.map_or(0.0, |deadline| deadline.as_nanos() as f64))
 }

@@ -85,8 +85,8 @@ pub struct Browsing {
     /// The end that sends the data.
     sender: End,
     draws: Draws,
-    /// Remaining objects of the page, for later calls.
-    rest: VecDeque<u64>,
+    /// Sizes of the page's objects that later calls will fetch.
+    later_objects: VecDeque<u64>,
     call: Option<Call>,
     /// Number of connections opened so far.
     opened: u32,
@@ -136,7 +136,7 @@ impl Browsing {
             config: config.clone(),
             sender,
             draws: Draws::new(flow, streams),
-            rest: VecDeque::new(),
+            later_objects: VecDeque::new(),
             call: None,
             opened: 0,
             timer: None,
@@ -204,25 +204,28 @@ impl Browsing {
     /// The end that closes in reply to the other end: the receiver, except with persistent
     /// connections for requests, which the receiver closes first.
     fn answering_end(&self) -> End {
-        match self.config.request.is_some() && self.config.persistent {
-            true => self.sender,
-            false => self.sender.other(),
+        if self.config.request.is_some() && self.config.persistent {
+            self.sender
+        } else {
+            self.sender.other()
         }
     }
 
     /// Begins a packet call: all objects of a new page, or one object of the current page if each
     /// object is a call of its own. Pushes the objects or requests the first.
     fn begin_call(&mut self, now: Time) {
-        if self.rest.is_empty() {
-            self.draws.page(&self.config, &mut self.rest);
+        if self.later_objects.is_empty() {
+            self.draws.page(&self.config, &mut self.later_objects);
         }
-        let objects = if self.config.object_per_call { 1 } else { self.rest.len() };
+        let objects = if self.config.object_per_call { 1 } else { self.later_objects.len() };
         let segment_payload = self.draws.segment_payload(&self.config);
         // Sizes are rounded up to multiples of this.
-        let unit =
-            self.config.whole_segments.map_or(1, |of_tcp| u64::from(segment_payload.unwrap_or(of_tcp)));
+        let unit = match self.config.whole_segments {
+            Some(payload_of_tcp) => u64::from(segment_payload.unwrap_or(payload_of_tcp)),
+            None => 1,
+        };
         let pending: VecDeque<u64> =
-            self.rest.drain(..objects).map(|size| size.next_multiple_of(unit)).collect();
+            self.later_objects.drain(..objects).map(|size| size.next_multiple_of(unit)).collect();
         self.call = Some(Call {
             since: now,
             segment_payload,
@@ -283,14 +286,14 @@ impl Browsing {
             }
             let busy = call.connections.iter().filter(|transfer| transfer.is_busy).count();
             let idle = call.connections.iter().position(|transfer| !transfer.is_busy);
-            let at = match idle.filter(|_| self.config.persistent) {
-                Some(at) => at,
+            let index = match idle.filter(|_| self.config.persistent) {
+                Some(index) => index,
                 None if busy < max_connections => self.open(),
                 None => break,
             };
             let call = self.call.as_mut().expect("a call is in progress");
             let object = call.pending.pop_front().expect("an object is pending");
-            let transfer = &mut call.connections[at];
+            let transfer = &mut call.connections[index];
             (transfer.object, transfer.delivered, transfer.requested) = (object, 0, 0);
             (transfer.is_busy, transfer.is_acked) = (true, false);
             let (connection, end) = (transfer.connection, self.sender.other());
@@ -359,7 +362,7 @@ impl Browsing {
             return;
         }
         let Some(mut call) = self.call.take() else { return };
-        self.rest.clear();
+        self.later_objects.clear();
         call.connections.retain(|transfer| transfer.connection != connection);
         self.close(&call.connections, self.answering_end().other());
         self.pause(now);

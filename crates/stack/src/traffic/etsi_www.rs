@@ -256,8 +256,8 @@ mod tests {
         // and about 35 in 10 s, with a mean of 17.7. 63 is the square root of the number of users.
         let expected = 4_000.0 * 40.0 * 250.0 / cycle;
         assert!((datagrams / expected - 1.0_f64).abs() < 4.0 * 85.0 / 70.0 / 63.0, "{datagrams} {expected}");
-        for part in bytes {
-            let ratio = part / (4_000.0 * 10.0 * 250.0 * 225.6 / cycle);
+        for bytes_in_10_s in bytes {
+            let ratio = bytes_in_10_s / (4_000.0 * 10.0 * 250.0 * 225.6 / cycle);
             assert!((ratio - 1.0_f64).abs() < 4.0 * 35.0 / 17.7 / 63.0, "{ratio}");
         }
     }

@@ -20,10 +20,18 @@ pub const SIGNALLING_BLOCK: u32 = 129;
 pub struct Connection {
     config: Arc<ConnectionConfig>,
     update: Option<CellUpdate>,
-    /// The supervised radio link of a DCH, and the end of its next frame.
-    link: Option<(RadioLinkSupervision, Time)>,
+    /// The supervised radio link of a DCH.
+    link: Option<SupervisedLink>,
     /// Next wake-up for the cell update or the radio link.
     pub wake: Wakeup,
+}
+
+/// A radio link under supervision.
+#[derive(Debug)]
+struct SupervisedLink {
+    supervision: RadioLinkSupervision,
+    /// End of the current frame.
+    frame_end: Time,
 }
 
 impl Connection {
@@ -52,8 +60,10 @@ impl Connection {
     /// Otherwise stops supervision.
     pub fn supervise(&mut self, now: Time, has_dch: bool) {
         let is_supervised = has_dch && self.config.radio_link.is_some();
-        self.link =
-            is_supervised.then(|| (RadioLinkSupervision::default(), (now + FRAME).round_up_to(FRAME)));
+        self.link = is_supervised.then(|| SupervisedLink {
+            supervision: RadioLinkSupervision::default(),
+            frame_end: (now + FRAME).round_up_to(FRAME),
+        });
     }
 
     /// Stops supervision of the radio link.
@@ -64,7 +74,7 @@ impl Connection {
     /// When [`handle_update`](Self::handle_update) or [`handle_frame`](Self::handle_frame) is due.
     pub fn poll_timeout(&self) -> Option<Time> {
         let update = self.update.as_ref().map(CellUpdate::poll_timeout);
-        update.or(self.link.map(|(_, at)| at))
+        update.or(self.link.as_ref().map(|link| link.frame_end))
     }
 
     /// Executes the next step of the cell update if it is due. The UE neither sends nor receives before
@@ -90,8 +100,8 @@ impl Connection {
     /// would have lost a block in the frame. Returns whether the link has failed.
     pub fn handle_frame(&mut self, now: Time, is_bad: impl FnOnce() -> bool) -> bool {
         let Some(config) = &self.config.radio_link else { return false };
-        let Some((link, at)) = self.link.as_mut().filter(|(_, at)| *at <= now) else { return false };
-        *at = now + FRAME;
-        link.handle_frame(now, is_bad(), config)
+        let Some(link) = self.link.as_mut().filter(|link| link.frame_end <= now) else { return false };
+        link.frame_end = now + FRAME;
+        link.supervision.handle_frame(now, is_bad(), config)
     }
 }

@@ -78,7 +78,7 @@ pub struct UeContext {
     shown: [u64; 2],
     /// Number of RLC re-establishments, modulo 2^16. Block sets of earlier epochs are ignored.
     pub epoch: u16,
-    /// Whether the air is cut: no block arrives.
+    /// Whether the air is cut: no transmission is received, in either direction.
     pub is_cut: bool,
     /// Supervision of the RRC connection.
     pub connection: Connection,

@@ -86,13 +86,12 @@ impl Control {
         self.former.iter_mut().flatten().map(move |channels| &mut channels[direction.index()])
     }
 
-    /// Stores the former channels `before`, and notes that the channels with this number are in
-    /// use.
-    pub fn keep(&mut self, number: usize, before: [UeChannel; 2]) {
+    /// Stores the former channels, and notes that the channels with this number are in use.
+    pub fn keep(&mut self, number: usize, former: [UeChannel; 2]) {
         if self.former.len() <= self.in_use {
             self.former.resize_with(self.in_use + 1, || None);
         }
-        self.former[self.in_use] = Some(before);
+        self.former[self.in_use] = Some(former);
         self.in_use = number;
     }
 }

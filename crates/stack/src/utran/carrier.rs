@@ -19,6 +19,7 @@ use crate::nodeb::Iub;
 use crate::radio::mac::{Channel, TransportFormat};
 use crate::radio::phy::Lost;
 use crate::rnc::multicell::Multicell;
+use crate::scheduling::Scheduler;
 use crate::trace::TraceEvent;
 use crate::ue::ChannelConfig;
 
@@ -79,7 +80,8 @@ impl Carriers {
             format: channel.format,
             iub: cell.iub,
         };
-        let mac = CarrierMac::new(cell, (channel.scheduler, self.has_levels), &config, streams);
+        let new_scheduler = if self.has_levels { Scheduler::new } else { Scheduler::of_one_level };
+        let mac = CarrierMac::new(cell, new_scheduler(channel.scheduler), &config, streams);
         let id = self.push(config, mac);
         self.numbers.insert(key, id);
         id

@@ -10,7 +10,7 @@ use crate::mac::{Below, CarrierConfig, Dedicated, Mac, MacE, MacHs, PrivateRach,
 use crate::radio::mac::{Channel, RachAccess};
 use crate::rnc::multicell::{Handover, Multicell};
 use crate::rnc::tdd::MacTdd;
-use crate::scheduling::{Scheduler, SchedulerKind, UserSchedulers};
+use crate::scheduling::{Scheduler, UserSchedulers};
 use crate::trace::TraceEvent;
 use crate::ue::UeContext;
 use crate::{Context, EventContext};
@@ -45,14 +45,9 @@ macro_rules! on_mac {
 }
 
 impl CarrierMac {
-    /// The MAC for a channel of this configuration in `cell`. `has_levels`: UEs can differ in their
-    /// priority level.
-    pub fn new(
-        cell: &CellConfig,
-        (scheduler, has_levels): (SchedulerKind, bool),
-        config: &CarrierConfig,
-        streams: &Streams,
-    ) -> Self {
+    /// The MAC for a channel of this configuration in `cell`. Only channels that UEs share use
+    /// `scheduler`.
+    pub fn new(cell: &CellConfig, scheduler: Scheduler, config: &CarrierConfig, streams: &Streams) -> Self {
         let draws = |purpose: &str| -> AddressedStream {
             streams.addressed(&format!("cell{}/{purpose}", config.cell.0))
         };
@@ -64,8 +59,7 @@ impl CarrierMac {
             (Channel::EDch, _, _) => CarrierMac::E(Box::new(MacE::new(cell.e_dch.clone(), streams))),
             (Channel::Dch, _, _) => CarrierMac::Dedicated(Dedicated::default()),
             (Channel::Dsch, _, _) | (Channel::Fach, FachMode::Pull, _) => {
-                let new = if has_levels { Scheduler::new } else { Scheduler::of_one_level };
-                CarrierMac::Shared(Shared::new(new(scheduler)))
+                CarrierMac::Shared(Shared::new(scheduler))
             }
             (Channel::Fach, FachMode::PerUePush { nodeb_queue, jitter }, _) => {
                 CarrierMac::Pushed(Pushed::new(nodeb_queue, jitter, draws("fach/jitter")))

@@ -14,6 +14,16 @@ impl Utran {
         control.kept_channels(direction).for_each(|channel| channel.errors.set_rate(bler));
     }
 
+    /// Block error ratio of a UE in `direction`, if the UE has independent errors or none.
+    pub fn block_error_rate(&self, ue: UeId, direction: Direction) -> Option<f64> {
+        self.ues[ue].channels[direction.index()].errors.rate()
+    }
+
+    /// Whether the air of a UE is cut.
+    pub fn is_cut(&self, ue: UeId) -> bool {
+        self.ues[ue].is_cut
+    }
+
     /// Cuts the air of a UE, or restores it. No block and no signalling message arrives meanwhile.
     pub fn set_cut(&mut self, ue: UeId, is_cut: bool) {
         let context = &mut self.ues[ue];

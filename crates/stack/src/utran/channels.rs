@@ -90,9 +90,9 @@ impl Utran {
             };
             factory.channels(ue, context.cell, number, control.dch(number - 1), &control.errors)
         });
-        let before = std::mem::replace(&mut context.channels, channels);
+        let former = std::mem::replace(&mut context.channels, channels);
         let is_cut = context.is_cut;
         context.channels.iter_mut().for_each(|channel| channel.errors.set_cut(is_cut));
-        control.keep(number, before);
+        control.keep(number, former);
     }
 }

@@ -11,7 +11,7 @@ use crate::packet::Packet;
 use crate::radio::air::{Transmission, TransmittedSet};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::Rlc;
-use crate::trace::{DropPlace, TraceEvent};
+use crate::trace::{Channel, DropPlace, TraceEvent};
 
 impl Utran {
     /// Receives a transmission. Each of its block sets must be passed to [`deliver`](Self::deliver), and then
@@ -34,7 +34,9 @@ impl Utran {
         let (ue, direction, channel) = (sent.ue, transmission.direction, transmission.channel);
         let context = &mut self.ues[ue];
         let blocks = sent.set.blocks;
-        let lost = if context.is_cut { Lost::all(blocks) } else { sent.lost };
+        // HARQ of an HS-DSCH and of an E-DCH has accounted for the cut.
+        let has_harq = matches!(channel, Channel::HsDsch | Channel::EDch);
+        let lost = if context.is_cut && !has_harq { Lost::all(blocks) } else { sent.lost };
         let errors = lost.count();
         ctx.cx.record(|| TraceEvent::BlocksReceived { ue, direction, channel, blocks, errors });
         let (set, stage) = (&sent.set, Stage::Arrives(lost));

@@ -24,12 +24,17 @@
 //! SDU that crosses the end of a round is shown completely in the round in which it ends. Comments
 //! describe these changes.
 //!
+//! **Iub.** `iub.pcapng` has the frames of the Iub of users with an HS-DSCH or an E-DCH ([`iub`]), for
+//! credits, HARQ retransmissions and TSNs.
+//!
 //! The payload is the content of the IP capture: headers and zeros. If the model counts a SYN
 //! without its options, its SDU is the same packet without options.
 
 mod air;
 mod delivery;
 mod exported;
+mod fp_hint;
+mod iub;
 mod mac;
 mod packets;
 mod sdu_parts;
@@ -51,6 +56,7 @@ use umts_units::Time;
 
 use self::air::Block;
 use self::delivery::{Delivery, DeliveryFrame};
+use self::iub::{EDchBlock, IubCapture};
 use super::CaptureError;
 use super::file::{CaptureFile, Frame};
 
@@ -61,6 +67,8 @@ pub(super) struct RlcCaptures {
     files: [Files; 2],
     /// By direction and UE.
     bearers: [Vec<Option<Bearer>>; 2],
+    /// Frames of the Iub, if a user has an HS-DSCH or an E-DCH.
+    iub: Option<IubCapture>,
     /// The next packet to enter RLC.
     entering: Option<(PacketId, Vec<u8>)>,
 }
@@ -83,8 +91,13 @@ struct Bearer {
 }
 
 impl RlcCaptures {
-    /// Creates the files. `None` if no bearer can be captured.
-    pub fn create(folder: &Path, encodings: &[Option<Encoding>]) -> Result<Option<Self>, CaptureError> {
+    /// Creates the files. `None` if no bearer can be captured. `has_iub`: whether a user has an HS-DSCH or an
+    /// E-DCH.
+    pub fn create(
+        folder: &Path,
+        encodings: &[Option<Encoding>],
+        has_iub: bool,
+    ) -> Result<Option<Self>, CaptureError> {
         if encodings.iter().all(Option::is_none) {
             return Ok(None);
         }
@@ -106,6 +119,7 @@ impl RlcCaptures {
         Ok(Some(RlcCaptures {
             files: [files(Direction::Downlink)?, files(Direction::Uplink)?],
             bearers: [bearers(Direction::Downlink), bearers(Direction::Uplink)],
+            iub: has_iub.then(|| IubCapture::create(folder, &interfaces)).transpose()?,
             entering: None,
         }))
     }
@@ -121,7 +135,8 @@ impl RlcCaptures {
             }
         }
         let [down, up] = self.files;
-        Ok(vec![down.air, down.delivery, up.air, up.delivery])
+        let iub = self.iub.map(IubCapture::into_file);
+        Ok([down.air, down.delivery, up.air, up.delivery].into_iter().chain(iub).collect())
     }
 
     /// Stores the octets of a packet that is about to enter RLC.
@@ -178,7 +193,42 @@ impl RlcCaptures {
             Detail::Skipped { ue, direction, first, count, ends } => {
                 self.deliver(ue, direction, |delivery| delivery.skip(at, first, count, ends))
             }
-            Detail::HsCredits { .. } | Detail::Slot { .. } | Detail::Discarded { .. } => Ok(()),
+            Detail::HsRequest { ue, .. }
+            | Detail::HsCredits { ue, .. }
+            | Detail::HsPdusSent { ue, .. }
+            | Detail::EDchFrame { ue, .. } => self.iub_frame(at, ue, detail),
+            Detail::Slot { .. } | Detail::Discarded { .. } => Ok(()),
+        }
+    }
+
+    /// Writes the frame of the Iub that `detail` describes.
+    fn iub_frame(&mut self, at: Time, ue: UeId, detail: &Detail<'_>) -> Result<(), CaptureError> {
+        let direction = match detail {
+            Detail::EDchFrame { .. } => Direction::Uplink,
+            _ => Direction::Downlink,
+        };
+        let Some(bearer) = self.bearers[direction.index()].get(ue.index()).and_then(Option::as_ref) else {
+            return Ok(());
+        };
+        let Some(iub) = &mut self.iub else { return Ok(()) };
+        let encoding = bearer.composer.encoding();
+        match *detail {
+            Detail::HsRequest { buffer, priority, .. } => {
+                iub.write_request(at, ue, encoding, (buffer, priority))
+            }
+            Detail::HsCredits { credits, interval, priority, .. } => {
+                iub.write_allocation(at, ue, encoding, (credits, interval, priority))
+            }
+            Detail::HsPdusSent { buffer, priority, .. } => {
+                let sets = iub.take_leaving(ue).into_iter();
+                let blocks: Vec<_> = sets.flat_map(|serial| bearer.blocks_of(serial)).cloned().collect();
+                iub.write_hs_data(at, ue, encoding, &blocks, (buffer, priority))
+            }
+            Detail::EDchFrame { set, tsn, tti, retransmissions, .. } => {
+                let block = EDchBlock { tsn, tti, retransmissions };
+                iub.write_e_dch_data(at, ue, encoding, bearer.blocks_of(set.serial), block)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -199,6 +249,9 @@ impl RlcCaptures {
             Stage::Leaves => {
                 let blocks = bearer.describe(set, (channel, at));
                 bearer.in_transit.insert(set.serial, blocks);
+                if let Some(iub) = self.iub.as_mut().filter(|_| channel == Channel::HsDsch) {
+                    iub.leave(ue, set.serial);
+                }
             }
             Stage::Dropped => {
                 bearer.in_transit.remove(&set.serial);
@@ -259,6 +312,11 @@ impl Bearer {
             in_transit: BTreeMap::new(),
             delivery: Delivery::new(ue, direction, encoding),
         }
+    }
+
+    /// The blocks of a set that has left RLC and has not arrived.
+    fn blocks_of(&self, serial: u64) -> &[Block] {
+        self.in_transit.get(&serial).map_or(&[], Vec::as_slice)
     }
 
     /// The blocks of a set that leaves, with octets and comments.

@@ -157,17 +157,18 @@ fn torus_distances_are_symmetric_and_minimal() {
     let [width, height] = layout.size();
     let mut stream = Streams::new(3, 0).stream("places");
     for _ in 0..20_000 {
-        let [a, b] = [(); 2].map(|()| layout.at([stream.uniform(), stream.uniform()]));
-        let distance = layout.vector(a, b).squared();
-        assert_eq!(distance, layout.vector(b, a).squared());
+        let [from, to] = [(); 2].map(|()| layout.at([stream.uniform(), stream.uniform()]));
+        let distance = layout.vector(from, to).squared();
+        assert_eq!(distance, layout.vector(to, from).squared());
+        // Places of the neighbouring copies of the area that are the same place as `to`.
         let images = (-1..=1).flat_map(|column| (-1..=1).map(move |row| (f64::from(column), f64::from(row))));
         let minimum = images
             .map(|(column, row)| {
-                let (x, y) = (b.x + column * width - a.x, b.y + row * height - a.y);
+                let (x, y) = (to.x + column * width - from.x, to.y + row * height - from.y);
                 x * x + y * y
             })
             .fold(f64::INFINITY, f64::min);
-        assert!((distance - minimum).abs() <= 1e-6, "{a:?} {b:?}: {distance} {minimum}");
+        assert!((distance - minimum).abs() <= 1e-6, "{from:?} {to:?}: {distance} {minimum}");
     }
 }
 

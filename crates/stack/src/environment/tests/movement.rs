@@ -43,10 +43,14 @@ fn places_and_shadows_depend_only_on_user_and_time() {
 
 #[test]
 fn user_and_seed_determine_the_start() {
-    let first = |seed, id| measured_at(&environment(10.0, seed), id, &[500]).remove(0);
-    assert_eq!(first(1, 1), first(1, 1));
-    assert_ne!(first(1, 1).0, first(1, 2).0);
-    assert_ne!(first(1, 1).0, first(2, 1).0);
+    let place_and_gains = |seed, id| measured_at(&environment(10.0, seed), id, &[500]).remove(0);
+    let place_of = |seed, id| {
+        let (place, _) = place_and_gains(seed, id);
+        place
+    };
+    assert_eq!(place_and_gains(1, 1), place_and_gains(1, 1));
+    assert_ne!(place_of(1, 1), place_of(1, 2));
+    assert_ne!(place_of(1, 1), place_of(2, 1));
 }
 
 /// A mobile that appears later takes the same path later.
@@ -76,8 +80,9 @@ fn legs_are_straight_and_one_in_five_ends_in_a_turn_of_up_to_45_degrees() {
             assert!((libm::sqrt(step.squared()) - 20.0).abs() < 1e-6, "a leg is a straight line of 20 m");
             let now = libm::atan2(step.y, step.x);
             if let Some(heading) = heading.replace(now) {
-                let turn = (now - heading + 9.5 * std::f64::consts::TAU) % std::f64::consts::TAU
-                    - std::f64::consts::PI;
+                // From -π to π.
+                let half_turn = std::f64::consts::PI;
+                let turn = (now - heading + half_turn).rem_euclid(2.0 * half_turn) - half_turn;
                 assert!(turn.abs() <= std::f64::consts::FRAC_PI_4 + 1e-6, "{turn}");
                 legs += 1;
                 turns += u32::from(turn.abs() > 1e-9);
@@ -100,7 +105,8 @@ fn legs_are_straight_and_one_in_five_ends_in_a_turn_of_up_to_45_degrees() {
 #[test]
 fn vehicular_mobiles_stay_uniformly_distributed() {
     let environment = environment(0.0, 6);
-    // χ² of the number of mobiles per hexagon. 20,000 mobiles in 36 cells are 555.6 per cell.
+    // χ² of the number of mobiles per hexagon.
+    let expected = 20_000.0 / 36.0;
     let chi_square = |millis| {
         let mut cells = [0u32; 36];
         for id in 0..20_000 {
@@ -110,7 +116,7 @@ fn vehicular_mobiles_stay_uniformly_distributed() {
         }
         cells
             .iter()
-            .map(|&count| (f64::from(count) - 555.6) * (f64::from(count) - 555.6) / 555.6)
+            .map(|&count| (f64::from(count) - expected) * (f64::from(count) - expected) / expected)
             .sum::<f64>()
     };
     // The 99.9 % quantile of χ² with 35 degrees of freedom is 66.6.

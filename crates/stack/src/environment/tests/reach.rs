@@ -4,7 +4,8 @@ use umts_units::Duration;
 
 use super::*;
 
-const LONG: Duration = Duration::from_secs(1_200);
+/// Length of a drive.
+const DRIVE: Duration = Duration::from_secs(1_200);
 
 /// 36 sites 1.5 km apart on a torus of 9 km by 7.8 km.
 fn wide(reach: Option<Length>, deviation_db: f64) -> Environment {
@@ -27,7 +28,7 @@ fn compare(id: u64, interval: Duration, reach: Option<Length>, mut check: impl F
     let [mut limited, mut unlimited] =
         [&near, &all].map(|environment| environment.appear(id, &driving, None, Time::ZERO));
     let mut now = Time::ZERO;
-    while now < Time::ZERO + LONG {
+    while now < Time::ZERO + DRIVE {
         near.measure(&mut limited, now);
         all.measure(&mut unlimited, now);
         check(&limited, &unlimited);
@@ -47,14 +48,14 @@ fn reach_keeps_near_gains_and_spreads_the_rest_evenly() {
             |limited, unlimited| {
                 assert_eq!(limited.place(), unlimited.place());
                 let (near, all) = (limited.gains(), unlimited.gains());
-                let (_, rest) = near
-                    .iter()
-                    .map(|(cell, gain)| (cell, gain - all.of(CellId(cell as u16))))
-                    .next()
-                    .expect("some");
-                assert!(rest > 0.0 && rest < near.of(near.best()) / 10.0, "{rest}");
+                let (first_cell, first_gain) = near.iter().next().expect("a site is within reach");
+                let share_of_far_gain = first_gain - all.of(CellId(first_cell as u16));
+                assert!(
+                    share_of_far_gain > 0.0 && share_of_far_gain < near.of(near.best()) / 10.0,
+                    "{share_of_far_gain}"
+                );
                 for (cell, gain) in near.iter() {
-                    let expected = all.of(CellId(cell as u16)) + rest;
+                    let expected = all.of(CellId(cell as u16)) + share_of_far_gain;
                     assert!(
                         (gain / expected - 1.0).abs() < 1e-9,
                         "cell {cell} of {id}: {gain}, not {expected}"
@@ -65,12 +66,12 @@ fn reach_keeps_near_gains_and_spreads_the_rest_evenly() {
                 previous = near.sites().numbers().to_vec();
             },
         );
-        let measurements = (LONG.as_nanos() / 1_000_000).div_ceil(interval);
-        // The area of a site is 1.949 km².
-        let expected = std::f64::consts::PI * 6.25 / 1.949;
+        let measurements = (DRIVE.as_nanos() / 1_000_000).div_ceil(interval);
+        // Area within the reach of 2.5 km, divided by the area of a site, in km².
+        let expected = std::f64::consts::PI * 2.5 * 2.5 / 1.949;
         assert!(
             (sites_in_reach as f64 / measurements as f64 - expected).abs() < 1.0,
-            "{sites_in_reach} in {measurements} looks"
+            "{sites_in_reach} in {measurements} measurements"
         );
         assert!(changes > 4, "{changes}");
     }
@@ -85,21 +86,22 @@ fn reach_keeps_the_mean_gain_of_far_sites() {
     {
         let [near, all] =
             [Some(Length::from_millimetres(2_000_000)), None].map(|reach| wide(reach, deviation_db));
-        let (mut sum, mut sum_of_far) = (0.0, 0.0);
+        let (mut sum_of_added, mut sum_of_far) = (0.0, 0.0);
         for id in 0..mobiles {
             let [limited, unlimited] = [&near, &all].map(|environment| still(environment, id));
-            let (mut rest, mut far_gain) = (0.0, 0.0);
+            // The gain that the reach adds to near cells, and the gain of the cells out of reach.
+            let (mut added, mut far_gain) = (0.0, 0.0);
             for (cell, gain) in unlimited.gains().iter() {
-                let sites_in_reach = limited.gains().of(CellId(cell as u16));
-                if sites_in_reach > 0.0 { rest += sites_in_reach - gain } else { far_gain += gain }
+                let limited_gain = limited.gains().of(CellId(cell as u16));
+                if limited_gain > 0.0 { added += limited_gain - gain } else { far_gain += gain }
             }
-            assert!((rest / far_gain - 1.0).abs() < max_difference, "{id}: {rest} instead of {far_gain}");
-            sum += rest;
+            assert!((added / far_gain - 1.0).abs() < max_difference, "{id}: {added} instead of {far_gain}");
+            sum_of_added += added;
             sum_of_far += far_gain;
         }
         assert!(
-            (sum / sum_of_far - 1.0).abs() < tolerance,
-            "{deviation_db} dB: {sum} instead of {sum_of_far}"
+            (sum_of_added / sum_of_far - 1.0).abs() < tolerance,
+            "{deviation_db} dB: {sum_of_added} instead of {sum_of_far}"
         );
     }
 }

@@ -34,23 +34,25 @@ fn assert_covariance(products: impl Iterator<Item = f64>, expected: f64) {
 
 #[test]
 fn correlation_is_one_half_at_20_metres_and_a_quarter_at_40() {
-    let values_of_mobiles: Vec<_> =
-        (0..MOBILES).map(|id| shadows(id, &[3.75, 5.0, 23.75, 43.75, 103.75])).collect();
-    let points = 1.0 / shadowing::POINTS as f64;
-    for (at, expected) in [(0, 1.0), (1, libm::exp2(-points)), (2, 0.5), (3, 0.25), (4, 0.031_25)] {
-        assert_covariance(values_of_mobiles.iter().map(|values| values[0][1] * values[at][1]), expected);
+    // One point, then one, two and five decorrelation distances after the first distance.
+    let travelled = [3.75, 5.0, 23.75, 43.75, 103.75];
+    let mobiles: Vec<_> = (0..MOBILES).map(|id| shadows(id, &travelled)).collect();
+    let one_point = libm::exp2(-1.0 / shadowing::POINTS as f64);
+    for (distance, expected) in [1.0, one_point, 0.5, 0.25, 0.031_25].into_iter().enumerate() {
+        assert_covariance(mobiles.iter().map(|shadows| shadows[0][1] * shadows[distance][1]), expected);
     }
     // The standard deviation is the same at knots and between them.
-    for at in 0..5 {
-        assert_covariance(values_of_mobiles.iter().map(|values| values[at][0] * values[at][0]), 1.0);
+    for distance in 0..travelled.len() {
+        assert_covariance(mobiles.iter().map(|shadows| shadows[distance][0] * shadows[distance][0]), 1.0);
     }
 }
 
 #[test]
 fn shadows_of_two_sites_have_a_correlation_of_one_half() {
-    let values_of_mobiles: Vec<_> = (0..MOBILES).map(|id| shadows(id, &[11.0])[0]).collect();
-    for (one, other, expected) in [(0, 1, 0.5), (1, 3, 0.5), (2, 2, 1.0)] {
-        assert_covariance(values_of_mobiles.iter().map(|values| values[one] * values[other]), expected);
+    let mobiles: Vec<_> = (0..MOBILES).map(|id| shadows(id, &[11.0])[0]).collect();
+    for (first_site, second_site, expected) in [(0, 1, 0.5), (1, 3, 0.5), (2, 2, 1.0)] {
+        let products = mobiles.iter().map(|shadows| shadows[first_site] * shadows[second_site]);
+        assert_covariance(products, expected);
     }
 }
 

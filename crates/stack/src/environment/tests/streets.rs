@@ -5,6 +5,14 @@ use umts_units::Duration;
 use super::super::street_loss::StreetLoss;
 use super::*;
 
+/// At 2 GHz, in metres.
+const WAVELENGTH: f64 = 0.149_896_229;
+
+/// Loss in dB over this distance in free space.
+fn free_space_loss(metres: f64) -> f64 {
+    20.0 * libm::log10(4.0 * std::f64::consts::PI * metres / WAVELENGTH)
+}
+
 /// 8 by 6 blocks of 200 m, with streets of 30 m.
 fn town(border: Border) -> Streets {
     Streets { blocks: [8, 6], block: 200.0, width: 30.0, border }
@@ -59,8 +67,8 @@ fn street_losses_match_worked_examples() {
         // Two corners, sections of 115, 230 and 115 m. Apparent distance: 800,572.5 m.
         (place(middle(2), line(4)), 160.25),
     ] {
-        let is = loss(&environment, 0, at);
-        assert!((is - expected).abs() < 0.006, "{at:?}: {is} instead of {expected}");
+        let computed = loss(&environment, 0, at);
+        assert!((computed - expected).abs() < 0.006, "{at:?}: {computed} instead of {expected}");
     }
 }
 
@@ -70,8 +78,9 @@ fn a_station_on_a_crossing_has_one_corner_to_the_next_street() {
     let environment = losses(Border::Reflect, &[place(line(2), line(3))], |_| ());
     let config = StreetLossConfig::default();
     let apparent = config.apparent_distance(&[230.0, 230.0]);
+    // k_1 = 1 and k_2 = 1 + 0.5 · 230, so d = 230 + 230 + 0.5 · 230². The breakpoint is at 300 m.
     assert!((apparent - (460.0 + 0.5 * 230.0 * 230.0) * (460.0 / 300.0)).abs() < 1e-6, "{apparent}");
-    let expected = 20.0 * libm::log10(4.0 * std::f64::consts::PI * apparent / 0.149_896_229);
+    let expected = free_space_loss(apparent);
     // The diagonally opposite crossing: one corner by either street.
     assert!((loss(&environment, 0, place(line(3), line(4))) - expected).abs() < 1e-4);
     // Line of sight along both streets.
@@ -82,17 +91,17 @@ fn a_station_on_a_crossing_has_one_corner_to_the_next_street() {
 #[test]
 fn breakpoint_corner_and_roof_parameters_take_effect() {
     let station = [place(middle(2), line(3))];
-    let far = place(middle(2) + 600.0, line(3));
-    let [never, corner] = [
-        losses(Border::Reflect, &station, |streets| streets.breakpoint = None),
-        losses(Border::Reflect, &station, |streets| streets.corner = 0.0),
-    ];
-    assert!((loss(&never, 0, far) - 94.03).abs() < 0.01, "free space at any distance");
-    assert!((loss(&corner, 0, place(line(3), line(3) + 115.0)) - 85.70).abs() < 0.01, "no corners");
-    let roofs = losses(Border::Reflect, &station, |streets| streets.over_roofs = true);
-    let behind = loss(&roofs, 0, place(middle(2), line(4)));
-    assert!((behind - (24.0 + 45.0 * libm::log10(250.0))).abs() < 1e-6, "{behind} over the roofs");
-    assert!((loss(&roofs, 0, far) - 100.05).abs() < 0.01, "in sight it is the street");
+    let in_sight = place(middle(2) + 600.0, line(3));
+    let without_breakpoint = losses(Border::Reflect, &station, |streets| streets.breakpoint = None);
+    assert!((loss(&without_breakpoint, 0, in_sight) - free_space_loss(600.0)).abs() < 0.01);
+    let without_corners = losses(Border::Reflect, &station, |streets| streets.corner = 0.0);
+    let around_a_corner = loss(&without_corners, 0, place(line(3), line(3) + 115.0));
+    assert!((around_a_corner - 85.70).abs() < 0.01, "{around_a_corner}");
+    let with_roofs = losses(Border::Reflect, &station, |streets| streets.over_roofs = true);
+    let next_street = loss(&with_roofs, 0, place(middle(2), line(4)));
+    // 230 m away, plus the 20 m of the formula.
+    assert!((next_street - (24.0 + 45.0 * libm::log10(250.0))).abs() < 1e-6, "{next_street}");
+    assert!((loss(&with_roofs, 0, in_sight) - 100.05).abs() < 0.01, "in sight the street has less loss");
 }
 
 /// Holds in any part of a house, for propagation along streets and over the roofs. The penetration
@@ -120,7 +129,7 @@ fn indoor_loss_is_the_loss_outside_the_nearest_wall_plus_penetration() {
     }
     let environment = losses(Border::Reflect, &[place(middle(2), line(3))], |_| ());
     let length = libm::sqrt(40.0 * 40.0 + 15.0 * 15.0);
-    let expected = 20.0 * libm::log10(4.0 * std::f64::consts::PI * length / 0.149_896_229) + 12.0;
+    let expected = free_space_loss(length) + 12.0;
     let inside = loss(&environment, 0, place(middle(2) + 40.0, line(3) + 35.0));
     assert!((inside - expected).abs() < 1e-4, "{inside} instead of {expected}");
 }
@@ -137,9 +146,8 @@ fn street_losses_are_symmetric_and_at_least_free_space() {
             let [there, back] = [loss(&environment, 0, ends[1]), loss(&environment, 1, ends[0])];
             assert!((there - back).abs() < 1e-6, "{ends:?}: {there} and {back}");
             let metres = libm::sqrt(environment.layout().vector(ends[0], ends[1]).squared());
-            // Free space at 2 GHz, with a minimum distance of 1 m.
-            let free_space = 38.462 + 20.0 * libm::log10(metres.max(1.0));
-            assert!(there > free_space - 0.01, "{ends:?}: {there}");
+            // The minimum distance is 1 m.
+            assert!(there > free_space_loss(metres.max(1.0)) - 0.01, "{ends:?}: {there}");
         }
     }
 }
@@ -154,9 +162,10 @@ fn paths_with_more_corners_have_more_loss() {
         let direct = config.apparent_distance(&[x, y]);
         for turn in 0..=right {
             for rise in 1..=up {
-                let previous = 115.0 + 230.0 * f64::from(turn);
-                let risen = 230.0 * f64::from(rise);
-                let zigzag = config.apparent_distance(&[previous, risen, x - previous, y - risen]);
+                let first_right = 115.0 + 230.0 * f64::from(turn);
+                let first_up = 230.0 * f64::from(rise);
+                let zigzag =
+                    config.apparent_distance(&[first_right, first_up, x - first_right, y - first_up]);
                 assert!(zigzag >= direct - 1e-9, "{turn} {rise}: {zigzag} {direct}");
             }
         }
@@ -217,28 +226,30 @@ fn random_places_are_uniform_along_street_middles() {
         let layout = Layout::in_streets(town(border), Stations::Crossings, 2);
         let streets = layout.streets().expect("it has some");
         let mut along_x = 0;
-        let mut parts = [0u32; 10];
+        // Places in each tenth of a period along their street.
+        let mut places_in_tenth = [0u32; 10];
         for id in 0..20_000 {
             let draws = Streams::new(5, 0).addressed("points").tti(id);
             let at = layout.anywhere([draws.uniform(0), draws.uniform(1)]);
             let spot = streets.spot(at);
-            let apart = spot.lines.into_iter().zip([at.y, at.x]);
-            assert!(
-                apart.flat_map(|(line, at)| line.map(|line| (line - at).abs())).any(|apart| apart < 1e-6)
-            );
+            let is_in_the_middle =
+                |(line, across): (Option<f64>, f64)| line.is_some_and(|line| (line - across).abs() < 1e-6);
+            assert!(spot.lines.into_iter().zip([at.y, at.x]).any(is_in_the_middle));
             assert_eq!(layout.within(at), at);
             let is_along_x = spot.lines[0].is_some_and(|line| (line - at.y).abs() < 1e-6);
             along_x += u32::from(is_along_x);
-            parts[((if is_along_x { at.x } else { at.y } - 15.0).rem_euclid(230.0) / 23.0) as usize % 10] +=
-                1;
+            let along = if is_along_x { at.x } else { at.y };
+            places_in_tenth[((along - line(0)).rem_euclid(230.0) / 23.0) as usize % 10] += 1;
         }
         let share = if border == Border::Torus { 0.5 } else { 8.0 * 7.0 / (8.0 * 7.0 + 6.0 * 9.0) };
         let error = 3.0 * libm::sqrt(share * (1.0 - share) / 20_000.0);
         assert!((f64::from(along_x) / 20_000.0 - share).abs() < error, "{along_x}");
-        let spread =
-            parts.iter().map(|&count| (f64::from(count) - 2_000.0) * (f64::from(count) - 2_000.0) / 2_000.0);
+        let expected = 20_000.0 / 10.0;
+        let chi_square = places_in_tenth
+            .iter()
+            .map(|&count| (f64::from(count) - expected) * (f64::from(count) - expected) / expected);
         // The 99.9 % quantile of χ² with 9 degrees of freedom.
-        assert!(spread.sum::<f64>() < 27.9, "{parts:?}");
+        assert!(chi_square.sum::<f64>() < 27.9, "{places_in_tenth:?}");
     }
 }
 
@@ -265,9 +276,10 @@ fn walkers_stay_in_streets_and_in_the_area() {
             for second in 0..1_000 {
                 environment.measure(&mut mobile, at(second));
                 let Place { x, y } = mobile.place();
-                let apart =
-                    [x, y].map(|at| (at - 15.0).rem_euclid(230.0)).map(|apart| apart.min(230.0 - apart));
-                assert!(apart[0].min(apart[1]) < 1e-6, "{id} is at {x}, {y} after {second} s");
+                // Distances to the middles of the nearest streets along y and along x.
+                let distances =
+                    [x, y].map(|at| (at - line(0)).rem_euclid(230.0)).map(|after| after.min(230.0 - after));
+                assert!(distances[0].min(distances[1]) < 1e-6, "{id} is at {x}, {y} after {second} s");
                 assert!((0.0..=width).contains(&x) && (0.0..=height).contains(&y), "{id} left: {x}, {y}");
             }
         }
@@ -295,11 +307,14 @@ fn turns_at_crossings(border: Border, turning: f64) -> [u32; 3] {
             let now = libm::atan2(step.y, step.x);
             if let Some(heading) = heading {
                 let turn = (now - heading).rem_euclid(std::f64::consts::TAU);
-                let quarter = (turn / std::f64::consts::FRAC_PI_2).round() as usize % 4;
-                counts[[0, 1, 3]
-                    .iter()
-                    .position(|quarters| *quarters == quarter)
-                    .expect("walkers do not turn back")] += 1;
+                let quarter_turns = (turn / std::f64::consts::FRAC_PI_2).round() as usize % 4;
+                let [straight, left, right] = &mut counts;
+                match quarter_turns {
+                    0 => *straight += 1,
+                    1 => *left += 1,
+                    3 => *right += 1,
+                    _ => panic!("walkers do not turn back"),
+                }
             }
             heading = Some(now);
             previous = place;
@@ -321,8 +336,8 @@ fn half_of_the_walkers_turn_at_crossings_equally_to_both_sides() {
 #[test]
 fn walkers_turn_only_at_street_ends_if_turning_is_zero() {
     assert_eq!(turns_at_crossings(Border::Torus, 0.0)[1..], [0, 0]);
-    let counts = turns_at_crossings(Border::Reflect, 0.0);
-    assert!(counts[1] > 100 && counts[2] > 100 && counts[0] > 1_000, "{counts:?}");
+    let [straight, left, right] = turns_at_crossings(Border::Reflect, 0.0);
+    assert!(left > 100 && right > 100 && straight > 1_000, "{straight}, {left}, {right}");
 }
 
 #[test]
@@ -337,6 +352,7 @@ fn mean_walking_speed_matches_the_speed_distribution() {
             distance += libm::sqrt(environment.layout().vector(previous, mobile.place()).squared());
             previous = mobile.place();
         }
+        // At 3 km/h, in legs of 5 m.
         legs += seconds as f64 * 3.0 / 3.6 / 5.0;
     }
     let mean = distance / (100.0 * seconds as f64);
@@ -384,11 +400,11 @@ fn reach_keeps_gains_of_near_stations() {
             assert_eq!(limited.place(), unlimited.place());
             let (near, all) = (limited.gains(), unlimited.gains());
             assert!(near.iter().count() < all.iter().count());
-            let rests: Vec<f64> =
+            let added: Vec<f64> =
                 near.iter().map(|(cell, gain)| gain - all.of(CellId(cell as u16))).collect();
             let largest = all.of(all.best());
-            assert!(rests.iter().all(|rest| (rest - rests[0]).abs() < 1e-9 * largest), "{rests:?}");
-            assert!(rests[0] > 0.0);
+            assert!(added.iter().all(|gain| (gain - added[0]).abs() < 1e-9 * largest), "{added:?}");
+            assert!(added[0] > 0.0);
         }
     }
 }

@@ -7,6 +7,7 @@ use umts_units::{Bytes, Time};
 
 use super::config::EDchConfig;
 use crate::EventContext;
+use crate::detail::Detail;
 use crate::ids::UeId;
 use crate::mac::CarrierConfig;
 use crate::nodeb::QueuedBlock;
@@ -24,11 +25,20 @@ pub(super) struct Content {
     pub pdus: QueuedBlock,
 }
 
+/// A block that the Node B has decoded.
+#[derive(Debug)]
+pub(super) struct DecodedBlock {
+    pub content: Content,
+    /// Start of the TTI of its last transmission.
+    pub tti: Time,
+    pub retransmissions: u8,
+}
+
 #[derive(Debug)]
 pub(super) struct Reception {
     ue: UeId,
     /// Blocks on the Iub, with their arrival.
-    on_iub: VecDeque<(Time, Content)>,
+    on_iub: VecDeque<(Time, DecodedBlock)>,
     queue: ReorderingQueue<Content>,
     /// Blocks that the queue passes on. Empty between calls.
     up: Vec<Content>,
@@ -42,9 +52,15 @@ impl Reception {
 
     /// The Node B decodes a block at `decoded`. `octets`: its size on the Iub, on which blocks do not
     /// overtake each other.
-    pub fn send_to_rnc(&mut self, carrier: &CarrierConfig, decoded: Time, octets: Bytes, content: Content) {
+    pub fn send_to_rnc(
+        &mut self,
+        carrier: &CarrierConfig,
+        decoded: Time,
+        octets: Bytes,
+        block: DecodedBlock,
+    ) {
         let last = self.on_iub.back().map_or(Time::ZERO, |(at, _)| *at);
-        self.on_iub.push_back((last.max(decoded + carrier.iub.crossing(octets)), content));
+        self.on_iub.push_back((last.max(decoded + carrier.iub.crossing(octets)), block));
     }
 
     /// The next arrival or expiry of T1.
@@ -65,7 +81,9 @@ impl Reception {
             self.queue.handle_timeout(now, &mut self.up);
             ctx.cx.record(|| TraceEvent::ET1Expired { ue: self.ue });
         }
-        while let Some((_, content)) = self.on_iub.pop_front_if(|(at, _)| *at <= now) {
+        while let Some((_, block)) = self.on_iub.pop_front_if(|(at, _)| *at <= now) {
+            self.show_frame(ctx, &block);
+            let content = block.content;
             let tsn = Tsn::of(content.count);
             if let Some(dropped) = self.queue.handle_block(now, tsn, content, &mut self.up) {
                 let (ue, pdus) = (self.ue, dropped.pdus.set.blocks);
@@ -86,8 +104,23 @@ impl Reception {
     ) {
         self.queue.reset(&mut self.up);
         let at = self.on_iub.back().map_or(at, |(last, _)| at.max(*last));
-        self.up.extend(self.on_iub.drain(..).map(|(_, content)| content));
+        for (_, block) in std::mem::take(&mut self.on_iub) {
+            self.show_frame(ctx, &block);
+            self.up.push(block.content);
+        }
         self.deliver(ctx, carrier, air, at);
+    }
+
+    /// Shows the frame that carries a block to the RNC.
+    fn show_frame<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>, block: &DecodedBlock) {
+        let DecodedBlock { content: Content { count, pdus }, tti, retransmissions } = block;
+        ctx.cx.show(|| Detail::EDchFrame {
+            ue: self.ue,
+            set: &pdus.set,
+            tsn: Tsn::of(*count).value(),
+            tti: *tti,
+            retransmissions: *retransmissions,
+        });
     }
 
     fn deliver<T: TraceSink<TraceEvent>>(

@@ -15,7 +15,7 @@ use super::category::{
 use super::config::{EDchConfig, EUeConfig};
 use super::etfc::{Limits, Selection};
 use super::grant::Grant;
-use super::reception::{Content, Reception, lose};
+use super::reception::{Content, DecodedBlock, Reception, lose};
 use super::scheduler::{Member, Report};
 use super::scheduling_information::SchedulingInformation;
 use super::uplink_load::{UplinkLoad, ratio_of_headroom};
@@ -171,7 +171,7 @@ impl User {
                 self.sender.send(process, ())
             }
         };
-        Some(self.send(ctx, cell.carrier, below.air, ue, announcement))
+        Some(self.send(ctx, cell.carrier, below, ue, announcement))
     }
 
     /// Takes the answer to the last transmission in a process, before the process is used again.
@@ -286,10 +286,11 @@ impl User {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         carrier: &CarrierConfig,
-        air: &mut Air,
+        below: &mut Below<'_>,
         ue: UeId,
         announcement: Announcement,
     ) -> Sent {
+        let (is_cut, air) = (below.ues[ue].is_cut, &mut *below.air);
         let Announcement { process, attempt, .. } = announcement;
         let until = ctx.cx.now + self.tti;
         let draws = self.draws.tti(ctx.cx.now.as_nanos() / SHORT_TTI.as_nanos());
@@ -298,9 +299,12 @@ impl User {
         };
         let errors = &self.config.attempt_errors;
         let error = errors[usize::from(attempt - 1).min(errors.len() - 1)];
-        let reception =
-            self.receiver.handle_transmission(announcement, 1.0, |_| !happens(DECODING_DRAW, error));
+        let reception = self
+            .receiver
+            .handle_transmission(announcement, 1.0, |_| !is_cut && !happens(DECODING_DRAW, error));
         let answer = match reception.is_acknowledged {
+            // While the air is cut no answer arrives, which the UE takes for a NACK.
+            _ if is_cut => Feedback::Nack,
             true if happens(ANSWER_DRAW, self.config.ack_to_nack) => Feedback::Nack,
             false if happens(ANSWER_DRAW, self.config.nack_to_ack) => Feedback::Ack,
             true => Feedback::Ack,
@@ -310,7 +314,10 @@ impl User {
         let block = self.blocks[usize::from(process)].as_mut().expect("the process has a block");
         block.is_decoded |= reception.is_delivered;
         let information = block.information.filter(|_| reception.is_delivered);
-        self.reports.push_back((until, Report { is_happy: block.is_happy, used: block.used, information }));
+        if !is_cut {
+            let report = Report { is_happy: block.is_happy, used: block.used, information };
+            self.reports.push_back((until, report));
+        }
         let ends = answer == Feedback::Ack || self.sender.is_last(announcement);
         let is_last = reception.is_delivered || (ends && !block.is_decoded);
         let (bits, pdus, is_happy, is_decoded) =
@@ -323,7 +330,10 @@ impl User {
         if is_last && let Some(content) = block.content.take() {
             let octets = Iub::octets(pdus, self.pdu_bits);
             match is_decoded {
-                true => self.reception.send_to_rnc(carrier, until, octets, content),
+                true => {
+                    let block = DecodedBlock { content, tti: ctx.cx.now, retransmissions: attempt - 1 };
+                    self.reception.send_to_rnc(carrier, until, octets, block);
+                }
                 false => lose(ctx, carrier, air, until + carrier.iub.crossing(octets), content),
             }
         }

@@ -1,4 +1,4 @@
-//! Flow control of the Iub: Capacity Requests, and allocations of credits (TS 25.435 §5.10, §5.11).
+//! Flow control of the Iub: Capacity Requests, and allocations of credits (TS 25.435 §5.9, §5.10).
 //!
 //! The RNC sends a Capacity Request when data arrive for a UE whose buffer the Node B believes to
 //! be empty. Until the buffer is empty again, the Node B allocates credits at regular instants. Each
@@ -37,10 +37,20 @@ impl FlowControl {
         }
     }
 
-    /// A Capacity Request of `ue` reaches the Node B at `arrival`, unless it knows already.
-    pub fn request(&mut self, ue: UeId, arrival: Time) {
-        let known = *self.waiting.entry(ue).or_insert(arrival);
-        self.first_known = Some(self.first_known.map_or(known, |first| first.min(known)));
+    /// `ue` has data at the RNC: a Capacity Request reaches the Node B at `arrival`, unless it knows
+    /// already. Returns whether the request is sent.
+    pub fn request(&mut self, ue: UeId, arrival: Time) -> bool {
+        if self.waiting.contains_key(&ue) {
+            return false;
+        }
+        self.waiting.insert(ue, arrival);
+        self.first_known = Some(self.first_known.map_or(arrival, |first| first.min(arrival)));
+        true
+    }
+
+    /// Time between allocations.
+    pub fn interval(&self) -> Duration {
+        self.interval
     }
 
     /// The RNC has no more data of `ue`. The frame with the last PDUs says so.
@@ -115,9 +125,9 @@ mod tests {
     fn node_b_allocates_at_regular_instants_while_the_rnc_has_data() {
         let mut control = FlowControl::new(Duration::from_millis(10));
         assert_eq!(control.next_allocation(), None);
-        control.request(UeId(1), ms(13));
+        assert!(control.request(UeId(1), ms(13)));
         // A second request says nothing new.
-        control.request(UeId(1), ms(40));
+        assert!(!control.request(UeId(1), ms(40)));
         assert_eq!(control.next_allocation(), Some(ms(20)));
         control.last = Some(ms(20));
         assert_eq!(control.next_allocation(), Some(ms(30)));

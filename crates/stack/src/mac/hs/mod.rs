@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use umts_kernel::random::Streams;
 use umts_kernel::{Phase, TraceSink};
-use umts_units::{Duration, Time};
+use umts_units::{Bytes, Duration, Time};
 
 pub use self::config::{BlockErrorModel, CreditRule, Fading, HsDschConfig, HsUeConfig, ProcessScope};
 use self::flow_control::FlowControl;
@@ -125,11 +125,19 @@ impl MacHs {
         below: &mut Below<'_>,
     ) {
         while let Some((ue, credits)) = self.flow_control.take_due_grant(ctx.cx.now) {
-            ctx.cx.show(|| Detail::HsCredits { ue, credits });
+            let (interval, priority) = (self.flow_control.interval(), priority(&below.ues[ue]));
+            ctx.cx.show(|| Detail::HsCredits { ue, credits, interval, priority });
             self.flush_obsolete(ctx, config, below, ue);
             let Some(user) = self.users.get_mut(&ue) else { continue };
             let context = &mut below.ues[ue];
             let arrival = user.send_to_nodeb(ctx, config, context, below.air, credits);
+            if arrival.is_some() {
+                let now = ctx.cx.now;
+                ctx.cx.show(|| {
+                    let buffer = waiting(context, config.direction, now);
+                    Detail::HsPdusSent { ue, buffer, priority }
+                });
+            }
             if !context.rlc[Direction::Downlink.index()].has_work(ctx.cx.now) {
                 self.flow_control.buffer_is_empty(ue);
             }
@@ -173,6 +181,16 @@ impl MacHs {
     }
 }
 
+/// CmCH-PI of the data of a UE, by its service class. 15 is the highest priority.
+fn priority(ue: &UeContext) -> u8 {
+    15 - ue.qos.class as u8
+}
+
+/// Octets of a UE that wait in RLC at `now`.
+fn waiting(ue: &UeContext, direction: Direction, now: Time) -> Bytes {
+    ue.rlc[direction.index()].available_for_transmission(now)
+}
+
 impl Mac for MacHs {
     fn handle_backlog<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -183,7 +201,13 @@ impl Mac for MacHs {
     ) -> bool {
         if ue.rlc[direction.index()].has_work(cx.now) {
             self.users.entry(ue.id).or_insert_with(|| User::new(&self.config, ue, &self.streams));
-            self.flow_control.request(ue.id, cx.now + config.iub.delay);
+            if self.flow_control.request(ue.id, cx.now + config.iub.delay) {
+                let now = cx.now;
+                cx.show(|| {
+                    let (buffer, priority) = (waiting(ue, direction, now), priority(ue));
+                    Detail::HsRequest { ue: ue.id, buffer, priority }
+                });
+            }
         }
         true
     }

@@ -75,7 +75,7 @@ impl MacHs {
             channels -= 1;
             codes -= sendable.codes;
             let user = self.users.get_mut(&ue).expect("an active UE is a user");
-            let pdus = user.transmit(ctx, config, below.air, ue, tti, process);
+            let pdus = user.transmit(ctx, config, below, ue, tti, process);
             if let Some(process) = process {
                 self.processes[usize::from(process)] = Some(ue);
             }

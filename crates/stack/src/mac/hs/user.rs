@@ -14,7 +14,7 @@ use super::{HarqTiming, TTI};
 use crate::EventContext;
 use crate::detail::{Detail, Stage};
 use crate::ids::{Direction, UeId};
-use crate::mac::CarrierConfig;
+use crate::mac::{Below, CarrierConfig};
 use crate::nodeb::QueuedBlock;
 use crate::radio::Air;
 use crate::radio::mac::hs::category::{Category, Format};
@@ -320,11 +320,12 @@ impl User {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         config: &CarrierConfig,
-        air: &mut Air,
+        below: &mut Below<'_>,
         ue: UeId,
         tti: u64,
         process: Option<u8>,
     ) -> u32 {
+        let (is_cut, air) = (below.ues[ue].is_cut, &mut *below.air);
         let again = match process {
             None => self.sender.resend(),
             Some(process) => self.sender.resend_in(process),
@@ -343,14 +344,15 @@ impl User {
         let decodes = |combined| link.decodes(tti, &sent, combined);
         // The UE has the block already: its last answer was misread.
         let is_repeated_needlessly = block.pdus.is_empty();
-        let reception = (!link.misses_hs_scch(tti))
+        // While the air is cut the UE receives neither the HS-SCCH nor the block, and sends no answer.
+        let reception = (!is_cut && !link.misses_hs_scch(tti))
             .then(|| self.receiver.handle_transmission(announcement, snr, decodes));
         let answer = match reception {
             None => Feedback::Dtx,
             Some(reception) if reception.is_acknowledged => Feedback::Ack,
             Some(_) => Feedback::Nack,
         };
-        let read = link.read_answer(tti, answer);
+        let read = if is_cut { Feedback::Dtx } else { link.read_answer(tti, answer) };
         let now = ctx.cx.now;
         self.feedback.push_back((now + self.timing.answer, announcement.process, read));
         let pdus = block.pdus.len() as u32;

@@ -28,11 +28,11 @@ impl AckTurns {
     /// waiting already.
     #[inline]
     pub fn want(&mut self, ue: UeId) -> bool {
-        let place = self.waiting.binary_search(&ue);
-        if let Err(place) = place {
-            self.waiting.insert(place, ue);
+        let position = self.waiting.binary_search(&ue);
+        if let Err(position) = position {
+            self.waiting.insert(position, ue);
         }
-        place.is_err()
+        position.is_err()
     }
 
     /// Whether no UE is waiting.
@@ -48,10 +48,11 @@ impl AckTurns {
     /// Selects the UEs that send in this frame, starting after the last one that was served. They
     /// are no longer waiting.
     pub fn frame(&mut self) -> Vec<UeId> {
-        let after = self.last.map_or(0, |last| self.waiting.partition_point(|ue| *ue <= last));
-        self.waiting.rotate_left(after);
-        let most = self.per_frame.map_or(self.waiting.len(), |most| self.waiting.len().min(most as usize));
-        let sending: Vec<UeId> = self.waiting.drain(..most).collect();
+        let first = self.last.map_or(0, |last| self.waiting.partition_point(|ue| *ue <= last));
+        self.waiting.rotate_left(first);
+        let waiting = self.waiting.len();
+        let count = self.per_frame.map_or(waiting, |per_frame| waiting.min(per_frame as usize));
+        let sending: Vec<UeId> = self.waiting.drain(..count).collect();
         self.waiting.sort_unstable();
         self.last = sending.last().copied().or(self.last);
         sending
@@ -97,8 +98,8 @@ impl AckContention {
         let length = self.draws_in.len().max(ue.index() + 1);
         self.draws_in.resize(length, None);
         self.draws_in[ue.index()] = Some(frame);
-        let place = self.waiting.partition_point(|waiting| *waiting < ue);
-        self.waiting.insert(place, ue);
+        let position = self.waiting.partition_point(|waiting| *waiting < ue);
+        self.waiting.insert(position, ue);
     }
 
     /// The next frame in which a UE draws.
@@ -111,32 +112,33 @@ impl AckContention {
     /// waiting.
     pub fn frame(&mut self, frame: u64, mut wants: impl FnMut(UeId) -> bool) -> (Vec<UeId>, Vec<UeId>) {
         let draws = self.draws.tti(frame);
+        // Each UE has two draws per frame: one for its place, and one for its back-off.
         let place = |ue: UeId| (draws.bits(2 * u32::from(ue.0)) % u64::from(self.places)) as usize;
         // Number of UEs that drew each place, and the UEs with their places.
-        let (mut drawn, mut drawing) = (vec![0_u32; self.places as usize], Vec::new());
+        let (mut ues_per_place, mut drawing) = (vec![0_u32; self.places as usize], Vec::new());
         self.waiting.retain(|&ue| {
-            let at = &mut self.draws_in[ue.index()];
-            let backs_off = at.is_some_and(|at| at > frame);
+            let draws_in = &mut self.draws_in[ue.index()];
+            let backs_off = draws_in.is_some_and(|draws_in| draws_in > frame);
             if !backs_off {
-                *at = None;
+                *draws_in = None;
                 if wants(ue) {
                     let place = place(ue);
-                    drawn[place] += 1;
+                    ues_per_place[place] += 1;
                     drawing.push((ue, place));
                 }
             }
             backs_off
         });
-        let (mut through, mut collided) = (Vec::new(), Vec::new());
+        let (mut successful, mut collided) = (Vec::new(), Vec::new());
         for (ue, place) in drawing {
-            if drawn[place] == 1 { through.push(ue) } else { collided.push(ue) }
+            if ues_per_place[place] == 1 { successful.push(ue) } else { collided.push(ue) }
         }
         for &ue in &collided {
             let wait = 1 + draws.bits(2 * u32::from(ue.0) + 1) % self.longest_backoff;
             self.begin(ue, frame + wait);
         }
         self.next = self.waiting.iter().filter_map(|ue| self.draws_in[ue.index()]).min();
-        (through, collided)
+        (successful, collided)
     }
 }
 
@@ -178,17 +180,17 @@ mod tests {
     fn single_ue_succeeds_and_colliding_ues_back_off() {
         let mut acks = contention(1);
         acks.want(UeId(3), 10);
-        let (through, collided) = acks.frame(10, |_| true);
-        assert_eq!((through.as_slice(), collided.len(), acks.next()), (&[UeId(3)][..], 0, None));
+        let (successful, collided) = acks.frame(10, |_| true);
+        assert_eq!((successful.as_slice(), collided.len(), acks.next()), (&[UeId(3)][..], 0, None));
         acks.want(UeId(3), 11);
         assert!(!acks.want(UeId(3), 12), "it waits already");
         acks.want(UeId(4), 11);
-        let (through, collided) = acks.frame(11, |_| true);
-        assert_eq!((through.len(), collided.as_slice()), (0, &[UeId(3), UeId(4)][..]));
+        let (successful, collided) = acks.frame(11, |_| true);
+        assert_eq!((successful.len(), collided.as_slice()), (0, &[UeId(3), UeId(4)][..]));
         assert!(acks.next().is_some_and(|frame| (12..=19).contains(&frame)));
         // A report that is no longer pending is not sent.
-        let (through, _) = acks.frame(19, |ue| ue == UeId(4));
-        assert_eq!((through.as_slice(), acks.next()), (&[UeId(4)][..], None));
+        let (successful, _) = acks.frame(19, |ue| ue == UeId(4));
+        assert_eq!((successful.as_slice(), acks.next()), (&[UeId(4)][..], None));
     }
 
     #[test]
@@ -197,9 +199,9 @@ mod tests {
         (0..32).for_each(|ue| assert!(acks.want(UeId(ue), 0)));
         let mut all = 0;
         while let Some(frame) = acks.next() {
-            let (through, _) = acks.frame(frame, |_| true);
-            assert!(through.len() <= 4);
-            all += through.len();
+            let (successful, _) = acks.frame(frame, |_| true);
+            assert!(successful.len() <= 4);
+            all += successful.len();
         }
         assert_eq!(all, 32);
     }

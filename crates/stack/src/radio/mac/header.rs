@@ -211,7 +211,7 @@ impl MacHeader {
                 }
             }
         }
-        put_bits(&mut writer, sdu, bits);
+        writer.put_octets(sdu, bits);
     }
 
     /// Length of the header in bits.
@@ -252,13 +252,7 @@ pub fn sdu_bits(block: &[u8], header: usize, bits: usize) -> Option<Vec<u8>> {
         reader.take(step as u32)?;
         skip -= step;
     }
-    let mut out = Vec::with_capacity(bits.div_ceil(8));
-    let mut writer = BitWriter::new(&mut out);
-    for at in (0..bits).step_by(8) {
-        let width = (bits - at).min(8) as u32;
-        writer.put(reader.take(width)?, width);
-    }
-    Some(out)
+    reader.take_octets(bits)
 }
 
 impl MacRule {
@@ -306,11 +300,4 @@ fn put_ct(writer: &mut BitWriter<'_>, channel: LogicalChannel) {
 
 fn put_rnti16(writer: &mut BitWriter<'_>, rnti: u16) {
     writer.put(C_RNTI_TYPE, UE_ID_TYPE).put(rnti.into(), 16);
-}
-
-fn put_bits(writer: &mut BitWriter<'_>, octets: &[u8], bits: usize) {
-    for at in (0..bits).step_by(8) {
-        let width = (bits - at).min(8);
-        writer.put(u32::from(octets[at / 8]) >> (8 - width), width as u32);
-    }
 }

@@ -27,6 +27,14 @@ pub struct RachAttempt {
     pub collides: bool,
 }
 
+/// What a UE draws in a TTI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Choice {
+    /// Access slot of the TTI.
+    slot: u64,
+    signature: u64,
+}
+
 /// The contention of one cell's RACH.
 #[derive(Debug, Clone)]
 pub struct RachAccess {
@@ -38,7 +46,8 @@ pub struct RachAccess {
 
 impl RachAccess {
     pub fn new(draws: AddressedStream, tti: Duration) -> Self {
-        RachAccess { draws, slots: (tti / ACCESS_SLOT).clamp(1, ACCESS_SLOTS) }
+        let slots = (tti / ACCESS_SLOT).clamp(1, ACCESS_SLOTS);
+        RachAccess { draws, slots }
     }
 
     /// Determines the UEs of `ready` that may send in TTI `tti`: none if `ready` is empty, and more
@@ -46,16 +55,17 @@ impl RachAccess {
     pub fn resolve(&self, tti: u64, ready: impl Iterator<Item = UeId>, acquired: &mut Vec<RachAttempt>) {
         acquired.clear();
         let draws = self.draws.tti(tti);
-        let mut first = (u64::MAX, 0);
+        // A later slot than any that can be drawn.
+        let mut earliest = Choice { slot: u64::MAX, signature: 0 };
         for ue in ready {
             let bits = draws.bits(u32::from(ue.0));
-            let choice = ((bits >> 32) % self.slots, bits % SIGNATURES);
-            if choice.0 < first.0 {
-                first = choice;
+            let choice = Choice { slot: (bits >> 32) % self.slots, signature: bits % SIGNATURES };
+            if choice.slot < earliest.slot {
+                earliest = choice;
                 acquired.clear();
             }
-            if choice == first {
-                acquired.push(RachAttempt { ue, delay: ACCESS_SLOT * choice.0, collides: false });
+            if choice == earliest {
+                acquired.push(RachAttempt { ue, delay: ACCESS_SLOT * choice.slot, collides: false });
             }
         }
         if acquired.len() > 1 {
@@ -111,7 +121,7 @@ mod tests {
         for tti in 0..TTIS {
             rach.resolve(tti, [UeId(0), UeId(1)].into_iter(), &mut acquired);
             match acquired[..] {
-                [one] => won[one.ue.index()] += 1,
+                [winner] => won[winner.ue.index()] += 1,
                 [a, b] if a.collides && b.collides => collided += 1,
                 _ => panic!("{acquired:?}"),
             }

@@ -32,18 +32,18 @@ impl TddAccess {
     pub fn resolve(&self, frame: u64, requesting: &mut [UeId]) -> Vec<bool> {
         let draws = self.draws.tti(frame);
         let code = |ue: &UeId| (draws.bits(u32::from(ue.0)) % u64::from(self.codes)) as usize;
-        let mut drawn = vec![0_u32; self.codes as usize];
-        requesting.iter().for_each(|ue| drawn[code(ue)] += 1);
+        let mut ues_per_code = vec![0_u32; self.codes as usize];
+        requesting.iter().for_each(|ue| ues_per_code[code(ue)] += 1);
         requesting.sort_unstable_by_key(|ue| (code(ue), *ue));
-        requesting.iter().map(|ue| drawn[code(ue)] == 1).collect()
+        requesting.iter().map(|ue| ues_per_code[code(ue)] == 1).collect()
     }
 
     /// The frame in which `ue` repeats its request after failure number `failures` in `frame`:
     /// uniform among the next 2^`failures` frames, limited by the longest back-off.
     pub fn backed_off_until(&self, frame: u64, ue: UeId, failures: u32) -> u64 {
         let doubled = 1_u64.checked_shl(failures).unwrap_or(u64::MAX);
-        let most = doubled.min(self.longest_backoff).max(1);
-        frame + 1 + self.back_offs.tti(frame).bits(u32::from(ue.0)) % most
+        let longest = doubled.min(self.longest_backoff).max(1);
+        frame + 1 + self.back_offs.tti(frame).bits(u32::from(ue.0)) % longest
     }
 }
 
@@ -67,8 +67,8 @@ mod tests {
             let mut requesting: Vec<_> = (0..users).map(UeId).collect();
             let (mut sum, mut squares) = (0.0, 0.0);
             for frame in 0..FRAMES {
-                let heard = access.resolve(frame, &mut requesting);
-                let count = heard.iter().filter(|&&is_heard| is_heard).count() as f64;
+                let succeed = access.resolve(frame, &mut requesting);
+                let count = succeed.iter().filter(|&&succeeds| succeeds).count() as f64;
                 sum += count;
                 squares += count * count;
             }
@@ -100,10 +100,10 @@ mod tests {
     #[test]
     fn back_off_doubles_up_to_its_maximum() {
         let access = access(8);
-        for (failures, most) in [(1, 2), (2, 4), (6, 64), (7, 64), (200, 64)] {
+        for (failures, longest) in [(1, 2), (2, 4), (6, 64), (7, 64), (200, 64)] {
             let waits: Vec<_> =
                 (0..20_000).map(|frame| access.backed_off_until(frame, UeId(3), failures) - frame).collect();
-            assert_eq!((waits.iter().min(), waits.iter().max()), (Some(&1), Some(&most)), "{failures}");
+            assert_eq!((waits.iter().min(), waits.iter().max()), (Some(&1), Some(&longest)), "{failures}");
         }
     }
 }

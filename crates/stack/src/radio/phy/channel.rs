@@ -83,7 +83,7 @@ pub struct BlockErrors {
     /// states.
     loss: [Chance; 2],
     /// Probability that the chain is bad after one step from the good and from the bad state.
-    one_step: [Chance; 2],
+    bad_after_one_step: [Chance; 2],
 }
 
 /// Loses each of `blocks` blocks independently with probability `loss`. The draws have addresses from
@@ -113,6 +113,16 @@ impl BlockErrors {
         }
     }
 
+    /// Block error ratio, also while the channel is cut, if errors are independent or there are
+    /// none.
+    pub fn rate(&self) -> Option<f64> {
+        match self.uncut.as_ref().unwrap_or(&self.model) {
+            ErrorModel::ErrorFree => Some(0.0),
+            ErrorModel::Independent { bler, .. } => Some(*bler),
+            ErrorModel::Gilbert { .. } | ErrorModel::Trace(_) | ErrorModel::Cut => None,
+        }
+    }
+
     /// Cuts the channel, which then loses all blocks, or restores it.
     pub fn set_cut(&mut self, is_cut: bool) {
         if is_cut && self.uncut.is_none() {
@@ -123,7 +133,7 @@ impl BlockErrors {
     }
 
     pub fn new(model: ErrorModel, draws: AddressedStream) -> Self {
-        let (loss, one_step) = match model {
+        let (loss, bad_after_one_step) = match model {
             ErrorModel::Independent { bler, .. } => ([bler; 2], [0.0; 2]),
             ErrorModel::Gilbert { good_to_bad, bad_to_good, bler_good, bler_bad, .. } => {
                 let bad = |before| bad_probability(Some(before), good_to_bad, bad_to_good, 1);
@@ -139,7 +149,7 @@ impl BlockErrors {
             bad: None,
             last_tti: 0,
             loss: loss.map(Chance::of),
-            one_step: one_step.map(Chance::of),
+            bad_after_one_step: bad_after_one_step.map(Chance::of),
         }
     }
 
@@ -173,15 +183,15 @@ impl BlockErrors {
             ErrorModel::Gilbert { step: ErrorUnit::Pdu, .. } => {
                 self.bad.is_some_and(|bad| self.is_lost(tti, UNSENT, self.loss[usize::from(bad)]))
             }
-            ErrorModel::Trace(verdicts) => verdicts[(self.blocks_seen % verdicts.len() as u64) as usize],
+            ErrorModel::Trace(losses) => losses[(self.blocks_seen % losses.len() as u64) as usize],
         }
     }
 
     fn traced(&mut self, blocks: u32) -> Lost {
-        let ErrorModel::Trace(verdicts) = &self.model else { return Lost(0) };
+        let ErrorModel::Trace(losses) = &self.model else { return Lost(0) };
         let from = self.blocks_seen;
         self.blocks_seen += u64::from(blocks);
-        Lost::which(blocks, |block| verdicts[((from + u64::from(block)) % verdicts.len() as u64) as usize])
+        Lost::which(blocks, |block| losses[((from + u64::from(block)) % losses.len() as u64) as usize])
     }
 
     // Inlined despite its second caller (`would_lose`), because `losses` is called for every block
@@ -202,13 +212,13 @@ impl BlockErrors {
     fn gilbert(&mut self, tti: u64, first: u32, blocks: u32, step: ErrorUnit) -> Lost {
         match step {
             ErrorUnit::Pdu => {
-                let (mut state, seen) = (self.bad, self.blocks_seen);
+                let (mut before, seen) = (self.bad, self.blocks_seen);
                 let lost = Lost::which(blocks, |block| {
-                    let bad = self.is_bad_after(state, 1, self.draws.tti(seen + u64::from(block)));
-                    state = Some(bad);
+                    let bad = self.is_bad_after(before, 1, self.draws.tti(seen + u64::from(block)));
+                    before = Some(bad);
                     self.is_lost(tti, first + block, self.loss[usize::from(bad)])
                 });
-                (self.bad, self.blocks_seen) = (state, seen + u64::from(blocks));
+                (self.bad, self.blocks_seen) = (before, seen + u64::from(blocks));
                 lost
             }
             ErrorUnit::Tti if blocks == 0 => Lost(0),
@@ -237,7 +247,7 @@ impl BlockErrors {
     #[inline]
     fn is_bad_after(&self, before: Option<bool>, steps: u64, draws: TtiDraws) -> bool {
         match before {
-            Some(bad) if steps == 1 => draws.happens(CHAIN, self.one_step[usize::from(bad)]),
+            Some(bad) if steps == 1 => draws.happens(CHAIN, self.bad_after_one_step[usize::from(bad)]),
             before => self.jump(before, steps, draws),
         }
     }
@@ -264,16 +274,17 @@ impl BlockErrors {
 /// Probability that the chain is bad `steps` steps after state `bad`. In closed form, so that TTIs
 /// without transmission cost no time. If the state is unknown (`None`), the stationary probability.
 fn bad_probability(bad: Option<bool>, good_to_bad: f64, bad_to_good: f64, steps: u64) -> f64 {
-    let both = good_to_bad + bad_to_good;
-    if both == 0.0 {
+    let sum = good_to_bad + bad_to_good;
+    if sum == 0.0 {
+        // The chain never leaves its state.
         return f64::from(u8::from(bad == Some(true)));
     }
-    let stationary = good_to_bad / both;
+    let stationary = good_to_bad / sum;
     match bad {
         None => stationary,
         Some(bad) => {
             let start = f64::from(u8::from(bad));
-            stationary + (start - stationary) * libm::pow(1.0 - both, steps as f64)
+            stationary + (start - stationary) * libm::pow(1.0 - sum, steps as f64)
         }
     }
 }
@@ -306,9 +317,9 @@ mod tests {
     #[test]
     fn errors_per_tti_lose_all_blocks_of_the_tti() {
         let mut errors = process(ErrorModel::Independent { bler: 0.5, unit: ErrorUnit::Tti });
-        let verdicts: Vec<_> = (0..100).map(|tti| errors.losses(tti, 0, 12).count()).collect();
-        assert!(verdicts.iter().all(|&n| n == 0 || n == 12));
-        assert!(verdicts.contains(&0) && verdicts.contains(&12));
+        let losses_per_tti: Vec<_> = (0..100).map(|tti| errors.losses(tti, 0, 12).count()).collect();
+        assert!(losses_per_tti.iter().all(|&losses| losses == 0 || losses == 12));
+        assert!(losses_per_tti.contains(&0) && losses_per_tti.contains(&12));
     }
 
     #[test]
@@ -330,7 +341,7 @@ mod tests {
     fn gilbert_ratio_and_bursts_match_the_table() {
         let mut errors = process(table_7_1(ErrorUnit::Pdu));
         let lost: Vec<bool> = (0..2_000_000).map(|tti| errors.losses(tti, 0, 1).count() == 1).collect();
-        let ratio = lost.iter().filter(|&&l| l).count() as f64 / lost.len() as f64;
+        let ratio = lost.iter().filter(|&&is_lost| is_lost).count() as f64 / lost.len() as f64;
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         let mean_burst = ratio * lost.len() as f64 / bursts;
         assert!((ratio - 0.0551).abs() < 0.002, "{ratio}");
@@ -343,10 +354,11 @@ mod tests {
         // independent, with the same ratio.
         let mut errors = process(table_7_1(ErrorUnit::Tti));
         let lost: Vec<bool> = (0..200_000).map(|n| errors.losses(n * 1000, 0, 1).count() == 1).collect();
-        let ratio = lost.iter().filter(|&&l| l).count() as f64 / lost.len() as f64;
-        let both = lost.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64 / lost.len() as f64;
+        let ratio = lost.iter().filter(|&&is_lost| is_lost).count() as f64 / lost.len() as f64;
+        let pairs_lost = lost.windows(2).filter(|pair| pair[0] && pair[1]).count();
+        let pair_ratio = pairs_lost as f64 / lost.len() as f64;
         assert!((ratio - 0.0551).abs() < 0.003, "{ratio}");
-        assert!((both - ratio * ratio).abs() < 0.001, "{both}");
+        assert!((pair_ratio - ratio * ratio).abs() < 0.001, "{pair_ratio}");
     }
 
     #[test]

@@ -36,8 +36,9 @@ impl EbN0Errors {
     /// in the TTI.
     pub fn losses(&mut self, tti: u64, first: u32, blocks: u32) -> Lost {
         let lost = self.table.losses(self.draws.tti(tti), first, blocks, self.ebn0);
-        self.counts[0] += blocks;
-        self.counts[1] += lost.count();
+        let [sent_count, lost_count] = &mut self.counts;
+        *sent_count += blocks;
+        *lost_count += lost.count();
         lost
     }
 

@@ -28,8 +28,16 @@ pub fn doppler(speed: f64, carrier: f64) -> f64 {
 /// One Rayleigh fading process.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RayleighFading {
-    /// Angular frequency in rad/s and phase in rad of each path.
-    paths: [(f64, f64); PATHS],
+    paths: [Path; PATHS],
+}
+
+/// A path on which the signal arrives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Path {
+    /// Angular frequency of its Doppler shift, in rad/s.
+    frequency: f64,
+    /// Phase at time 0, in rad.
+    phase: f64,
 }
 
 impl RayleighFading {
@@ -39,17 +47,16 @@ impl RayleighFading {
         let angle = |number: usize| PI * (2.0 * draws.uniform(number as u32) - 1.0);
         let paths = std::array::from_fn(|n| {
             let arrival = (2.0 * PI * (n + 1) as f64 + angle(n)) / PATHS as f64;
-            (2.0 * PI * doppler * libm::cos(arrival), angle(PATHS + n))
+            Path { frequency: 2.0 * PI * doppler * libm::cos(arrival), phase: angle(PATHS + n) }
         });
         RayleighFading { paths }
     }
 
     /// Power gain |h|² at `at`, with mean 1.
     pub fn power(&self, at: Time) -> f64 {
-        let t = at.as_secs();
         let (mut real, mut imaginary) = (0.0, 0.0);
-        for (frequency, phase) in self.paths {
-            let (sine, cosine) = libm::sincos(frequency * t + phase);
+        for Path { frequency, phase } in self.paths {
+            let (sine, cosine) = libm::sincos(frequency * at.as_secs() + phase);
             real += cosine;
             imaginary += sine;
         }

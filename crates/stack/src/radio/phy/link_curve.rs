@@ -74,10 +74,12 @@ fn rows(curve: Curve) -> Vec<(f64, f64)> {
 
 /// Ratio at a SIR in dB, by linear interpolation of its logarithm.
 fn between(rows: &[(f64, f64)], sir_db: f64) -> f64 {
-    let behind = rows.partition_point(|&(at, _)| at < sir_db);
-    let log_ratio = match (behind.checked_sub(1).map(|before| rows[before]), rows.get(behind)) {
-        (Some((a, from)), Some(&(b, to))) => from + (to - from) * (sir_db - a) / (b - a),
-        (None, Some(&(_, ratio))) | (Some((_, ratio)), None) => ratio,
+    let next = rows.partition_point(|&(row_db, _)| row_db < sir_db);
+    let log_ratio = match (next.checked_sub(1).map(|previous| rows[previous]), rows.get(next)) {
+        (Some((from_db, from)), Some(&(to_db, to))) => {
+            from + (to - from) * (sir_db - from_db) / (to_db - from_db)
+        }
+        (None, Some(&(_, nearest))) | (Some((_, nearest)), None) => nearest,
         (None, None) => unreachable!("the curve has rows"),
     };
     libm::exp10(log_ratio)

@@ -51,8 +51,7 @@ mod tests {
     #[test]
     fn a_format_fails_about_one_time_in_ten_at_the_lowest_snr_of_its_cqi() {
         for format in 5..=25 {
-            let lowest = CQI_STEP_DB * (f64::from(format) - 16.62);
-            let probability = block_error_probability(format, lowest);
+            let probability = block_error_probability(format, lowest_snr_db(format));
             assert!((0.07..0.11).contains(&probability), "CQI {format}: {probability}");
         }
     }
@@ -60,8 +59,8 @@ mod tests {
     #[test]
     fn a_second_transmission_at_the_same_snr_almost_never_fails() {
         for format in 5..=25 {
-            let combined = CQI_STEP_DB * (f64::from(format) - 16.62) + 10.0 * libm::log10(2.0);
-            assert!(block_error_probability(format, combined) < 1e-3, "CQI {format}");
+            let combined_snr_db = lowest_snr_db(format) + 10.0 * libm::log10(2.0);
+            assert!(block_error_probability(format, combined_snr_db) < 1e-3, "CQI {format}");
         }
     }
 
@@ -69,9 +68,9 @@ mod tests {
     fn the_probability_falls_with_the_snr() {
         for format in 1..=MAX_CQI {
             for snr in -20..20 {
-                let here = block_error_probability(format, f64::from(snr));
-                assert!((0.0..=1.0).contains(&here));
-                assert!(block_error_probability(format, f64::from(snr + 1)) <= here);
+                let probability = block_error_probability(format, f64::from(snr));
+                assert!((0.0..=1.0).contains(&probability));
+                assert!(block_error_probability(format, f64::from(snr + 1)) <= probability);
             }
         }
     }

@@ -23,11 +23,19 @@ pub enum LinkTableError {
 /// Block error ratio of one format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkTable {
-    /// Eb/N0 in dB (ascending) and logit of the ratio (descending). At least two points.
-    points: Vec<(f64, f64)>,
+    /// At least two points, with ascending Eb/N0 and descending logit.
+    points: Vec<Point>,
     /// The same function as a table from -12 dB to 18 dB. Below the table every block is lost, above it
     /// none.
     ratios: OctaveTable<-4, 6>,
+}
+
+/// A point of the curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Point {
+    ebn0_db: f64,
+    /// Logit of the block error ratio.
+    logit: f64,
 }
 
 fn logit(ratio: f64) -> f64 {
@@ -48,21 +56,27 @@ impl LinkTable {
         if let Some(&(_, ratio)) = points.iter().find(|(_, ratio)| !(*ratio > 0.0 && *ratio < 1.0)) {
             return Err(LinkTableError::Ratio(ratio));
         }
-        let falls = |pair: &&[(f64, f64)]| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1;
-        if let Some(pair) = points.windows(2).find(|pair| !falls(pair)) {
-            return Err(LinkTableError::NotFalling(pair[0].0, pair[1].0));
+        for (&(from_db, from_ratio), &(to_db, to_ratio)) in points.iter().zip(&points[1..]) {
+            if !(from_db < to_db && from_ratio > to_ratio) {
+                return Err(LinkTableError::NotFalling(from_db, to_db));
+            }
         }
-        Ok(LinkTable::through(points.iter().map(|&(ebn0_db, ratio)| (ebn0_db, logit(ratio))).collect()))
+        let point = |&(ebn0_db, ratio): &(f64, f64)| Point { ebn0_db, logit: logit(ratio) };
+        Ok(LinkTable::through(points.iter().map(point).collect()))
     }
 
     /// A logistic curve for formats without measurements: 1 % at `target_db`. The logit falls by
     /// `slope` per dB.
     pub fn logistic(target_db: f64, slope: f64) -> Self {
         let at_target = logit(0.01);
-        LinkTable::through(vec![(target_db, at_target), (target_db + 1.0, at_target - slope)])
+        LinkTable::through(vec![
+            Point { ebn0_db: target_db, logit: at_target },
+            Point { ebn0_db: target_db + 1.0, logit: at_target - slope },
+        ])
     }
 
-    fn through(points: Vec<(f64, f64)>) -> Self {
+    /// The curve through these points.
+    fn through(points: Vec<Point>) -> Self {
         let ratios = OctaveTable::new(|ebn0| ratio(&points, 10.0 * libm::log10(ebn0)));
         LinkTable { points, ratios }
     }
@@ -83,23 +97,24 @@ impl LinkTable {
     /// Eb/N0 in dB at which the block error ratio is `ratio`: a target for power control.
     pub fn ebn0_db(&self, ratio: f64) -> f64 {
         let wanted = logit(ratio);
-        let behind = self.points.partition_point(|&(_, logit)| logit > wanted);
-        let ((from_db, from), (to_db, to)) = segment(&self.points, behind);
-        from_db + (to_db - from_db) * (wanted - from) / (to - from)
+        let next = self.points.partition_point(|point| point.logit > wanted);
+        let [from, to] = segment(&self.points, next);
+        from.ebn0_db + (to.ebn0_db - from.ebn0_db) * (wanted - from.logit) / (to.logit - from.logit)
     }
 }
 
-/// The two points that define the line segment before point `behind`, or the nearest segment if there
-/// is none.
-fn segment(points: &[(f64, f64)], behind: usize) -> ((f64, f64), (f64, f64)) {
-    let to = behind.clamp(1, points.len() - 1);
-    (points[to - 1], points[to])
+/// Ends of the line segment before the point with index `next`, or of the nearest segment if there is
+/// none.
+fn segment(points: &[Point], next: usize) -> [Point; 2] {
+    let to = next.clamp(1, points.len() - 1);
+    [points[to - 1], points[to]]
 }
 
 /// Block error ratio at an Eb/N0 in dB, by linear interpolation of the logit.
-fn ratio(points: &[(f64, f64)], ebn0_db: f64) -> f64 {
-    let ((from_db, from), (to_db, to)) = segment(points, points.partition_point(|&(at, _)| at < ebn0_db));
-    let logit = from + (to - from) * (ebn0_db - from_db) / (to_db - from_db);
+fn ratio(points: &[Point], ebn0_db: f64) -> f64 {
+    let next = points.partition_point(|point| point.ebn0_db < ebn0_db);
+    let [from, to] = segment(points, next);
+    let logit = from.logit + (to.logit - from.logit) * (ebn0_db - from.ebn0_db) / (to.ebn0_db - from.ebn0_db);
     1.0 / (1.0 + libm::exp(-logit))
 }
 
@@ -114,6 +129,7 @@ mod tests {
     #[test]
     fn logistic_curve_has_one_percent_at_its_target() {
         let table = LinkTable::logistic(2.25, 2.5);
+        // Odds at the target: 1/99. They rise by a factor of exp(2.5) per dB below it.
         for (below_target, percent) in [(0.0, 1.0), (0.5, 3.4), (1.0, 11.0), (2.0, 60.0)] {
             let ratio = table.ratio(linear(2.25 - below_target));
             assert!((ratio * 100.0 - percent).abs() < 0.02 * percent, "{below_target} dB short: {ratio}");

@@ -49,9 +49,10 @@ impl Lost {
     #[inline]
     pub fn count(self) -> u32 {
         // Usually there are none or few, and `count_ones` is slow without a dedicated instruction.
-        let (mut left, mut count) = (self.0, 0);
-        while left != 0 {
-            left &= left - 1;
+        let (mut uncounted, mut count) = (self.0, 0);
+        while uncounted != 0 {
+            // Clears the lowest bit that is set.
+            uncounted &= uncounted - 1;
             count += 1;
         }
         count

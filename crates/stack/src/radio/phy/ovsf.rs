@@ -32,20 +32,20 @@ impl Code {
     /// Whether one of the two codes is on the other's path to the root, so that they cannot be used
     /// together.
     pub fn meets(self, other: Code) -> bool {
-        let (near, far) =
+        let (upper, lower) =
             if self.spreading_factor <= other.spreading_factor { (self, other) } else { (other, self) };
-        far.number / (far.spreading_factor / near.spreading_factor) == near.number
+        lower.number / (lower.spreading_factor / upper.spreading_factor) == upper.number
     }
 
     /// Index in a tree stored level by level, with the root at 1.
-    fn place(self) -> usize {
+    fn index(self) -> usize {
         usize::from(self.spreading_factor) + usize::from(self.number)
     }
 
-    /// The inverse of [`Code::place`].
-    fn at(place: usize) -> Self {
-        let spreading_factor = 1 << place.ilog2();
-        Code { spreading_factor, number: place as u16 - spreading_factor }
+    /// The inverse of [`Code::index`].
+    fn at(index: usize) -> Self {
+        let spreading_factor = 1 << index.ilog2();
+        Code { spreading_factor, number: index as u16 - spreading_factor }
     }
 }
 
@@ -68,10 +68,10 @@ impl TreeShare {
 impl std::str::FromStr for TreeShare {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/').filter(|(one, _)| one.trim() == "1");
-        let parts = parts.and_then(|(_, parts)| parts.trim().parse::<u16>().ok());
-        match parts.filter(|parts| parts.is_power_of_two() && *parts <= LARGEST_SF) {
-            Some(parts) => Ok(TreeShare(parts)),
+        let fraction = text.split_once('/').filter(|(numerator, _)| numerator.trim() == "1");
+        let denominator = fraction.and_then(|(_, denominator)| denominator.trim().parse::<u16>().ok());
+        match denominator.filter(|sf| sf.is_power_of_two() && *sf <= LARGEST_SF) {
+            Some(spreading_factor) => Ok(TreeShare(spreading_factor)),
             None => Err(format!(
                 "`{text}` is no branch of the code tree: write 1/1, 1/2, 1/4 … or 1/{LARGEST_SF}, as in \"1/4\""
             )),
@@ -109,9 +109,9 @@ fn leaves(spreading_factor: u16) -> u16 {
 pub struct CodeShare {
     branch: Code,
     /// Free capacity in codes of [`LARGEST_SF`].
-    left: u16,
+    free: u16,
     /// Capacity that the other phase, which is in the middle of its TTI, holds.
-    kept: u16,
+    held_by_other_phase: u16,
 }
 
 /// The end of a branch from which codes are allocated.
@@ -126,12 +126,12 @@ pub enum End {
 impl CodeShare {
     /// The branch below this code.
     pub fn new(branch: Code) -> Self {
-        CodeShare { branch, left: leaves(branch.spreading_factor), kept: 0 }
+        CodeShare { branch, free: leaves(branch.spreading_factor), held_by_other_phase: 0 }
     }
 
     /// Begins a TTI: all codes are free.
     pub fn begin(&mut self) {
-        self.left = leaves(self.branch.spreading_factor);
+        self.free = leaves(self.branch.spreading_factor);
     }
 
     /// Begins the TTIs of one phase: the codes of its previous TTIs become free, and the codes of the
@@ -139,37 +139,37 @@ impl CodeShare {
     pub fn begin_phase(&mut self) {
         let whole = leaves(self.branch.spreading_factor);
         // The other phase holds what is neither free nor held by the previous TTIs of this phase.
-        self.kept = whole - self.left - self.kept;
-        self.left = whole - self.kept;
+        self.held_by_other_phase = whole - self.free - self.held_by_other_phase;
+        self.free = whole - self.held_by_other_phase;
     }
 
     /// Takes a code of this spreading factor. Returns whether there is room in this TTI.
     #[inline]
     pub fn take(&mut self, spreading_factor: u16) -> bool {
         // A code above the branch is larger than the branch.
-        let left = self.left.checked_sub(leaves(spreading_factor));
-        self.left = left.unwrap_or(self.left);
-        left.is_some()
+        let remaining = self.free.checked_sub(leaves(spreading_factor));
+        self.free = remaining.unwrap_or(self.free);
+        remaining.is_some()
     }
 
     /// Free codes as a share of the whole tree.
-    pub fn left(&self) -> f64 {
-        f64::from(self.left) / f64::from(LARGEST_SF)
+    pub fn free(&self) -> f64 {
+        f64::from(self.free) / f64::from(LARGEST_SF)
     }
 
     /// Assigns codes from one end of the branch, without gaps, to the spreading factors taken since the
     /// TTI began. They must be in ascending order.
-    pub fn codes(&self, end: End, rising: impl IntoIterator<Item = u16>) -> impl Iterator<Item = Code> {
+    pub fn codes(&self, end: End, ascending: impl IntoIterator<Item = u16>) -> impl Iterator<Item = Code> {
         let whole = leaves(self.branch.spreading_factor);
-        let (left, mut taken) = (self.branch.number * whole, 0);
-        rising.into_iter().map(move |spreading_factor| {
-            let before = taken;
+        let (first_leaf_of_branch, mut taken) = (self.branch.number * whole, 0);
+        ascending.into_iter().map(move |spreading_factor| {
+            let taken_before = taken;
             taken += leaves(spreading_factor);
-            let at = match end {
-                End::Left => left + before,
-                End::Right => left + whole - taken,
+            let first_leaf = match end {
+                End::Left => first_leaf_of_branch + taken_before,
+                End::Right => first_leaf_of_branch + whole - taken,
             };
-            Code { spreading_factor, number: at / leaves(spreading_factor) }
+            Code { spreading_factor, number: first_leaf / leaves(spreading_factor) }
         })
     }
 }
@@ -190,31 +190,31 @@ impl Default for CodeTree {
 
 impl CodeTree {
     pub fn new() -> Self {
-        let places = 0..2 * usize::from(LARGEST_SF);
-        CodeTree {
-            free: places.map(|at| if at == 0 { 0 } else { leaves(Code::at(at).spreading_factor) }).collect(),
-        }
+        // Index 0 belongs to no code.
+        let codes = (1..2 * usize::from(LARGEST_SF)).map(Code::at);
+        let capacities = codes.map(|code| leaves(code.spreading_factor));
+        CodeTree { free: std::iter::once(0).chain(capacities).collect() }
     }
 
     /// Whether `code` can be allocated.
     pub fn is_free(&self, code: Code) -> bool {
         // An allocated code has 0 at its own index. The entries below it are unchanged.
         let mut above =
-            std::iter::successors(Some(code.place() / 2), |at| Some(at / 2)).take_while(|&at| at > 0);
-        self.free[code.place()] == leaves(code.spreading_factor) && above.all(|at| self.free[at] > 0)
+            std::iter::successors(Some(code.index() / 2), |at| Some(at / 2)).take_while(|&at| at > 0);
+        self.free[code.index()] == leaves(code.spreading_factor) && above.all(|at| self.free[at] > 0)
     }
 
     /// Allocates a code of this spreading factor in the smallest free branch that fits, the
     /// leftmost of several. This keeps large branches free.
     pub fn allocate(&mut self, spreading_factor: u16) -> Option<Code> {
-        let (wants, mut at) = (leaves(spreading_factor), 1);
-        if self.free[at] < wants {
+        let (needed, mut at) = (leaves(spreading_factor), 1);
+        if self.free[at] < needed {
             return None;
         }
         while at < usize::from(spreading_factor) {
             let (left, right) = (self.free[2 * at], self.free[2 * at + 1]);
-            let is_left = left >= wants && (right < wants || left <= right);
-            at = 2 * at + usize::from(!is_left);
+            let goes_left = left >= needed && (right < needed || left <= right);
+            at = 2 * at + usize::from(!goes_left);
         }
         self.set(at, 0);
         Some(Code::at(at))
@@ -226,12 +226,12 @@ impl CodeTree {
     /// Panics if the code is not free.
     pub fn reserve(&mut self, code: Code) {
         assert!(self.is_free(code), "{code:?} is taken");
-        self.set(code.place(), 0);
+        self.set(code.index(), 0);
     }
 
     /// Releases an allocated code.
     pub fn release(&mut self, code: Code) {
-        self.set(code.place(), leaves(code.spreading_factor));
+        self.set(code.index(), leaves(code.spreading_factor));
     }
 
     /// Capacity of the largest free code as a fraction of the tree.
@@ -239,9 +239,9 @@ impl CodeTree {
         f64::from(self.free[1]) / f64::from(LARGEST_SF)
     }
 
-    fn set(&mut self, place: usize, free: u16) {
-        self.free[place] = free;
-        let mut at = place / 2;
+    fn set(&mut self, index: usize, free: u16) {
+        self.free[index] = free;
+        let mut at = index / 2;
         while at > 0 {
             let (left, right) = (self.free[2 * at], self.free[2 * at + 1]);
             let whole = leaves(Code::at(at).spreading_factor);
@@ -274,9 +274,9 @@ mod tests {
             (code(8, 6), code(8, 6), true),
             (code(16, 0), code(4, 0), true),
         ];
-        for (one, other, meets) in cases {
-            assert_eq!(one.meets(other), meets, "{one:?} and {other:?}");
-            assert_eq!(other.meets(one), meets, "{other:?} and {one:?}");
+        for (first, second, conflict) in cases {
+            assert_eq!(first.meets(second), conflict, "{first:?} and {second:?}");
+            assert_eq!(second.meets(first), conflict, "{second:?} and {first:?}");
         }
     }
 
@@ -286,7 +286,7 @@ mod tests {
             let mut share = CodeShare::new(DSCH);
             assert!((0..fit).all(|_| share.take(spreading_factor)), "SF {spreading_factor}");
             assert!(!share.take(spreading_factor), "SF {spreading_factor}");
-            assert_eq!(share.left(), 0.0);
+            assert_eq!(share.free(), 0.0);
         }
         assert!(!CodeShare::new(DSCH).take(2), "a code above the branch");
     }
@@ -304,7 +304,7 @@ mod tests {
             let kraft: f64 = taken.iter().map(|&sf| 1.0 / f64::from(sf)).sum();
             let whole = 1.0 / f64::from(branch.spreading_factor);
             prop_assert!(kraft <= whole);
-            prop_assert_eq!(whole - kraft, share.left());
+            prop_assert_eq!(whole - kraft, share.free());
             taken.sort_unstable();
             for end in [End::Left, End::Right] {
                 let codes: Vec<Code> = share.codes(end, taken.iter().copied()).collect();
@@ -323,20 +323,20 @@ mod tests {
         ) {
             let branch = Code::last(1 << branch);
             let whole = 1.0 / f64::from(branch.spreading_factor);
-            let (mut share, mut kept) = (CodeShare::new(branch), Vec::new());
+            let (mut share, mut codes_of_other_phase) = (CodeShare::new(branch), Vec::new());
             for (phase, wants) in phases.into_iter().enumerate() {
                 share.begin_phase();
                 let mut taken: Vec<u16> = wants.iter().copied().filter(|&sf| share.take(sf)).collect();
                 taken.sort_unstable();
                 let end = if phase % 2 == 0 { End::Left } else { End::Right };
                 let codes: Vec<Code> = share.codes(end, taken).collect();
-                let held: Vec<Code> = kept.iter().chain(&codes).copied().collect();
+                let held: Vec<Code> = codes_of_other_phase.iter().chain(&codes).copied().collect();
                 let kraft: f64 = held.iter().map(|code: &Code| 1.0 / f64::from(code.spreading_factor)).sum();
                 prop_assert!(kraft <= whole);
-                prop_assert_eq!(whole - kraft, share.left());
+                prop_assert_eq!(whole - kraft, share.free());
                 prop_assert!(held.iter().all(|code| branch.meets(*code)));
                 prop_assert!(none_meet(&held), "{:?}", held);
-                kept = codes;
+                codes_of_other_phase = codes;
             }
         }
 

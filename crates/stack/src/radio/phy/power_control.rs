@@ -163,7 +163,7 @@ impl PowerConfig {
     #[inline]
     pub fn dch_power(&self, sent: &Sent, link: &Link) -> f64 {
         let power = sent.power_of(self, link);
-        self.dch_max.map_or(power, |most| power.min(most))
+        self.dch_max.map_or(power, |max| power.min(max))
     }
 }
 

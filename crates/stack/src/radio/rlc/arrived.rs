@@ -12,7 +12,8 @@ pub(super) fn for_each_arrived<'a>(
     mut take: impl FnMut(u64, u64, &'a [SduEnd]),
 ) {
     let (first, count) = (run.first, u32::from(run.count));
-    // Two halves: the lower one usually suffices, and shifting 128 bits takes several instructions.
+    // Two words of 64 bits: usually only the lower one is needed, and shifting 128 bits takes
+    // several instructions.
     let lost = [lost as u64, (lost >> 64) as u64];
     let arrived = lost.map(|half| !half);
     let mut from = first_member(arrived, 0);

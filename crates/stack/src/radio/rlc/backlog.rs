@@ -58,8 +58,9 @@ impl BlockCounter {
         }
     }
 
-    /// Returns the number of PDUs that the last `octets` octets of an SDU open, including a PDU with
-    /// only the length indicator of its end. `is_started`: earlier octets of the SDU were sent.
+    /// Adds the last `octets` octets of an SDU. Returns the number of PDUs that begin with a part
+    /// of it, including a PDU with only the length indicator of its end. `is_started`: earlier
+    /// octets of the SDU were sent.
     pub fn blocks(&mut self, octets: u64, is_started: bool) -> u32 {
         let (mut opened, mut left) = (0, octets);
         let mut marks_start = self.rules.marks_start && !is_started;
@@ -201,7 +202,8 @@ mod tests {
         let config = RlcConfig { window: 3, ..RlcConfig::default() };
         let mut rlc = with_two_sdus(&config.into(), Direction::Downlink);
         send(&mut rlc, 20, 9);
-        assert_eq!(rlc.available_for_transmission(ms(20)), Bytes(81));
+        // Three PDUs were sent. They hold 100 + 19 octets of data and one length indicator.
+        assert_eq!(rlc.available_for_transmission(ms(20)), Bytes(200 - 119));
     }
 
     #[test]
@@ -243,8 +245,8 @@ mod tests {
         let report = send(&mut peer, 60, 1);
         rlc.handle_blocks(&mut Context::new(ms(70), &mut NoTrace), &report, Lost(0));
         assert_eq!(waiting(&rlc), [(0, 100, 1), (10, 100, 1), (35, 90, 3)]);
-        let blocks: u32 = waiting(&rlc).iter().map(|sdu| sdu.2).sum();
-        assert_eq!(blocks, rlc.backlog().pdus);
+        let total: u32 = waiting(&rlc).iter().map(|(_, _, blocks)| blocks).sum();
+        assert_eq!(total, rlc.backlog().pdus);
     }
 
     #[test]
@@ -272,7 +274,8 @@ mod tests {
             let mut rlc = Rlc::new(UeId(0), Direction::Downlink, &config, 4);
             let sdu = Sdu::new(packet(0, octets), ms(0));
             rlc.handle_sdu(&mut Context::new(ms(0), &mut NoTrace), &sdu).expect("there is room");
-            assert_eq!((waiting(&rlc)[0].2, rlc.backlog().pdus), (blocks, blocks), "{octets} octets");
+            let (_, _, waiting_blocks) = waiting(&rlc)[0];
+            assert_eq!((waiting_blocks, rlc.backlog().pdus), (blocks, blocks), "{octets} octets");
             assert_eq!(send(&mut rlc, 10, 99).blocks, blocks, "{octets} octets");
         }
     }
@@ -311,7 +314,8 @@ mod tests {
             }
             // Each SDU ends in the last of its blocks, counted after the blocks of the SDUs before.
             let mut blocks_before = 0;
-            let completed_after: Vec<u32> = waiting.iter().map(|sdu| { blocks_before += sdu.2; blocks_before }).collect();
+            let completed_after: Vec<u32> =
+                waiting.iter().map(|(_, _, blocks)| { blocks_before += blocks; blocks_before }).collect();
             prop_assert_eq!(&completed_after, &end_pdus);
             let is_exact = mode == 0 && payload < 125;
             prop_assert!(if is_exact { backlog == sent } else { backlog <= sent }, "{} of {}", backlog, sent);
@@ -365,8 +369,8 @@ mod tests {
         assert_eq!(summary(&rlc), (200, Some(ms(0)), 3));
         send(&mut rlc, 20, 9);
         // The window is closed: waiting data cannot be sent yet.
-        assert_eq!(summary(&rlc).2, 0);
-        assert!(summary(&rlc).0 > 0);
+        assert_eq!(rlc.backlog().pdus, 0);
+        assert!(rlc.backlog().octets > Bytes(0));
     }
 
     #[test]
@@ -374,10 +378,10 @@ mod tests {
         let config = RlcConfig { mode: RlcMode::Um, buffer: None, ..RlcConfig::default() };
         let mut rlc = with_two_sdus(&config.into(), Direction::Uplink);
         assert_eq!(summary(&rlc), (200, Some(ms(0)), 6));
-        while summary(&rlc).1 == Some(ms(0)) {
+        while rlc.backlog().since == Some(ms(0)) {
             assert!(send(&mut rlc, 20, 1).blocks > 0);
         }
-        assert_eq!(summary(&rlc).1, Some(ms(10)));
+        assert_eq!(rlc.backlog().since, Some(ms(10)));
         send(&mut rlc, 30, 9);
         assert_eq!(summary(&rlc), (0, None, 0));
     }

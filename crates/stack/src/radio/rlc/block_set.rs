@@ -17,8 +17,8 @@ pub struct Sdu {
     pub packet: Packet,
     /// Arrival in the transmission buffer.
     pub entered: Time,
-    /// Octets of the packet in RLC. Stored here because it is read often, and code that moves SDUs
-    /// need not access the packet.
+    /// Octets of the packet in RLC. Stored because it is read often: code that moves SDUs need not
+    /// compute it from the packet.
     size: u32,
 }
 
@@ -48,8 +48,9 @@ impl Sdu {
 /// end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SduEnd {
-    /// The PDU in which the SDU begins. No bit carries this, so a receiver according to TS 25.322
-    /// must not use it for decisions, only to check whether it assembled the right SDU.
+    /// The PDU in which the SDU begins. No bit of a PDU carries this information, so a receiver
+    /// according to TS 25.322 must not use it for decisions, but only to check whether it assembled
+    /// the right SDU.
     pub first: Sn,
     /// The PDU with the length indicator of the end.
     pub sn: Sn,
@@ -71,8 +72,8 @@ pub struct Mrw {
     pub sn: Sn,
     /// N_LENGTH.
     pub n_length: u8,
-    /// LENGTH is zero: the only SN_MRW is above the sender's window before the discard. The receiver
-    /// must not take it for a number below its own window.
+    /// LENGTH is zero: the only SN_MRW lies above the window that the sender had before the discard.
+    /// The receiver must not mistake it for a number below its own window.
     pub beyond_window: bool,
 }
 

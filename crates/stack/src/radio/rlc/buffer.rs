@@ -69,9 +69,9 @@ impl SegmentationRules {
     }
 
     /// Whether a further SDU may start in the `room` octets after the end of an SDU. With indicators
-    /// of two octets a single remaining octet stays unused, and nothing indicates this (§9.2.2.8).
+    /// of two octets a single remaining octet stays unused, and no indicator shows this (§9.2.2.8).
     #[inline]
-    pub fn takes_more(&self, room: u16) -> bool {
+    pub fn may_start_another(&self, room: u16) -> bool {
         room >= self.length_indicator
     }
 
@@ -80,7 +80,7 @@ impl SegmentationRules {
     #[inline]
     pub fn may_concatenate(&self, parts: u32, room: u16, left: u64) -> bool {
         match self.indicator_rule {
-            LengthIndicators::Ts25322 => self.takes_more(room),
+            LengthIndicators::Ts25322 => self.may_start_another(room),
             LengthIndicators::Eurane => parts < 2 && room >= 3 && left > u64::from(room),
         }
     }
@@ -110,16 +110,24 @@ pub(super) struct PduContents {
     pub padding: u16,
 }
 
+/// An SDU that is completely in PDUs, but whose end no PDU has indicated yet.
+#[derive(Debug, Clone, Copy)]
+struct PendingEnd {
+    /// The first PDU of the SDU.
+    first: u64,
+    sdu: Sdu,
+}
+
 /// The transmission buffer: SDUs with an unsent part, or with an end that no PDU has indicated yet.
 #[derive(Debug, Clone)]
 pub(super) struct Buffer {
-    /// Octets of the first SDU that are not in PDUs yet. 0 if the SDU may not be started. Derived
-    /// from the queue and stored because every TTI reads it.
+    /// Octets of the first SDU that are not in PDUs yet. 0 if the SDU may not be started. This
+    /// value follows from the queue. It is stored because it is read in every TTI.
     head_left: u64,
     /// Whether there is a first SDU, and it was started or may be started.
     has_head: bool,
-    /// An SDU with an end that the next PDU must indicate, and its first PDU. Rare, therefore boxed.
-    pending_end: Option<Box<(u64, Sdu)>>,
+    /// An SDU with an end that the next PDU must indicate. Rare, therefore boxed.
+    pending_end: Option<Box<PendingEnd>>,
     /// Octets of the first SDU that are already in PDUs.
     head_sent: u64,
     /// The PDU in which the first SDU starts, if it was started.
@@ -287,7 +295,7 @@ impl Buffer {
     ) -> PduContents {
         let li = rules.length_indicator;
         if let Some(pending_end) = self.pending_end.take() {
-            let (first, sdu) = *pending_end;
+            let PendingEnd { first, sdu } = *pending_end;
             room -= li;
             set.ends.push(SduEnd { first: Sn::of(first), sn: Sn::of(count), sdu });
         } else if self.marks_start(rules) {
@@ -307,7 +315,7 @@ impl Buffer {
         PduContents { finished: (removed - (self.discarded() - discarded_before)) as u32, padding: room }
     }
 
-    /// Number of SDUs that queue management discarded and nobody has taken yet.
+    /// Number of SDUs that queue management discarded since the last call of `take_managed`.
     #[inline]
     fn discarded(&self) -> usize {
         self.managed.as_ref().map_or(0, |managed| managed.discarded.len())
@@ -334,7 +342,7 @@ impl Buffer {
         if ends_inside || rules.indicator_rule == LengthIndicators::Eurane {
             set.ends.push(SduEnd { first: Sn::of(self.head_first), sn: Sn::of(count), sdu: *sdu });
         } else {
-            self.pending_end = Some(Box::new((self.head_first, *sdu)));
+            self.pending_end = Some(Box::new(PendingEnd { first: self.head_first, sdu: *sdu }));
         }
         self.pop_sent(now);
         if ends_inside { room - rules.length_indicator - left as u16 } else { 0 }
@@ -369,7 +377,7 @@ impl Buffer {
         mut discarded: impl FnMut(u64, Sdu),
     ) -> bool {
         let mut any_discarded = false;
-        if let Some((first, sdu)) = self.pending_end.as_deref().copied()
+        if let Some(PendingEnd { first, sdu }) = self.pending_end.as_deref().copied()
             && is_discarded(first, &sdu)
         {
             self.pending_end = None;
@@ -410,8 +418,8 @@ impl Buffer {
 
     /// Time at which the oldest SDU entered the buffer.
     pub fn oldest(&self) -> Option<Time> {
-        let pending_end = self.pending_end.as_deref().map(|(_, sdu)| sdu.entered);
-        pending_end.or_else(|| self.queue.front().map(|head| head.entered))
+        let pending = self.pending_end.as_deref().map(|pending| pending.sdu.entered);
+        pending.or_else(|| self.queue.front().map(|head| head.entered))
     }
 
     /// Appends the SDUs in order. `retransmissions`: number of blocks of the first SDU that must be
@@ -422,7 +430,7 @@ impl Buffer {
         mut retransmissions: u32,
         into: &mut Vec<WaitingSdu>,
     ) {
-        if let Some((_, sdu)) = self.pending_end.as_deref() {
+        if let Some(PendingEnd { sdu, .. }) = self.pending_end.as_deref() {
             let blocks = counter.open_for_end() + std::mem::take(&mut retransmissions);
             into.push(WaitingSdu { entered: sdu.entered, size: sdu.size(), blocks });
         }
@@ -440,8 +448,8 @@ impl Buffer {
 
     /// First PDU of the oldest SDU in the buffer. `None` if that SDU is not started.
     pub fn first_pdu_of_head(&self) -> Option<u64> {
-        if let Some((first, _)) = self.pending_end.as_deref().copied() {
-            return Some(first);
+        if let Some(pending) = self.pending_end.as_deref() {
+            return Some(pending.first);
         }
         (self.head_sent > 0).then_some(self.head_first)
     }

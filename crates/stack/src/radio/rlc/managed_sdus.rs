@@ -1,8 +1,8 @@
 //! Active queue management of the transmission buffer, with CoDel or PIE.
 //!
-//! The queue are the SDUs of which nothing was sent: none of their PDUs has a number, so the receiver
-//! need not be informed of a discard. The first SDU counts as leaving the queue when the previous one
-//! is completely in PDUs.
+//! The managed queue consists of the SDUs without a sent part. No PDU with a part of them has a
+//! sequence number, so the receiver need not be informed of a discard. An SDU counts as leaving the
+//! queue when the previous SDU is completely in PDUs.
 
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
@@ -31,6 +31,17 @@ pub(super) enum Entry {
     Dropped,
 }
 
+impl Entry {
+    /// The action of queue management that the decision implies.
+    pub fn action(self) -> Option<QueueAction> {
+        match self {
+            Entry::Enters => None,
+            Entry::EntersMarked => Some(QueueAction::Mark),
+            Entry::Dropped => Some(QueueAction::Drop),
+        }
+    }
+}
+
 /// The SDUs of a buffer as a queue.
 struct Sdus<'a> {
     buffer: &'a mut Buffer,
@@ -48,7 +59,7 @@ impl ManagedSdus {
         }
     }
 
-    /// Call it before the first SDU of `buffer` is removed.
+    /// Notifies queue management that the first SDU of `buffer` is about to be removed.
     pub fn head_leaves(&mut self, now: Time, buffer: &Buffer) {
         self.aqm.head_leaves(now, buffer);
     }
@@ -90,13 +101,21 @@ impl Buffer {
     }
 }
 
+/// An action of queue management on an SDU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum QueueAction {
+    Drop,
+    Mark,
+}
+
 /// Records an action of queue management on an SDU.
 #[cold]
 pub(super) fn record_action<T: TraceSink<TraceEvent>>(
     cx: &mut Context<'_, T>,
     direction: Direction,
-    marked: bool,
+    action: QueueAction,
 ) {
+    let marked = action == QueueAction::Mark;
     cx.record(|| TraceEvent::QueueManaged { place: QueuePlace::Rlc, direction, marked });
 }
 

@@ -7,7 +7,7 @@ use umts_units::{Bytes, Duration, Time};
 use super::am::BufferFull;
 use super::backlog::BlockCounter;
 use super::buffer::{Buffer, SegmentationRules};
-use super::managed_sdus::{Entry, record_action};
+use super::managed_sdus::{Entry, QueueAction, record_action};
 use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, WaitingSdu};
 use crate::Context;
 use crate::detail::{Detail, DiscardReason};
@@ -43,11 +43,11 @@ impl SduQueue {
             return Err(BufferFull);
         }
         let entry = self.buffer.push_managed(cx.now, sdu);
-        if entry != Entry::Enters {
-            record_action(cx, self.sends, entry == Entry::EntersMarked);
-            if entry == Entry::Dropped {
-                return Err(BufferFull);
-            }
+        if let Some(action) = entry.action() {
+            record_action(cx, self.sends, action);
+        }
+        if entry == Entry::Dropped {
+            return Err(BufferFull);
         }
         let (ue, direction) = (self.ue, self.sends);
         cx.record(|| TraceEvent::SduQueued { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
@@ -74,10 +74,10 @@ impl SduQueue {
     pub fn record_managed<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let Some((discarded, marks)) = self.buffer.take_managed() else { return };
         for sdu in discarded {
-            record_action(cx, self.sends, false);
+            record_action(cx, self.sends, QueueAction::Drop);
             self.record_discarded(cx, &sdu, DiscardReason::QueueManagement);
         }
-        (0..marks).for_each(|_| record_action(cx, self.sends, true));
+        (0..marks).for_each(|_| record_action(cx, self.sends, QueueAction::Mark));
     }
 
     /// Discards the SDUs without a sent part.
@@ -88,7 +88,7 @@ impl SduQueue {
         self.record_level(cx);
     }
 
-    /// SDUs that entered at this time or before have expired. `None` if none has.
+    /// The entry time up to which SDUs have expired. `None` if no SDU has expired.
     fn expiry_threshold(&self, now: Time) -> Option<Time> {
         let age = self.timer_discard?;
         self.next_discard().filter(|&at| at <= now)?;

@@ -1,7 +1,8 @@
 //! A set of PDU counts inside a window, as a ring of 4096 bits. Ranges are processed in words of 64
 //! bits.
 
-/// A set of PDU counts. All members must be in a range of at most 4096 consecutive counts.
+/// A set of PDU counts. All members must be in a range of at most 4096 consecutive counts. Bit `n`
+/// of the ring stands for the count that is `n` modulo 4096.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PduSet {
     /// `None` until the first count is added, so that an idle user needs no memory for it.
@@ -24,6 +25,7 @@ impl PduSet {
     }
 
     #[inline]
+    /// The index of the word of a count, and the mask of its bit in this word.
     fn position(count: u64) -> (usize, u64) {
         ((count >> 6) as usize & 63, 1 << (count & 63))
     }
@@ -146,7 +148,7 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_like_a_btree_set(start in 0u64..10_000, members in proptest::collection::btree_set(0u64..2047, 0..200),
-                        cut in (0u64..2047, 0u64..2047)) {
+                        bounds in (0u64..2047, 0u64..2047)) {
             let mut flags = PduSet::default();
             prop_assert_eq!((flags.remove_range(0, 100), flags.first_member(0, 100)), (0, 100));
             let mut set: BTreeSet<u64> = members.iter().map(|m| m + start).collect();
@@ -154,7 +156,8 @@ mod tests {
                 prop_assert!(flags.insert(m));
                 prop_assert!(!flags.insert(m));
             }
-            let (from, to) = (start + cut.0.min(cut.1), start + cut.0.max(cut.1));
+            let (one_bound, other_bound) = bounds;
+            let (from, to) = (start + one_bound.min(other_bound), start + one_bound.max(other_bound));
             let first = set.range(from..to).next().copied().unwrap_or(to);
             prop_assert_eq!(flags.first_member(from, to), first);
             let gap = (from..to).find(|n| !set.contains(n)).unwrap_or(to);

@@ -86,7 +86,7 @@ fn the_largest_free_rate_is_granted() {
             _ => None,
         })
         .collect();
-    // 32 + 2 x 384 are 800.
+    // The FACH and two DCHs fill the cell: 32 + 2 · 384 = 800 kbit/s.
     assert_eq!(given, [0, 0]);
     cell.release(UeId(0));
     cell.request(ms(0), interactive(UeId(7)), &[dch(64, 64)], no_inactive_ue);
@@ -235,7 +235,7 @@ fn unused_dchs_are_taken_from_the_own_and_lower_classes_lowest_first() {
             let decision = cell.request(ms(100), (UeId(ue), class), &[dch(64, 32)], holders);
             preempted(decision).first().copied().inspect(|&ue| cell.release(UeId(ue)))
         });
-        // Within a class the longest unused, which is the last one.
+        // Within a class the DCH that is unused for the longest time is taken, which is the last one.
         let taken: Vec<u16> = taken.collect();
         assert_eq!(taken, (expected..12).rev().collect::<Vec<_>>(), "{class:?}");
     }
@@ -274,7 +274,8 @@ fn waiting_requests_are_decided_by_class() {
     assert_eq!(request_dch(&mut cell, 25, Interactive), Decision::Refused);
     cell.release(UeId(0));
     assert_eq!(cell.first_waiting(), Some(UeId(24)));
-    // While a higher class waits, a lower one gets nothing, not even a larger DCH for a holder.
+    // While a request of a higher class waits, no request of a lower class is granted. This includes
+    // the request of a holder for a larger DCH.
     assert_eq!(request_dch(&mut cell, 21, Interactive), QUEUED);
     assert_eq!(
         cell.request(ms(1), (UeId(11), Background), &[dch(128, 32)], no_inactive_ue),
@@ -313,13 +314,21 @@ fn step() -> impl Strategy<Value = Step> {
 struct Observed {
     cell: Admission,
     on_air: BTreeMap<u16, usize>,
-    /// UEs with a granted DCH that cannot be used yet: index in `OFFERS`, and the UEs that must
-    /// release their DCHs before.
-    promised: BTreeMap<u16, (usize, Vec<u16>)>,
+    /// The granted DCHs that cannot be used yet, by UE.
+    promised: BTreeMap<u16, Promise>,
     /// UEs with a preempted DCH that is not released yet.
     leaving: Vec<u16>,
 }
 
+/// A granted DCH that cannot be used yet.
+struct Promise {
+    /// Index in `OFFERS`.
+    dch: usize,
+    /// UEs that must release their DCHs before.
+    victims: Vec<u16>,
+}
+
+/// Rates of the DCHs in downlink and uplink, in kbit/s.
 const OFFERS: [(u64, u64); 3] = [(384, 64), (128, 64), (64, 32)];
 
 impl Observed {
@@ -347,7 +356,7 @@ impl Observed {
             if victims.is_empty() {
                 self.on_air.insert(ue, usize::from(dch));
             } else {
-                self.promised.insert(ue, (usize::from(dch), victims));
+                self.promised.insert(ue, Promise { dch: usize::from(dch), victims });
             }
         }
     }
@@ -358,14 +367,14 @@ impl Observed {
         }
         self.leaving.retain(|&gone| gone != ue);
         self.cell.release(UeId(ue));
-        for (_, victims) in self.promised.values_mut() {
-            victims.retain(|&victim| victim != ue);
+        for promise in self.promised.values_mut() {
+            promise.victims.retain(|&victim| victim != ue);
         }
-        let ready = |(_, (_, victims)): &(&u16, &(usize, Vec<u16>))| victims.is_empty();
-        let settled: Vec<u16> = self.promised.iter().filter(ready).map(|(&ue, _)| ue).collect();
-        for ue in settled {
-            let (dch, _) = self.promised.remove(&ue).unwrap();
-            self.on_air.insert(ue, dch);
+        let is_ready = |(_, promise): &(&u16, &Promise)| promise.victims.is_empty();
+        let ready: Vec<u16> = self.promised.iter().filter(is_ready).map(|(&ue, _)| ue).collect();
+        for ue in ready {
+            let promise = self.promised.remove(&ue).unwrap();
+            self.on_air.insert(ue, promise.dch);
             self.cell.holder_settled();
         }
     }

@@ -47,25 +47,26 @@ impl Formats<'_> {
     ) -> Result<(usize, Link), Postponed> {
         let formats = std::iter::successors(Some(wanted), |&format| self.config.halved(format));
         let free = *codes;
+        // Each format for which a code is free, with the codes that remain after taking this code.
         let mut with_code = formats
             .filter_map(|format| {
-                let mut left = free;
-                left.take(self.config.formats[format].spreading_factor).then_some((format, left))
+                let mut remaining = free;
+                remaining.take(self.config.formats[format].spreading_factor).then_some((format, remaining))
             })
             .peekable();
         if with_code.peek().is_none() {
             return Err(Postponed::Codes);
         }
-        // If the present load exceeds the power already, no format fits.
+        // If the load without this user already exceeds the power, no format fits.
         if !load.fits(radio.power) {
             return Err(Postponed::Power);
         }
         let interference = (radio.interference)(candidate.ue);
-        for (format, left) in with_code {
+        for (format, remaining) in with_code {
             let link = self.link(format, candidate, interference);
             let increased = load.with(Load::of(radio.power, &link));
             if increased.fits(radio.power) {
-                (*codes, *load) = (left, increased);
+                (*codes, *load) = (remaining, increased);
                 return Ok((format, link));
             }
         }

@@ -34,9 +34,16 @@ use crate::trace::Postponed;
 /// The candidates of a TTI, with their waiting SDUs if [`MacShConfig::needs_sdus`].
 #[derive(Debug, Clone, Default)]
 pub struct Candidates {
-    /// Each with the index of its first SDU.
-    list: Vec<(Candidate, usize)>,
+    list: Vec<ListedCandidate>,
+    /// The SDUs of all candidates, in the order of `list`.
     sdus: Vec<WaitingSdu>,
+}
+
+#[derive(Debug, Clone)]
+struct ListedCandidate {
+    candidate: Candidate,
+    /// Index of its first SDU in [`Candidates::sdus`].
+    first_sdu: usize,
 }
 
 /// A user's part of a TTI.
@@ -71,7 +78,7 @@ pub struct MacSh {
     /// Processing gain of each format.
     processing: Vec<f64>,
     codes: CodeShare,
-    /// By phase. One if TTIs of all users start together.
+    /// By phase. Only the first is used if the TTIs of all users start together.
     schedulers: [Scheduler; 2],
     /// Replaces the schedulers and the rate policy.
     user_scheduler: Option<UserScheduler>,
@@ -89,8 +96,8 @@ pub struct MacSh {
 struct Ranked {
     level: PriorityLevel,
     rank: Rank,
-    /// Arrival of the oldest SDU, or the present if only control PDUs wait. The earliest is first
-    /// among equal ranks.
+    /// Arrival of the oldest SDU, or the current time if only control PDUs wait. Among users of equal
+    /// rank, the user with the earliest time is first.
     since: Time,
     ue: UeId,
     /// Index among the candidates.
@@ -123,8 +130,9 @@ impl ChannelState for DschState<'_> {
         self.sdus.first().map(|sdu| scheduling::deadline(&timeout, sdu))
     }
 
-    /// L (chi + P_N): the transmit power in mW at which the own cell would be received as strongly as
-    /// noise and other cells together.
+    /// L (χ + P_N), with the path loss L, the interference χ from other cells and the noise P_N: the
+    /// transmit power in mW at which the own cell would be received as strongly as other cells and
+    /// noise together.
     #[inline]
     fn interference_to_signal(&self) -> f64 {
         let interference = (self.radio.interference)(self.candidate.ue);
@@ -161,13 +169,14 @@ impl Candidates {
 
     /// Adds a candidate. `append` appends its SDUs in order.
     pub fn push_with(&mut self, candidate: Candidate, append: impl FnOnce(&mut Vec<WaitingSdu>)) {
-        self.list.push((candidate, self.sdus.len()));
+        self.list.push(ListedCandidate { candidate, first_sdu: self.sdus.len() });
         append(&mut self.sdus);
     }
 
+    /// The SDUs of the candidate with index `at`.
     fn sdus(&self, at: usize) -> &[WaitingSdu] {
-        let to = self.list.get(at + 1).map_or(self.sdus.len(), |(_, from)| *from);
-        &self.sdus[self.list[at].1..to]
+        let end = self.list.get(at + 1).map_or(self.sdus.len(), |next| next.first_sdu);
+        &self.sdus[self.list[at].first_sdu..end]
     }
 }
 
@@ -232,7 +241,7 @@ impl MacSh {
         self.refusals.clear();
         for at in 0..self.order.len() {
             let Ranked { at, wanted, .. } = self.order[at];
-            self.decide(&candidates.list[at].0, wanted, radio, load);
+            self.decide(&candidates.list[at].candidate, wanted, radio, load);
         }
         self.assign_codes(if number.is_multiple_of(phases) { End::Left } else { End::Right });
         &self.grants
@@ -291,7 +300,7 @@ impl MacSh {
         let MacSh { config, processing, schedulers, users, order, .. } = self;
         let formats = Formats { config, processing };
         order.clear();
-        for (at, (candidate, _)) in candidates.list.iter().enumerate() {
+        for (at, ListedCandidate { candidate, .. }) in candidates.list.iter().enumerate() {
             let sdus = candidates.sdus(at);
             let credit_config = config.credit_of(candidate);
             let credit = users.of(&credit_config, tti, candidate.ue);
@@ -321,7 +330,7 @@ impl MacSh {
         else {
             return;
         };
-        let ranked = |&(candidate, _): &(Candidate, usize)| {
+        let ranked = |&ListedCandidate { candidate, .. }: &ListedCandidate| {
             let credit_config = config.credit_of(&candidate);
             let credit = users.of(&credit_config, tti, candidate.ue);
             credit.earn(&credit_config, tti);
@@ -338,13 +347,13 @@ impl MacSh {
         }
         let mut is_left_out = vec![true; ranked_candidates.len()];
         requests.iter().for_each(|request| is_left_out[request.candidate] = false);
-        let last = (0..ranked_candidates.len()).filter(|&at| is_left_out[at]).map(|at| (at, None));
-        let first = requests.iter().map(|request| (request.candidate, Some(request.format)));
+        let left_out = (0..ranked_candidates.len()).filter(|&at| is_left_out[at]).map(|at| (at, None));
+        let requesting = requests.iter().map(|request| (request.candidate, Some(request.format)));
         order.clear();
-        order.extend(first.chain(last).zip(0..).map(|((at, wanted), place)| {
+        order.extend(requesting.chain(left_out).zip(0..).map(|((at, wanted), place)| {
             let (level, Candidate { ue, since, .. }) =
                 (ranked_candidates[at].candidate.level(), ranked_candidates[at].candidate);
-            let rank = Rank(f64::from(place), 0.0);
+            let rank = Rank::new(f64::from(place));
             Ranked { level, rank, since: since.unwrap_or(now), ue, at, wanted }
         }));
     }

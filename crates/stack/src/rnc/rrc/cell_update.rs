@@ -142,7 +142,8 @@ impl CellUpdate {
         None
     }
 
-    /// The RNC repeats the CELL UPDATE CONFIRM, unless T302 expires before.
+    /// The step after a lost CELL UPDATE CONFIRM: the RNC repeats it, or the UE repeats the CELL UPDATE
+    /// if T302 expires before.
     fn after_lost_confirm(&self, now: Time, config: &ConnectionConfig) -> Step {
         let expiry = self.sent_at + config.t302;
         match config.confirm_interval.map(|interval| now + interval) {
@@ -242,9 +243,10 @@ mod tests {
     fn releases_the_connection_after_n302_repetitions() {
         let released = CellUpdateOutcome::ConnectionReleased;
         let sent = vec![0, 4000, 8000, 12_000];
-        // The new connection is requested each second until the radio is good again at 20.5 s.
-        let ended = run(&config(), |at, _| at >= 20_500);
-        assert_eq!((ended.0, ended.1, &ended.2[..4]), (23_000, released, &sent[..]));
+        // From 16 s on, a new connection is requested every second (T300). The request at 21 s is
+        // answered, because the radio is good from 20.5 s on. The set-up takes 2 s.
+        let (end, outcome, uplink_times) = run(&config(), |at, _| at >= 20_500);
+        assert_eq!((end, outcome, &uplink_times[..4]), (23_000, released, &sent[..]));
         let with_idle_mode = ConnectionConfig { new_connection: None, ..config() };
         assert_eq!(run(&with_idle_mode, |_, _| false), (16_000, released, sent));
         let once = ConnectionConfig { n302: 0, ..with_idle_mode };

@@ -57,17 +57,20 @@ pub enum CompressedBy {
 }
 
 impl CompressedMode {
-    /// Ratio of the mean power of a TTI with a gap to the mean power of a TTI without.
+    /// Ratio of the mean power of a TTI with a gap to the mean power of a TTI without: the frames
+    /// without a gap have power 1, and the slots that remain in frames with a gap have `raise` times
+    /// `boost`.
     pub fn factor(&self) -> f64 {
         let gap = f64::from(self.gap);
-        let compressed = if self.gap > LONGEST_IN_FRAME { 2.0 } else { 1.0 };
-        let left = SLOTS * compressed - gap;
+        let frames_with_gap = if self.gap > LONGEST_IN_FRAME { 2.0 } else { 1.0 };
+        let slots_sent = SLOTS * frames_with_gap - gap;
         let boost = match self.method {
             CompressedBy::HalfSf => 2.0,
-            CompressedBy::Puncturing => SLOTS * compressed / left,
+            CompressedBy::Puncturing => SLOTS * frames_with_gap / slots_sent,
         };
-        let raised = libm::exp10(self.raise.0 / 10.0) * boost * left / SLOTS;
-        (FRAMES - compressed + raised) / FRAMES
+        let raise = libm::exp10(self.raise.0 / 10.0);
+        let energy_with_gap = raise * boost * slots_sent / SLOTS;
+        (FRAMES - frames_with_gap + energy_with_gap) / FRAMES
     }
 
     /// Whether another cell is worse than `own` by at most `within`, so that the UE has gaps.
@@ -89,7 +92,7 @@ mod tests {
         let factor_of = |method, gap, raise| {
             CompressedMode { gap, method, raise: Db(raise), ..CompressedMode::default() }.factor()
         };
-        // In one of two frames, 8 of 15 slots have twice the power.
+        // In one of two frames, 8 of 15 slots have twice the power: its mean is 2 · 8/15.
         assert!((factor_of(CompressedBy::HalfSf, 7, 0.0) - (1.0 + 16.0 / 15.0) / 2.0).abs() < 1e-12);
         // The gap takes 14 of the 30 slots of both frames. The other 16 have twice the power.
         assert!((factor_of(CompressedBy::HalfSf, 14, 0.0) - 16.0 / 15.0).abs() < 1e-12);

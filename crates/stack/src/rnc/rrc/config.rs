@@ -296,21 +296,22 @@ impl RrcConfig {
 
     /// Whether any key is set that applies only to switched users.
     pub fn concerns_switching(&self) -> bool {
-        let unset = RrcConfig::default();
-        let of_switching = RrcConfig {
-            rlc_unrecoverable_error: unset.rlc_unrecoverable_error,
-            cell_update_delay: unset.cell_update_delay,
-            cell_update_confirm_interval: unset.cell_update_confirm_interval,
-            t302: unset.t302,
-            n302: unset.n302,
-            t300: unset.t300,
-            t313: unset.t313,
-            n313: unset.n313,
-            idle_to_fach: unset.idle_to_fach,
-            idle_to_dch: unset.idle_to_dch,
+        let defaults = RrcConfig::default();
+        // Keys that apply to all users have their defaults here.
+        let only_switching_keys = RrcConfig {
+            rlc_unrecoverable_error: defaults.rlc_unrecoverable_error,
+            cell_update_delay: defaults.cell_update_delay,
+            cell_update_confirm_interval: defaults.cell_update_confirm_interval,
+            t302: defaults.t302,
+            n302: defaults.n302,
+            t300: defaults.t300,
+            t313: defaults.t313,
+            n313: defaults.n313,
+            idle_to_fach: defaults.idle_to_fach,
+            idle_to_dch: defaults.idle_to_dch,
             ..self.clone()
         };
-        of_switching != unset
+        only_switching_keys != defaults
     }
 }
 

@@ -4,7 +4,7 @@
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
-use super::{FRAME, Measured, Order, Phase, Promotion, Rrc, RrcConfig};
+use super::{FRAME, Measured, Order, Phase, Promotion, Rrc, RrcConfig, ThroughputWindow};
 use crate::Context;
 use crate::ids::Direction;
 use crate::radio::RrcState;
@@ -74,15 +74,16 @@ impl Rrc {
     /// CELL_DCH: changes to a smaller DCH if the utilisation is low, or requests a larger one.
     fn evaluate_rate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
         if let Some(utilisation) = self.config.rate_downswitch_utilisation
-            && self.window.0 <= cx.now
+            && self.window.end <= cx.now
         {
-            let carried = [0, 1].map(|direction| measured.carried[direction] - self.window.1[direction]);
+            let carried =
+                [0, 1].map(|direction| measured.carried[direction] - self.window.carried_at_start[direction]);
             self.open_window(cx.now, measured);
             if let Some(next) = self.config.dch_rates.get(usize::from(self.dch) + 1) {
-                let window = self.config.rate_downswitch_window.as_secs();
+                let window_s = self.config.rate_downswitch_window.as_secs();
                 let fits = |direction: usize| {
-                    let most = next.rates[direction].bps() as f64 * window * utilisation.value();
-                    (carried[direction] as f64) < most
+                    let max_bits = next.rates[direction].bps() as f64 * window_s * utilisation.value();
+                    (carried[direction] as f64) < max_bits
                 };
                 if fits(0) && fits(1) {
                     self.dch += 1;
@@ -108,7 +109,7 @@ impl Rrc {
         let can_shrink = usize::from(self.dch) + 1 < self.config.dch_rates.len();
         let shrinks = can_shrink && self.config.rate_downswitch_utilisation.is_some();
         let end = if shrinks { now + self.config.rate_downswitch_window } else { Time::NEVER };
-        self.window = (end, measured.carried);
+        self.window = ThroughputWindow { end, carried_at_start: measured.carried };
     }
 
     /// PCH states and idle mode: uplink data promotes the UE immediately, downlink data when it is

@@ -60,6 +60,15 @@ enum Phase {
     Switching { from: RrcState, to: RrcState, until: Time },
 }
 
+/// The window over which the throughput of a DCH is measured.
+#[derive(Debug, Clone, Copy)]
+struct ThroughputWindow {
+    /// `Time::NEVER`: nothing is measured.
+    end: Time,
+    /// Bits carried until the start of the window, by direction.
+    carried_at_start: [u64; 2],
+}
+
 /// RRC of one UE.
 #[derive(Debug, Clone)]
 pub struct Rrc {
@@ -80,8 +89,7 @@ pub struct Rrc {
     queued: bool,
     /// Time at which the UE is paged for downlink data.
     paged_at: Option<Time>,
-    /// The window over which throughput is measured: its end, and the carried bits at its start.
-    window: (Time, [u64; 2]),
+    window: ThroughputWindow,
     /// End of the last TTI with data.
     active_until: Time,
     /// Cause of a failure during a switch. The cell update starts when the switch ends.
@@ -107,7 +115,7 @@ impl Rrc {
             requested: false,
             queued: false,
             paged_at: None,
-            window: (Time::NEVER, [0; 2]),
+            window: ThroughputWindow { end: Time::NEVER, carried_at_start: [0; 2] },
             active_until: Time::ZERO,
             failed: None,
             orders: VecDeque::new(),
@@ -136,8 +144,8 @@ impl Rrc {
         self.trigger.is_some() && self.config.traffic_volume == TrafficVolume::BufferOccupancy
     }
 
-    /// Handles a change of the RLC buffers. Returns whether it was evaluated, so that orders or timers
-    /// may have changed.
+    /// Handles a change of the RLC buffers. Returns whether the change was evaluated. If so, orders or
+    /// timers may have changed.
     #[inline]
     pub fn handle_buffers<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -260,8 +268,9 @@ impl Rrc {
         };
         let requests = self.trigger.filter(|_| !self.queued).map(|at| at.max(self.barred_until));
         let leaves = self.inactive_at(state).map(|(at, _)| at);
-        let window = (state == RrcState::CellDch && self.window.0 != Time::NEVER).then_some(self.window.0);
-        [requests, leaves, self.paged_at, window].into_iter().flatten().min()
+        let measures = state == RrcState::CellDch && self.window.end != Time::NEVER;
+        let window_end = measures.then_some(self.window.end);
+        [requests, leaves, self.paged_at, window_end].into_iter().flatten().min()
     }
 
     /// The state, `None` during a switch.

@@ -71,7 +71,7 @@ impl Rrc {
         self.phase = Phase::In(state);
         self.since = cx.now;
         self.barred_until = cx.now;
-        self.window.0 = Time::NEVER;
+        self.window.end = Time::NEVER;
         let ue = self.ue;
         cx.record(|| TraceEvent::RrcState { ue, state });
         match (from, state) {

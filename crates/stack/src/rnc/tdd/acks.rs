@@ -31,9 +31,9 @@ pub(super) struct ControlChannels {
     pub turns: AckTurns,
     /// Contention of the UEs in the uplink.
     pub contention: AckContention,
-    /// The first slot and codes, by direction.
+    /// The lowest slot of the channels and its codes, by direction.
     places: [Option<Place>; 2],
-    /// The frame before which control PDUs were sent last.
+    /// The last frame at whose start control PDUs were sent.
     pub boundary: Option<u64>,
     /// End of the next frame at which control PDUs may be sent.
     pub next: Option<Time>,
@@ -78,18 +78,18 @@ impl MacTdd {
         }
         self.control.boundary = Some(boundary);
         let frame = boundary - 1;
-        let through = self.control.turns.frame();
+        let served = self.control.turns.frame();
         for ue in self.control.turns.waiting() {
             ctx.cx.record(|| TraceEvent::AckDeferred { ue });
         }
-        self.send_control(ctx, frame, (Direction::Downlink, &through), config, below);
+        self.send_control(ctx, frame, (Direction::Downlink, &served), config, below);
         let now = ctx.cx.now;
         let wants = |ue: UeId| below.ues[ue].rlc[Direction::Uplink.index()].has_control(now);
-        let (through, collided) = self.control.contention.frame(frame, wants);
+        let (successful, collided) = self.control.contention.frame(frame, wants);
         for &ue in &collided {
             ctx.cx.record(|| TraceEvent::AckCollision { ue });
         }
-        self.send_control(ctx, frame, (Direction::Uplink, &through), config, below);
+        self.send_control(ctx, frame, (Direction::Uplink, &successful), config, below);
     }
 
     /// Sends one control PDU of each UE in `sending`.

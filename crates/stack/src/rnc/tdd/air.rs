@@ -2,7 +2,7 @@
 
 use umts_kernel::TraceSink;
 
-use super::slots::Slots;
+use super::slots::{InUse, Slots};
 use crate::EventContext;
 use crate::detail::Detail;
 use crate::ids::CellId;
@@ -67,7 +67,7 @@ impl FrameAir {
         slots: &Slots,
     ) {
         ctx.cx.record(|| {
-            let (slots, held) = slots.in_use();
+            let InUse { slots, units: held } = slots.in_use();
             let (mut used, mut in_slot) = ([0; 2], [0_u8; MOST_SLOTS]);
             for sent in &self.blocks {
                 used[sent.direction.index()] += u16::from(sent.codes);

@@ -37,9 +37,9 @@ impl MacTdd {
         let counted = Direction::BOTH.map(|slot_direction| {
             (self.slots.slots_in(slot_direction) as u8, self.slots.held(slot_direction) as u16)
         });
-        let (slot_counts, held_units) = self.slots.in_use();
+        let in_use = self.slots.in_use();
         assert_eq!(
-            [0, 1].map(|slot_direction| (slot_counts[slot_direction], held_units[slot_direction])),
+            [0, 1].map(|slot_direction| (in_use.slots[slot_direction], in_use.units[slot_direction])),
             counted,
             "units in use are counted"
         );

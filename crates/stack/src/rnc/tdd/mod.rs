@@ -127,9 +127,10 @@ impl MacTdd {
     /// Whether an entity has PDUs that need a grant. These are data PDUs, and without common channels
     /// also control PDUs, unless a grant in the other direction has a channel for them.
     fn needs_capacity(&self, now: Time, ue: UeId, direction: Direction, rlc: &Rlc) -> bool {
-        let has_room = || self.grants.iter().any(|of| (of.ue, of.direction) == (ue, direction.reversed()));
-        let has_own = self.config.ack.channel == AckChannel::Dedicated;
-        rlc.has_data(now) || (has_own && rlc.has_control(now) && !has_room())
+        let has_reverse_grant =
+            || self.grants.iter().any(|grant| (grant.ue, grant.direction) == (ue, direction.reversed()));
+        let is_dedicated = self.config.ack.channel == AckChannel::Dedicated;
+        rlc.has_data(now) || (is_dedicated && rlc.has_control(now) && !has_reverse_grant())
     }
 
     /// The first frame at or after `now` that was not started yet.
@@ -137,8 +138,8 @@ impl MacTdd {
         frame_at_or_after(now).max(self.frame.map_or(0, |frame| frame + 1))
     }
 
-    /// The first frame at whose start control PDUs of the previous frame can still be sent. They are
-    /// sent before the data of a frame. Frame 0 has no previous frame.
+    /// The first frame at whose start control PDUs of the previous frame can still be sent. At least 1,
+    /// because frame 0 has no previous frame.
     fn next_boundary(&self, now: Time) -> u64 {
         self.next_frame(now).max(self.control.boundary.map_or(1, |boundary| boundary + 1))
     }

@@ -31,8 +31,16 @@ struct Slot {
 pub struct Slots {
     layout: &'static Layout,
     slots: Vec<Slot>,
-    /// Number of slots and of allocated resource units, by direction.
-    in_use: ([u8; 2], [u16; 2]),
+    in_use: InUse,
+}
+
+/// The parts of a frame that are in use, by direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InUse {
+    /// Number of slots.
+    pub slots: [u8; 2],
+    /// Number of allocated resource units.
+    pub units: [u16; 2],
 }
 
 impl Slots {
@@ -43,7 +51,7 @@ impl Slots {
         let slots: Vec<Slot> = (0..layout.slots.len()).map(slot).collect();
         let slot_count =
             |direction| slots.iter().filter(|slot| slot.direction == Some(direction)).count() as u8;
-        Slots { layout, in_use: (Direction::BOTH.map(slot_count), [0; 2]), slots }
+        Slots { layout, in_use: InUse { slots: Direction::BOTH.map(slot_count), units: [0; 2] }, slots }
     }
 
     /// Allocates the codes of one block in the lowest slot of `direction` that has room, or else in a
@@ -55,11 +63,10 @@ impl Slots {
         });
         let at = with_room.or_else(|| self.free_slot(direction))?;
         let slot = &mut self.slots[at];
-        let (slot_counts, held) = &mut self.in_use;
         if slot.direction.replace(direction).is_none() {
-            slot_counts[direction.index()] += 1;
+            self.in_use.slots[direction.index()] += 1;
         }
-        held[direction.index()] += u16::from(self.layout.codes_per_block);
+        self.in_use.units[direction.index()] += u16::from(self.layout.codes_per_block);
         let codes = lowest(!slot.held, self.layout.codes_per_block);
         slot.held |= codes;
         Some(Place { slot: at as u8, codes })
@@ -71,10 +78,10 @@ impl Slots {
         debug_assert_eq!(slot.held & place.codes, place.codes, "the codes are allocated");
         slot.held &= !place.codes;
         let direction = slot.direction.expect("a slot with allocated codes has a direction").index();
-        self.in_use.1[direction] -= u16::from(self.layout.codes_per_block);
+        self.in_use.units[direction] -= u16::from(self.layout.codes_per_block);
         if slot.held == 0 && !slot.is_fixed {
             slot.direction = None;
-            self.in_use.0[direction] -= 1;
+            self.in_use.slots[direction] -= 1;
         }
     }
 
@@ -85,15 +92,17 @@ impl Slots {
         match (self.layout.rule, direction) {
             (SlotRule::Any, _) => self.layout.data_slots().find(is_free),
             (SlotRule::OneSwitchingPoint, Direction::Uplink) => {
-                let down = self.slots.iter().position(|slot| slot.direction == Some(Direction::Downlink));
-                self.layout.data_slots().find(is_free).filter(|&at| at < down.unwrap_or(usize::MAX))
+                let first_downlink =
+                    self.slots.iter().position(|slot| slot.direction == Some(Direction::Downlink));
+                self.layout.data_slots().find(is_free).filter(|&at| at < first_downlink.unwrap_or(usize::MAX))
             }
             (SlotRule::OneSwitchingPoint, Direction::Downlink) => {
                 // The first data slot is reserved for the uplink.
                 let first = self.layout.data_slots().next()?;
-                let up = self.slots.iter().rposition(|slot| slot.direction == Some(Direction::Uplink));
-                let behind = up.unwrap_or(first).max(first);
-                self.layout.data_slots().filter(|&at| at > behind).filter(is_free).last()
+                let last_uplink =
+                    self.slots.iter().rposition(|slot| slot.direction == Some(Direction::Uplink));
+                let last_uplink = last_uplink.unwrap_or(first).max(first);
+                self.layout.data_slots().filter(|&at| at > last_uplink).filter(is_free).last()
             }
         }
     }
@@ -103,8 +112,7 @@ impl Slots {
         u32::from(self.layout.codes) - self.slots[slot].held.count_ones()
     }
 
-    /// Number of slots and of allocated resource units, by direction.
-    pub fn in_use(&self) -> ([u8; 2], [u16; 2]) {
+    pub fn in_use(&self) -> InUse {
         self.in_use
     }
 

@@ -78,8 +78,8 @@ impl MacTdd {
                 None => requests.order_by_level(frame, direction, |request| candidate_of(request).level()),
             }
         }
-        // Room only shrinks while requests are decided: if there is none for one request, there is none
-        // for the next of the same direction.
+        // Room only shrinks while requests are decided: if a request does not fit, no later request of
+        // the same direction fits.
         let mut is_full = [false; 2];
         requests.decide(frame, |request| self.decide_request(ctx, frame, (request, &mut is_full), ues));
         debug_assert!(self.demand.known.next().is_none(), "decisions add no requests");
@@ -245,7 +245,8 @@ impl MacTdd {
         let frames = (frame - from) as u32;
         ctx.cx.record(|| TraceEvent::CapacityReleased { ue, direction, frames, blocks, sdus });
         self.demand.state_mut(ue, direction).released();
-        // `end_timeout` notes whether the other direction needs capacity without this grant.
+        // `end_timeout` checks whether the other direction, whose control PDUs this grant carried, needs
+        // capacity of its own.
         self.queried.push((ue, direction.reversed()));
     }
 

@@ -88,15 +88,17 @@ fn bbr_keeps_the_link_full_and_the_queue_short() {
     let mut paced = pair(Variant::Bbr, None);
     let bytes = bytes_in_ten_seconds(&mut paced, 20);
     assert!(bytes >= 950_000, "{bytes} of 1,000,000");
-    // 110 ms are propagation and one slot. A probe at 1.25 adds a quarter of that.
+    // Without a queue a round trip takes 110 ms: 100 ms of propagation and one slot of 10 ms. A
+    // ProbeBW phase with a gain of 1.25 adds a quarter of it, 28 ms.
     let mut round_trips = round_trips_ms(&paced, 20);
     round_trips.sort_unstable();
     let median = round_trips[round_trips.len() / 2];
     assert!(median <= 150, "{median} ms");
-    // NewReno fills the queue up to its window: 200 segments of 10 ms.
-    let mut filling = pair(Variant::NewReno, None);
-    bytes_in_ten_seconds(&mut filling, 20);
-    assert!(round_trips_ms(&filling, 20).iter().all(|&rtt| rtt > 1000));
+    // NewReno fills the queue until the advertised window of 200 segments is outstanding, which is
+    // 200 · 10 ms = 2 s of transmission.
+    let mut newreno = pair(Variant::NewReno, None);
+    bytes_in_ten_seconds(&mut newreno, 20);
+    assert!(round_trips_ms(&newreno, 20).iter().all(|&rtt| rtt > 1000));
 }
 
 #[test]
@@ -119,13 +121,13 @@ fn probe_rtt_reduces_the_window_to_four_segments_after_ten_seconds() {
 
 #[test]
 fn random_losses_cost_bbr_little() {
-    // Two percent: NewReno's window stays near 1.2 / sqrt(0.02) = 8.6 segments, below the ten
-    // segments of the pipe.
+    // With a loss ratio p of 2 %, NewReno's mean window is about 1.2 / sqrt(p) = 8.6 segments. The
+    // pipe holds ten.
     let mut paced = pair(Variant::Bbr, Some(50));
     let bytes = bytes_in_ten_seconds(&mut paced, 10);
-    let mut halving = pair(Variant::NewReno, Some(50));
-    let halved = bytes_in_ten_seconds(&mut halving, 10);
-    assert!(bytes > 900_000 && halved < 700_000, "{bytes} and {halved} of 1,000,000");
+    let mut newreno = pair(Variant::NewReno, Some(50));
+    let newreno_bytes = bytes_in_ten_seconds(&mut newreno, 10);
+    assert!(bytes > 900_000 && newreno_bytes < 700_000, "{bytes} and {newreno_bytes} of 1,000,000");
 }
 
 /// A token bucket: packets that find too few tokens are dropped and counted, the others pass at
@@ -158,22 +160,22 @@ fn bbr_detects_a_policer_and_keeps_its_rate() {
     };
     let dropped = Rc::new(Cell::new(0));
     let mut pair = Pair::sending_timed(&config, GREEDY, policer(rate, 60_000.0, dropped.clone()));
-    // Dropped packets and steps of 100 ms. Index 0: no policer is detected at the start of the
-    // step, index 1: one is.
-    let (mut drops, mut steps) = ([0_u64; 2], [0_u64; 2]);
+    // The dropped packets in steps of 100 ms, by whether a policer is detected at the start of the
+    // step.
+    let (mut undetected, mut detected) = (Vec::new(), Vec::new());
     let mut estimates = Vec::new();
     for step in 1..600 {
         let policed_rate = bbr(&pair).policed_rate();
         estimates.extend(policed_rate);
         let before = dropped.get();
         pair.run_until(ms(100 * step));
-        drops[usize::from(policed_rate.is_some())] += dropped.get() - before;
-        steps[usize::from(policed_rate.is_some())] += 1;
+        let drops = if policed_rate.is_some() { &mut detected } else { &mut undetected };
+        drops.push(dropped.get() - before);
     }
     assert!(estimates.len() > 100, "detected in {} of 599 steps", estimates.len());
     assert!(estimates.iter().all(|estimate| (estimate / rate - 1.0).abs() < 0.15), "{estimates:?}");
-    let drops_per_step = |i: usize| drops[i] as f64 / steps[i] as f64;
-    let (undetected, detected) = (drops_per_step(0), drops_per_step(1));
+    let drops_per_step = |drops: &[u64]| drops.iter().sum::<u64>() as f64 / drops.len() as f64;
+    let (undetected, detected) = (drops_per_step(&undetected), drops_per_step(&detected));
     assert!(detected < undetected / 4.0, "{detected} and {undetected} per step, {estimates:?}");
 }
 

@@ -23,7 +23,7 @@ fn reductions(pair: &Pair) -> usize {
 /// The segments that `end` sent: time in ms, ECE flag, CWR flag.
 fn ece_and_cwr(pair: &Pair, end: End) -> Vec<(u64, bool, bool)> {
     let sent = pair.sent(end).into_iter();
-    sent.map(|(at, segment, _)| (at.as_nanos() / 1_000_000, segment.flags.ece, segment.flags.cwr)).collect()
+    sent.map(|sent| (sent.at_ms(), sent.segment.flags.ece, sent.segment.flags.cwr)).collect()
 }
 
 #[test]
@@ -34,8 +34,8 @@ fn ecn_needs_both_ends() {
     assert_eq!(ece_and_cwr(&pair, End::Server)[0], (0, true, true));
     assert_eq!(ece_and_cwr(&pair, End::Ue)[0], (50, true, false));
     let data = pair.sent(End::Server);
-    assert!(data.iter().all(|(_, segment, _)| (segment.ecn == Ecn::Capable) == (segment.payload > 0)));
-    assert!(pair.sent(End::Ue).iter().all(|(_, segment, _)| segment.ecn == Ecn::NotCapable));
+    assert!(data.iter().all(|sent| (sent.segment.ecn == Ecn::Capable) == (sent.segment.payload > 0)));
+    assert!(pair.sent(End::Ue).iter().all(|sent| sent.segment.ecn == Ecn::NotCapable));
 
     let mut pair = Pair::new(&ecn(Variant::NewReno));
     let without_ecn = TcpConfig { ecn: false, ..ecn(Variant::NewReno) };
@@ -43,8 +43,9 @@ fn ecn_needs_both_ends() {
     pair.open(End::Server);
     pair.write(End::Server, 3000);
     pair.run();
-    assert!(!ece_and_cwr(&pair, End::Ue)[0].1);
-    assert!(pair.sent(End::Server).iter().all(|(_, segment, _)| segment.ecn == Ecn::NotCapable));
+    let syn_ack = pair.sent(End::Ue)[0].segment;
+    assert!(!syn_ack.flags.ece);
+    assert!(pair.sent(End::Server).iter().all(|sent| sent.segment.ecn == Ecn::NotCapable));
 }
 
 #[test]
@@ -53,8 +54,8 @@ fn mark_halves_the_window_once_without_retransmission() {
         let mut pair = Pair::sending(&ecn(variant), 60 * u64::from(MSS), |_| Fate::Deliver);
         mark_segments(&mut pair, &[nth(2), nth(5)]);
         pair.run_until(ms(200));
-        // 10 segments are sent at 100 ms. The first two ACKs release four more, and the third
-        // halves the flight size.
+        // Ten segments are sent at 100 ms. The first two ACKs raise the window to 12. The third ACK
+        // carries the echo: 11 segments are then in flight, and half of them is 5.5.
         assert_eq!((pair.server.ssthresh(), pair.server.cwnd()), (5.5, 5.5), "{variant:?}");
         pair.run();
         assert_eq!((reductions(&pair), pair.retransmissions()), (1, vec![]));
@@ -78,7 +79,8 @@ fn marks_in_two_windows_reduce_twice() {
 fn loss_and_mark_in_one_window_reduce_once() {
     let mut pair = Pair::sending(&ecn(Variant::NewReno), 60 * u64::from(MSS), lose(&[(nth(0), 0)]));
     mark_segments(&mut pair, &[nth(6)]);
-    // The loss halves the ten outstanding segments. The mark was echoed in the same window.
+    // The loss sets the threshold to half of the ten outstanding segments. The echo of the mark
+    // arrives in the same window of data and reduces nothing.
     pair.run_until(ms(280));
     assert_eq!((pair.server.ssthresh(), reductions(&pair)), (5.0, 0));
     pair.run();

@@ -11,8 +11,9 @@ use crate::trace::{SendCause, TraceEvent};
 
 const SEGMENT: u64 = MSS as u64;
 
-/// A buffer of eight segments, read at 10 segments/s. The pipe could carry 80 segments/s: the
-/// buffer once per round trip of 100 ms.
+/// A receiver with a buffer of eight segments, from which the application reads 10 segments/s. With
+/// an application that reads at once, the connection would carry 80 segments/s: eight segments per
+/// round trip of 100 ms.
 fn slow_reader() -> TcpConfig {
     let read_rate = BitRate::from_bps(80_000);
     TcpConfig {
@@ -25,10 +26,10 @@ fn slow_reader() -> TcpConfig {
 
 /// The windows that the UE advertised.
 fn windows(pair: &Pair) -> Vec<u32> {
-    pair.sent(End::Ue).into_iter().map(|(_, segment, _)| segment.window).collect()
+    pair.sent(End::Ue).into_iter().map(|sent| sent.segment.window).collect()
 }
 
-/// Failed connections: time in ms, end, and failure.
+/// The recorded failures: time in ms, end, and cause.
 fn failures(pair: &Pair) -> Vec<(u64, End, Failure)> {
     let failed = pair.trace.iter().filter_map(|(at, event)| match event {
         TraceEvent::ConnectionFailed { end, failure, .. } => {
@@ -58,7 +59,7 @@ fn window_moves_by_whole_segments() {
     let windows = windows(&pair);
     assert!(windows.contains(&0), "the buffer was full: {windows:?}");
     // Silly window avoidance: the window moves by at least a segment, so no segment is small.
-    let payloads = pair.sent(End::Server).into_iter().map(|(_, segment, _)| segment.payload);
+    let payloads = pair.sent(End::Server).into_iter().map(|sent| sent.segment.payload);
     assert!(payloads.filter(|&payload| payload > 0).all(|payload| payload == MSS));
 }
 
@@ -72,25 +73,25 @@ fn lost_window_update_is_probed_for() {
     };
     let mut pair = Pair::sending(&slow_reader(), 20 * SEGMENT, script);
     pair.run();
-    let probes: Vec<_> =
-        pair.sent(End::Server).into_iter().filter(|sent| sent.2 == SendCause::WindowProbe).collect();
-    // The window closes at 200 ms. The probe at 1.2 s is not answered, the one 2 s later is.
-    assert_eq!(probes.iter().map(|(at, ..)| at.as_nanos() / 100_000_000).collect::<Vec<_>>(), [12, 32]);
-    assert!(probes.iter().all(|(_, segment, _)| segment.payload == 0));
+    let probes = pair.sent_because(End::Server, SendCause::WindowProbe);
+    // The window closes at 200 ms. The answer to the probe at 1.2 s is lost. The probe 2 s later is
+    // answered.
+    let tenths_of_seconds: Vec<_> = probes.iter().map(|probe| probe.at_ms() / 100).collect();
+    assert_eq!(tenths_of_seconds, [12, 32]);
+    assert!(probes.iter().all(|probe| probe.segment.payload == 0));
     assert_eq!((pair.delivered(End::Ue), pair.timeouts()), (20 * SEGMENT, 0));
 }
 
 #[test]
 fn window_probes_back_off_without_end() {
-    // Practically nothing is read: 1 bit/s.
+    // The application reads 1 bit/s, so the window stays closed.
     let config = TcpConfig { read_rate: BitRate::from_bps(1), ..slow_reader() };
     let mut pair = Pair::sending(&config, 20 * SEGMENT, |_| Fate::Deliver);
     pair.run_until(ms(600_000));
-    let probes: Vec<_> =
-        pair.sent(End::Server).into_iter().filter(|sent| sent.2 == SendCause::WindowProbe).collect();
-    let gaps: Vec<_> =
-        probes.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_nanos() / 1_000_000_000).collect();
-    assert_eq!(gaps[..7], [2, 4, 8, 16, 32, 60, 60]);
+    let probes = pair.sent_because(End::Server, SendCause::WindowProbe);
+    let intervals_s: Vec<_> =
+        probes.windows(2).map(|pair| (pair[1].at - pair[0].at).as_nanos() / 1_000_000_000).collect();
+    assert_eq!(intervals_s[..7], [2, 4, 8, 16, 32, 60, 60]);
     assert_eq!((pair.timeouts(), failures(&pair)), (0, vec![]));
 }
 
@@ -102,25 +103,25 @@ fn refused_connection_is_reported() {
     pair.run();
     assert_eq!(failures(&pair), [(100, End::Server, Failure::Refused)]);
     assert_eq!(pair.event_count(End::Server, TcpEvent::Failed(Failure::Refused)), 1);
-    assert_eq!((pair.event_count(End::Server, TcpEvent::Closed), pair.states().0), (1, State::Closed));
-    let rst = pair.sent(End::Ue)[0].1;
+    assert_eq!((pair.event_count(End::Server, TcpEvent::Closed), pair.server.state()), (1, State::Closed));
+    let rst = pair.sent(End::Ue)[0].segment;
     assert!(rst.flags.rst && rst.flags.ack && rst.ack == 1);
 }
 
 #[test]
 fn unanswered_syn_is_given_up() {
     // All transmissions of the segment with number 0, the SYN.
-    let all: Vec<_> = (0..20).map(|n| (0, n)).collect();
+    let all_syns: Vec<_> = (0..20).map(|n| (0, n)).collect();
     let config = TcpConfig { syn_retries: Some(3), ..config(Variant::NewReno) };
-    let mut pair = Pair::with_script(&config, lose(&all));
+    let mut pair = Pair::with_script(&config, lose(&all_syns));
     pair.open(End::Server);
     pair.run();
-    // Sent at 0, 1, 3 and 7 s. Given up after the fourth has waited for 8 s.
+    // The SYN is sent at 0, 1, 3 and 7 s. The server gives up 8 s after the fourth transmission.
     assert_eq!(failures(&pair), [(15_000, End::Server, Failure::TimedOut)]);
     assert_eq!(pair.sent(End::Server).len(), 4);
-    // A SYN+ACK is given up, too: sent at 50 and 1050 ms, and the second has waited for 2 s.
+    // The SYN+ACK is sent at 50 and 1050 ms. The UE gives up 2 s after the second transmission.
     let mut pair =
-        Pair::with_script(&TcpConfig { syn_ack_retries: Some(1), ..config }, lose_from(End::Ue, &all));
+        Pair::with_script(&TcpConfig { syn_ack_retries: Some(1), ..config }, lose_from(End::Ue, &all_syns));
     pair.open(End::Server);
     pair.run();
     assert_eq!(failures(&pair)[0], (3050, End::Ue, Failure::TimedOut));
@@ -136,9 +137,8 @@ fn undeliverable_data_resets_the_connection() {
     pair.run();
     pair.write(End::Server, 1000);
     pair.run();
-    let failures = failures(&pair);
-    assert_eq!((failures[0].1, failures[0].2), (End::Server, Failure::TimedOut));
-    assert_eq!((failures[1].1, failures[1].2), (End::Ue, Failure::Reset));
+    let failures: Vec<_> = failures(&pair).into_iter().map(|(_, end, cause)| (end, cause)).collect();
+    assert_eq!(failures, [(End::Server, Failure::TimedOut), (End::Ue, Failure::Reset)]);
     assert_eq!(pair.states(), (State::Closed, State::Closed));
     assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
     // A late segment is answered with a RST.
@@ -150,7 +150,7 @@ fn undeliverable_data_resets_the_connection() {
         ..Segment::new(ConnectionId(0), End::Ue.sends())
     };
     pair.arrive(End::Server, late);
-    let answer = pair.sent(End::Server)[sent_before].1;
+    let answer = pair.sent(End::Server)[sent_before].segment;
     assert!(answer.flags.rst && answer.seq == 1);
 }
 
@@ -173,7 +173,7 @@ fn simultaneous_open_establishes_the_connection() {
             .sent(end)
             .iter()
             .take(2)
-            .map(|(at, segment, _)| (*at, segment.flags.syn, segment.flags.ack))
+            .map(|sent| (sent.at, sent.segment.flags.syn, sent.segment.flags.ack))
             .collect();
         assert_eq!(flags, [(Time::ZERO, true, false), (ms(50), true, true)]);
         assert_eq!(pair.event_count(end, TcpEvent::Established), 1);

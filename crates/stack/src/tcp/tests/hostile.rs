@@ -27,6 +27,7 @@ enum Step {
 /// A segment with numbers near the connection's, or with arbitrary ones.
 #[derive(Debug, Clone)]
 struct AnySegment {
+    /// One bit for each flag, see [`Driver::segment`].
     flags: u8,
     /// Offset from the next sequence number that the end expects.
     seq: i64,
@@ -50,7 +51,7 @@ fn any_segment() -> impl Strategy<Value = AnySegment> {
     let window = prop_oneof![4 => Just(60_000u32), 1 => Just(0u32), 1 => 0u32..100_000];
     let blocks = proptest::collection::vec((-3000i64..20_000, 1i64..5000), 0..4);
     let timestamps = proptest::option::of((0u64..20_000, 0u64..20_000));
-    // ACK alone in at least two of three cases.
+    // In two of three cases only the ACK flag (bit 1) is set.
     let flags = prop_oneof![6 => Just(0b00_0010u8), 3 => any::<u8>()];
     (flags, near, acked, absolute, payload, window, blocks, timestamps).prop_map(
         |(flags, seq, ack, absolute, payload, window, blocks, timestamps)| AnySegment {
@@ -79,25 +80,39 @@ fn step() -> impl Strategy<Value = Step> {
 fn any_config() -> impl Strategy<Value = TcpConfig> {
     let variants =
         [Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Fack, Variant::Cubic, Variant::Bbr];
-    (0..variants.len(), any::<[bool; 12]>(), 1u32..20).prop_map(move |(variant, on, initial_window)| {
+    (0..variants.len(), any::<[bool; 12]>(), 1u32..20).prop_map(move |(variant, switches, initial_window)| {
+        let [
+            sack,
+            timestamps,
+            rack,
+            probes,
+            prr,
+            lost_retransmissions,
+            eifel,
+            frto,
+            dsack_undo,
+            abc_and_validation,
+            ecn,
+            has_linux_timer,
+        ] = switches;
         let mut config = TcpConfig {
             initial_window: WindowSize::Segments(initial_window),
-            sack: on[0],
-            sack_blocks: if on[0] { 3 } else { 1 },
-            timestamps: on[1],
-            rack: on[2],
-            tail_loss_probes: on[2] && on[3],
-            prr: on[4],
-            lost_retransmissions: on[5],
-            eifel: on[6],
-            frto: on[7],
-            dsack_undo: on[8],
-            window_validation: on[9],
-            abc: on[9],
-            ecn: on[10],
+            sack,
+            sack_blocks: if sack { 3 } else { 1 },
+            timestamps,
+            rack,
+            tail_loss_probes: rack && probes,
+            prr,
+            lost_retransmissions,
+            eifel,
+            frto,
+            dsack_undo,
+            window_validation: abc_and_validation,
+            abc: abc_and_validation,
+            ecn,
             ..config(variants[variant])
         };
-        config.rto_rule = if on[11] { RtoRule::Linux } else { RtoRule::Rfc6298 };
+        config.rto_rule = if has_linux_timer { RtoRule::Linux } else { RtoRule::Rfc6298 };
         config
     })
 }
@@ -110,21 +125,18 @@ struct Driver {
 }
 
 impl Driver {
-    fn add_offset(base: u64, offset: i64) -> u64 {
-        base.saturating_add_signed(offset)
-    }
-
     /// The arriving segment with sequence numbers near the ones that the connection expects, or
     /// with the absolute ones.
     fn segment(&self, arriving: &AnySegment) -> Segment {
         let bit = |n: u8| arriving.flags >> n & 1 == 1;
         let (next, una) = (self.end.receiver.next(), self.end.sender.outstanding.una());
-        let (mut seq, mut ack) = (Self::add_offset(next, arriving.seq), Self::add_offset(una, arriving.ack));
+        let (mut seq, mut ack) =
+            (next.saturating_add_signed(arriving.seq), una.saturating_add_signed(arriving.ack));
         if let Some((any_seq, any_ack)) = arriving.absolute {
             (seq, ack) = (any_seq.into(), any_ack.into());
         }
         let blocks = arriving.blocks.iter().map(|&(from, length)| {
-            let from = Self::add_offset(ack, from);
+            let from = ack.saturating_add_signed(from);
             (from, from + length.unsigned_abs())
         });
         let at = |ms: u64| Time::ZERO + Duration::from_millis(ms);
@@ -134,6 +146,7 @@ impl Driver {
                 syn: bit(0),
                 ack: bit(1),
                 fin: bit(2),
+                // Two bits, so that a RST, which ends the connection, is rarer than other flags.
                 rst: bit(3) && bit(4),
                 ece: bit(5),
                 cwr: bit(6),

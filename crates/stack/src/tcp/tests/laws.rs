@@ -31,8 +31,8 @@ fn loss_reduces_the_window_according_to_the_law() {
     // each of four round trips.
     let half = ssthresh_after_a_loss(Variant::NewReno);
     assert_eq!(half, 12.0);
-    // RFC 9438 §4.6. Before the first loss the window grew like Reno's (§4.3, with cwnd_prior at
-    // the end of slow start).
+    // RFC 9438 §4.6 reduces the window to 0.7 times its value. Before the first loss CUBIC's window
+    // grew like Reno's (§4.3).
     assert!((ssthresh_after_a_loss(Variant::Cubic) - 0.7 * 24.0).abs() < 1e-9);
     // The pipe has no queue, so the bandwidth over the minimum round trip is the whole window.
     let westwood = ssthresh_after_a_loss(Variant::Westwood);
@@ -56,11 +56,11 @@ fn cubic_returns_to_the_window_of_the_loss() {
     // §4.3), so it takes about (24 - 17) / (9/17) = 13 round trips.
     let mut pair = Pair::sending(&window_of_twenty(Variant::Cubic), GREEDY, lose(&[(nth(90), 0)]));
     pair.run_until(ms(590));
-    let before = pair.server.cwnd();
+    let cwnd_before_loss = pair.server.cwnd();
     pair.run_until(ms(700));
-    assert!(pair.server.cwnd() < 0.8 * before);
+    assert!(pair.server.cwnd() < 0.8 * cwnd_before_loss);
     let mut rounds = 0;
-    while pair.server.cwnd() < before {
+    while pair.server.cwnd() < cwnd_before_loss {
         rounds += 1;
         pair.run_until(ms(700 + 100 * rounds));
     }

@@ -37,9 +37,8 @@ fn tahoe_retransmits_delivered_segments() {
     let mut pair =
         Pair::sending(&window_of_ten(Variant::Tahoe), 10 * SEGMENT, lose(&[(nth(0), 0), (nth(5), 0)]));
     pair.run();
-    let retransmissions: Vec<_> =
-        pair.retransmissions().iter().map(|(at, seq, cause)| (*at, *seq, *cause)).collect();
-    assert_eq!(retransmissions, [(200, nth(0), DupAck), (300, nth(5), DupAck), (300, nth(6), DupAck)]);
+    let expected = [(200, nth(0), DupAck), (300, nth(5), DupAck), (300, nth(6), DupAck)];
+    assert_eq!(pair.retransmissions(), expected);
     assert_eq!((pair.timeouts(), pair.delivered(End::Ue)), (0, 10 * SEGMENT));
 }
 
@@ -47,7 +46,8 @@ fn tahoe_retransmits_delivered_segments() {
 fn reno_halves_inflates_and_deflates() {
     let mut pair = Pair::sending(&window_of_ten(Variant::Reno), GREEDY, lose(&[(nth(0), 0)]));
     pair.run_until(ms(200));
-    // FlightSize 10, nine duplicates: 5 + 9 segments may be outstanding. Ten are, so four are sent.
+    // FlightSize is 10 and nine duplicates arrive: 10/2 + 9 = 14 segments may be outstanding. Ten
+    // segments are outstanding, so four are sent.
     assert_eq!((pair.server.cwnd(), pair.server.ssthresh(), pair.server.inflation()), (5.0, 5.0, 9));
     assert_eq!((pair.retransmissions(), pair.new_segments(200, 201)), (vec![(200, nth(0), DupAck)], 4));
     pair.run_until(ms(300));
@@ -81,13 +81,13 @@ fn newreno_repairs_one_hole_per_round_trip() {
 fn partial_ack_deflates_newreno_by_its_segments() {
     let mut pair = Pair::sending(&window_of_ten(Variant::NewReno), GREEDY, lose(THREE_LOSSES));
     pair.run_until(ms(200));
-    // Seven segments arrived and caused seven duplicates. 5 + 7 segments may be outstanding and ten
-    // are, so two are sent.
+    // Seven segments arrived and caused seven duplicates. 10/2 + 7 = 12 segments may be
+    // outstanding. Ten segments are outstanding, so two are sent.
     assert_eq!((pair.server.cwnd(), pair.server.inflation()), (5.0, 7));
     assert_eq!(pair.new_segments(200, 201), 2);
     pair.run_until(ms(300));
-    // The partial ACK covers 2 of 12 segments: 7 - 2 + 1 = 6. Two duplicates of the new segments
-    // follow: 8.
+    // The partial ACK covers 2 of 12 segments, so the inflation is 7 - 2 + 1 = 6. The two new
+    // segments cause two duplicates: 8.
     assert_eq!((pair.server.cwnd(), pair.server.inflation()), (5.0, 8));
     pair.run_until(ms(500));
     // RFC 6582 §3.2 step 3: min(ssthresh, flight + 1), then congestion avoidance.
@@ -111,7 +111,7 @@ fn duplicates_of_go_back_n_are_not_a_loss() {
 
 #[test]
 fn timeout_goes_back_and_slow_starts() {
-    // Two segments are too few for three duplicates.
+    // Both segments of the initial window are lost. Without duplicates, only the timer repairs it.
     let mut pair = Pair::sending(&config(Variant::Reno), GREEDY, lose(&[(nth(0), 0), (nth(1), 0)]));
     pair.run_until(ms(1100));
     assert_eq!(pair.retransmissions(), [(1100, nth(0), Rto)]);
@@ -133,7 +133,8 @@ fn backoff_remains_until_a_segment_sent_once_is_timed() {
     let samples =
         |pair: &Pair| pair.count(|event| matches!(event, TraceEvent::RttSample { end: End::Server, .. }));
     pair.run_until(ms(7200));
-    // The ACK of a segment sent four times gives no sample (Karn), and the back-off of 8 remains.
+    // The ACK of a segment sent four times gives no sample (Karn), and the back-off factor of 8
+    // remains. The only sample so far is the SYN's, and the RTO is 8 times the minimum of 1 s.
     assert_eq!((samples(&pair), pair.server.rto()), (1, Duration::from_secs(8)));
     pair.run_until(ms(7300));
     assert_eq!((samples(&pair), pair.server.rto()), (2, Duration::from_secs(1)));
@@ -150,8 +151,8 @@ fn backoff_remains_until_a_segment_sent_once_is_timed() {
 
 #[test]
 fn limited_transmit_sends_new_data_on_two_duplicates() {
-    // Of three segments the first is lost: only two duplicates. Under RFC 3042 the two new segments
-    // bring further duplicates.
+    // Of three segments the first is lost, so only two duplicates arrive. Under RFC 3042 two new
+    // segments are sent, which cause the third duplicate.
     let three = TcpConfig { initial_window: WindowSize::Segments(3), ..config(Variant::NewReno) };
     let mut standard = Pair::sending(&three, 10 * SEGMENT, lose(&[(nth(0), 0)]));
     standard.run();
@@ -169,8 +170,8 @@ fn limited_transmit_sends_new_data_on_two_duplicates() {
 
 #[test]
 fn reordering_by_two_is_not_a_loss() {
-    // Segment 3 arrives after segment 9: six duplicates, and one spurious retransmission, which
-    // arrives as a duplicate.
+    // Of ten segments, segment 3 arrives after segment 9. This causes six duplicate ACKs and one
+    // spurious retransmission, which arrives as a duplicate.
     let mut pair = Pair::sending(&window_of_ten(Variant::NewReno), 10 * SEGMENT, |segment| {
         if segment.seq == nth(3) { Fate::Delay(Duration::from_millis(1)) } else { Fate::Deliver }
     });
@@ -178,7 +179,7 @@ fn reordering_by_two_is_not_a_loss() {
     let is_duplicate =
         |event: &TraceEvent| matches!(event, TraceEvent::SegmentReceived { duplicate: true, .. });
     assert_eq!((pair.retransmissions(), pair.count(is_duplicate)), (vec![(200, nth(3), DupAck)], 1));
-    // With six segments it arrives after segment 5: two duplicates.
+    // Of six segments, segment 3 arrives after segment 5. Two duplicate ACKs are not a loss.
     let mut pair = Pair::sending(&window_of_ten(Variant::NewReno), 6 * SEGMENT, |segment| {
         if segment.seq == nth(3) { Fate::Delay(Duration::from_millis(1)) } else { Fate::Deliver }
     });

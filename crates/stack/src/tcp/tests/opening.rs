@@ -2,12 +2,13 @@
 
 use umts_units::{Duration, Octets};
 
-use super::pair::{DELAY, Fate, MSS, Pair, config, lose, lose_from, ms, nth};
+use super::pair::{DELAY, Fate, MSS, Pair, SentSegment, config, lose, lose_from, ms, nth};
 use crate::ids::End;
 use crate::packet::{Flags, Segment};
 use crate::tcp::{Failure, State, TcpConfig, TcpConnection, TcpEvent, Variant};
 use crate::trace::{SendCause, TraceEvent};
 
+/// The flags of a segment as letters: S for SYN, F for FIN, A for ACK.
 fn flags(segment: &Segment) -> String {
     let Flags { syn, ack, fin, .. } = segment.flags;
     [(syn, 'S'), (fin, 'F'), (ack, 'A')].iter().filter(|(set, _)| *set).map(|(_, letter)| letter).collect()
@@ -16,7 +17,7 @@ fn flags(segment: &Segment) -> String {
 /// Time in ms and flags of the segments that `end` sent.
 fn flags_sent(pair: &Pair, end: End) -> Vec<(u64, String)> {
     let sent = pair.sent(end).into_iter();
-    sent.map(|(at, segment, _)| (at.as_nanos() / 1_000_000, flags(&segment))).collect()
+    sent.map(|sent| (sent.at_ms(), flags(&sent.segment))).collect()
 }
 
 fn expected_flags(list: &[(u64, &str)]) -> Vec<(u64, String)> {
@@ -41,7 +42,7 @@ fn handshake_takes_three_segments() {
     for end in [End::Server, End::Ue] {
         assert_eq!(pair.event_count(end, TcpEvent::Established), 1);
     }
-    let (_, syn, _) = pair.sent(End::Server)[0];
+    let syn = pair.sent(End::Server)[0].segment;
     assert_eq!((syn.mss, syn.payload, syn.header), (MSS as u16, 0, 40));
     assert_eq!(pair.count(|event| matches!(event, TraceEvent::RttSample { .. })), 2);
 }
@@ -51,7 +52,7 @@ fn data_waits_for_the_handshake_and_carries_its_last_ack() {
     let mut pair = Pair::sending(&config(Variant::Reno), 500, |_| Fate::Deliver);
     pair.run();
     assert_eq!(flags_sent(&pair, End::Server), expected_flags(&[(0, "S"), (100, "A")]));
-    let (_, data, cause) = pair.sent(End::Server)[1];
+    let SentSegment { segment: data, cause, .. } = pair.sent(End::Server)[1];
     assert_eq!((data.seq, data.payload, data.flags.psh, cause), (1, 500, true, SendCause::New));
     assert_eq!(pair.delivered(End::Ue), 500);
     assert_eq!(pair.event_count(End::Server, TcpEvent::AllAcked), 1);
@@ -63,7 +64,7 @@ fn lost_syn_is_retransmitted_and_sets_the_initial_window_to_one() {
     pair.run_until(ms(1100));
     assert_eq!(pair.retransmissions(), [(1000, 0, SendCause::Rto)]);
     assert_eq!((pair.server.cwnd(), pair.new_segments(1100, 1101)), (1.0, 1));
-    // RFC 6298 §5.7: the RTO is 3 s after a timeout of the SYN.
+    // RFC 6298 §5.7: after a timeout of the SYN, the RTO is at least 3 s when data is sent.
     assert_eq!(pair.server.rto(), Duration::from_secs(3));
     assert_eq!(pair.server.ssthresh(), f64::INFINITY);
 }
@@ -105,7 +106,7 @@ fn smaller_segment_size_applies() {
     pair.open(End::Server);
     pair.write(End::Server, 1000);
     pair.run();
-    let payloads: Vec<_> = pair.sent(End::Server).iter().map(|(_, segment, _)| segment.payload).collect();
+    let payloads: Vec<_> = pair.sent(End::Server).iter().map(|sent| sent.segment.payload).collect();
     assert_eq!(payloads, [0, 512, 488]);
 }
 
@@ -180,7 +181,7 @@ fn one_way_connection_has_no_fin() {
     pair.run();
     assert_eq!(flags_sent(&pair, End::Server), expected_flags(&[(0, "S"), (100, ""), (100, "")]));
     assert_eq!(flags_sent(&pair, End::Ue), expected_flags(&[(50, "A"), (150, "A"), (150, "A")]));
-    assert!(pair.sent(End::Ue).iter().all(|(_, segment, _)| segment.sequence_length() == 0));
+    assert!(pair.sent(End::Ue).iter().all(|sent| sent.segment.sequence_length() == 0));
     assert_eq!(pair.delivered(End::Ue), 1500);
     assert_eq!(pair.server.state(), State::Closed);
     assert_eq!(pair.event_count(End::Server, TcpEvent::Closed), 1);
@@ -207,11 +208,12 @@ fn early_fin_waits_for_lost_data() {
     assert_eq!((pair.delivered(End::Ue), pair.event_count(End::Ue, TcpEvent::PeerClosed)), (0, 0));
     pair.run();
     assert_eq!((pair.delivered(End::Ue), pair.event_count(End::Ue, TcpEvent::PeerClosed)), (1001, 1));
-    assert_eq!(pair.retransmissions()[0].1, nth(0));
+    let (_, first_retransmitted, _) = pair.retransmissions()[0];
+    assert_eq!(first_retransmitted, nth(0));
 }
 
-/// RFC 9293 §3.5.1: the RST of the end that gives up is lost. The other end considers the
-/// connection open until it sends something.
+/// RFC 9293 §3.5.1: the server gives up and its RST is lost. The UE considers the connection open
+/// until it sends data, which the server answers with a RST.
 #[test]
 fn half_open_connection_is_reset_when_the_live_end_sends() {
     let config = TcpConfig { data_retries: Some(2), ..config(Variant::NewReno) };

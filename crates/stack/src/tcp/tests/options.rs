@@ -29,7 +29,7 @@ fn pair_of_ends(server: &TcpConfig, ue: &TcpConfig) -> Pair {
 }
 
 fn segments(pair: &Pair, end: End) -> Vec<Segment> {
-    pair.sent(end).into_iter().map(|(_, segment, _)| segment).collect()
+    pair.sent(end).into_iter().map(|sent| sent.segment).collect()
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn windows_above_64_kib_need_both_ends_to_scale() {
             "the window of a SYN is never scaled"
         );
     }
-    // The scale of 4 transmits multiples of 16, and 1,000,001 is not one.
+    // A shift of 4 can express only multiples of 16, so 1,000,001 is rounded down.
     let mut pair =
         Pair::new(&TcpConfig { advertised_window: WindowSize::Bytes(Bytes(1_000_001)), ..all_options() });
     pair.open(End::Server);
@@ -103,8 +103,8 @@ fn timestamps_give_a_sample_per_ack_including_retransmissions() {
     };
     let (timed_samples, untimed_samples) = (samples(&timed), samples(&config(Variant::NewReno)));
     assert!(timed_samples.len() > 2 * untimed_samples.len(), "{timed_samples:?} and {untimed_samples:?}");
-    // Two segments are too few for a fast retransmit. The ACK of the timeout's retransmission
-    // echoes the retransmission.
+    // Two segments are too few for a fast retransmit, so the loss costs a timeout. The ACK of the
+    // retransmission echoes the timestamp of the retransmission, which gives the true round trip.
     assert!(timed_samples.iter().all(|&rtt| rtt == 100), "{timed_samples:?}");
 }
 
@@ -125,7 +125,8 @@ fn delayed_ack_echoes_its_first_segment() {
 
 #[test]
 fn segment_with_an_old_timestamp_is_refused() {
-    // A copy of the first segment arrives long after those that followed it.
+    // The first segment is delayed by 4 s. It is retransmitted, and the original arrives long after
+    // the segments that were sent after it.
     let config = TcpConfig { timestamps: true, sack: true, ..config(Variant::NewReno) };
     let mut first = true;
     let mut pair = Pair::sending(&config, 4 * u64::from(MSS), move |segment| {
@@ -136,10 +137,11 @@ fn segment_with_an_old_timestamp_is_refused() {
         }
     });
     pair.run();
-    let late: Vec<_> = pair.sent(End::Ue).into_iter().filter(|(at, ..)| *at > ms(4000)).collect();
-    let (_, answer, _) = late[0];
-    assert_eq!((late.len(), answer.ack), (1, 1 + 4 * u64::from(MSS)));
-    // It is also reported as a duplicate. Its payload is 12 octets smaller, for the timestamps.
+    let answers: Vec<_> = pair.sent(End::Ue).into_iter().filter(|sent| sent.at > ms(4000)).collect();
+    let answer = answers[0].segment;
+    assert_eq!((answers.len(), answer.ack), (1, 1 + 4 * u64::from(MSS)));
+    // The answer also reports the copy as a duplicate, from number 1 to 1 + MSS - 12: its payload
+    // is 12 octets smaller than the MSS because of the timestamps.
     assert_eq!(answer.sack.duplicate(answer.ack), Some((1, u64::from(MSS) - 11)));
     assert_eq!(pair.delivered(End::Ue), 4 * u64::from(MSS));
 }

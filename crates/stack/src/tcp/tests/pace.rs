@@ -9,8 +9,8 @@ const SEGMENT: u64 = MSS as u64;
 
 /// Times in ms and payloads of the server's data segments.
 fn data(pair: &Pair) -> Vec<(u64, u32)> {
-    let sent = pair.sent(End::Server).into_iter().filter(|(_, segment, _)| segment.payload > 0);
-    sent.map(|(at, segment, _)| (at.as_nanos() / 1_000_000, segment.payload)).collect()
+    let sent = pair.sent(End::Server).into_iter().filter(|sent| sent.segment.payload > 0);
+    sent.map(|sent| (sent.at_ms(), sent.segment.payload)).collect()
 }
 
 #[test]
@@ -60,7 +60,8 @@ fn pause_longer_than_the_rto_restores_the_initial_window() {
         pair.write(End::Server, 30 * SEGMENT);
         (after_short_pause, pair.new_segments(5000, 5001))
     };
-    // The first pause, of 400 ms, is shorter than the RTO of 1 s and has no effect.
+    // 30 segments are sent until 500 ms. The first pause, until 900 ms, is shorter than the RTO of
+    // 1 s and has no effect. The second one restores the initial window of two segments.
     let (short, long) = run(false);
     assert!(short > 20 && long > 20, "{short} and {long}");
     assert_eq!(run(true), (short, 2));
@@ -82,7 +83,7 @@ fn byte_counting_compensates_delayed_acks() {
     };
     assert_eq!(rounds(false), [4, 6, 9]);
     assert_eq!(rounds(true), [4, 8, 16]);
-    // Congestion avoidance: one segment for each acknowledged window.
+    // In congestion avoidance byte counting adds one segment for each acknowledged window.
     let config = TcpConfig {
         abc: true,
         initial_window: WindowSize::Segments(4),
@@ -106,8 +107,8 @@ fn quick_acks_acknowledge_the_first_segments_at_once() {
         };
         let mut pair = Pair::sending(&config, 4 * SEGMENT, |_| Fate::Deliver);
         pair.run_until(ms(160));
-        let sent = pair.sent(End::Ue).into_iter().filter(|(_, segment, _)| !segment.flags.syn);
-        sent.map(|(_, segment, _)| segment.ack).collect::<Vec<_>>()
+        let sent = pair.sent(End::Ue).into_iter().filter(|sent| !sent.segment.flags.syn);
+        sent.map(|sent| sent.segment.ack).collect::<Vec<_>>()
     };
     assert_eq!(acks(0), [nth(2), nth(4)]);
     assert_eq!(acks(2), [nth(1), nth(2), nth(4)]);

@@ -17,7 +17,7 @@ pub const MSS: u32 = 1000;
 /// A limit above the number of events of any exchange here.
 const MAX_STEPS: usize = 100_000;
 
-/// What the pipe does with a packet.
+/// The treatment of a packet by the pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Deliver,
@@ -25,7 +25,8 @@ pub enum Fate {
     Duplicate,
     /// The packet is delivered late, by this time in addition to the delay of the pipe.
     Delay(Duration),
-    /// The packet passes a link that transmits one packet after another, each in this time.
+    /// The packet passes a link that transmits one packet after another. The time is the packet's
+    /// transmission time.
     Link(Duration),
 }
 
@@ -38,7 +39,21 @@ enum Event {
     Wake(End),
 }
 
-/// Two ends of a connection, the pipe between them, and what they have done.
+/// A segment that an end has sent.
+#[derive(Debug, Clone, Copy)]
+pub struct SentSegment {
+    pub at: Time,
+    pub segment: Segment,
+    pub cause: SendCause,
+}
+
+impl SentSegment {
+    pub fn at_ms(&self) -> u64 {
+        self.at.as_nanos() / 1_000_000
+    }
+}
+
+/// Two ends of a connection, the pipe between them, and the trace and events so far.
 pub struct Pair {
     pub server: Connection,
     pub ue: Connection,
@@ -46,7 +61,7 @@ pub struct Pair {
     pub trace: Vec<(Time, TraceEvent)>,
     pub events: Vec<(End, TcpEvent)>,
     script: Box<Script>,
-    /// Selects the segments that a router marks, if they may be marked.
+    /// Selects the segments to which a router applies an ECN mark, if they are ECN-capable.
     pub mark: Box<dyn FnMut(&Segment) -> bool>,
     queue: EventQueue<Event>,
     packets: u64,
@@ -80,8 +95,8 @@ pub fn unlimited_retries(variant: Variant) -> TcpConfig {
     TcpConfig { syn_retries: None, syn_ack_retries: None, data_retries: None, ..config(variant) }
 }
 
-/// A script that loses the listed transmissions of the server's segments: (sequence number, number
-/// of earlier transmissions).
+/// A script that loses the listed transmissions of the server's segments. Each entry has the
+/// segment's sequence number and the number of its earlier transmissions: 0 for the original.
 pub fn lose(list: &[(u64, u16)]) -> impl FnMut(&Segment) -> Fate + use<> {
     lose_from(End::Server, list)
 }
@@ -97,7 +112,7 @@ pub fn lose_from(end: End, list: &[(u64, u16)]) -> impl FnMut(&Segment) -> Fate 
     }
 }
 
-/// Sequence number of the n-th full segment.
+/// Sequence number of the full segment with index `n`, counted from 0.
 pub const fn nth(n: u64) -> u64 {
     1 + n * MSS as u64
 }
@@ -256,7 +271,8 @@ impl Pair {
     /// Applies the script's fate and the router's mark to a packet, and schedules its arrival.
     fn send_through_pipe(&mut self, from: End, mut packet: Packet) {
         let to = End::sending(from.sends().reversed());
-        let (copies, extra) = match (self.script)(self.now, packet.segment().expect("TCP sends segments")) {
+        let fate = (self.script)(self.now, packet.segment().expect("TCP sends segments"));
+        let (copies, extra_delay) = match fate {
             Fate::Drop => (0, Duration::ZERO),
             Fate::Deliver => (1, Duration::ZERO),
             Fate::Duplicate => (2, Duration::ZERO),
@@ -270,32 +286,41 @@ impl Pair {
             packet.mark();
         }
         for _ in 0..copies {
-            self.queue.push(self.now + DELAY + extra, Phase::Receive, Event::Arrive(to, packet));
+            self.queue.push(self.now + DELAY + extra_delay, Phase::Receive, Event::Arrive(to, packet));
         }
     }
 
-    /// The segments that `end` sent, with time and cause.
-    pub fn sent(&self, end: End) -> Vec<(Time, Segment, SendCause)> {
+    /// The segments that `end` sent.
+    pub fn sent(&self, end: End) -> Vec<SentSegment> {
         let sent = self.trace.iter().filter_map(|(at, event)| match event {
-            TraceEvent::SegmentSent { segment, cause, .. } => Some((*at, *segment, *cause)),
+            TraceEvent::SegmentSent { segment, cause, .. } => {
+                Some(SentSegment { at: *at, segment: *segment, cause: *cause })
+            }
             _ => None,
         });
-        sent.filter(|(_, segment, _)| segment.direction == end.sends()).collect()
+        sent.filter(|sent| sent.segment.direction == end.sends()).collect()
+    }
+
+    /// The segments that `end` sent for this reason.
+    pub fn sent_because(&self, end: End, cause: SendCause) -> Vec<SentSegment> {
+        self.sent(end).into_iter().filter(|sent| sent.cause == cause).collect()
     }
 
     /// The server's retransmissions: time in ms, sequence number and cause.
     pub fn retransmissions(&self) -> Vec<(u64, u64, SendCause)> {
         let sent = self.sent(End::Server).into_iter();
-        sent.filter(|(_, segment, _)| segment.transmission > 0)
-            .map(|(at, segment, cause)| (at.as_nanos() / 1_000_000, segment.seq, cause))
+        sent.filter(|sent| sent.segment.transmission > 0)
+            .map(|sent| (sent.at_ms(), sent.segment.seq, sent.cause))
             .collect()
     }
 
     /// Number of data segments that the server sent for the first time in `from..to`, in ms.
     pub fn new_segments(&self, from: u64, to: u64) -> usize {
         let sent = self.sent(End::Server).into_iter();
-        sent.filter(|(at, segment, _)| {
-            (ms(from)..ms(to)).contains(at) && segment.payload > 0 && segment.transmission == 0
+        sent.filter(|sent| {
+            (ms(from)..ms(to)).contains(&sent.at)
+                && sent.segment.payload > 0
+                && sent.segment.transmission == 0
         })
         .count()
     }
@@ -319,6 +344,7 @@ impl Pair {
         self.events.iter().filter(|recorded| **recorded == (end, event)).count()
     }
 
+    /// The states of the server and of the UE.
     pub fn states(&self) -> (State, State) {
         (self.server.state(), self.ue.state())
     }

@@ -32,10 +32,10 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
         Just(Variant::Vegas),
     ];
     (variant, any::<bool>(), any::<bool>(), any::<bool>(), 1u32..12, 1u32..30, any::<bool>()).prop_map(
-        |(variant, one_way, delayed, limited_transmit, initial_window, window, ns2)| {
+        |(variant, one_way, delayed_ack, limited_transmit, initial_window, window, has_ns2_timer)| {
             let mut config = TcpConfig {
                 connection: if one_way { TcpConnection::OneWay } else { TcpConnection::FullDuplex },
-                delayed_ack: delayed,
+                delayed_ack,
                 delayed_ack_timeout: Duration::from_millis(100),
                 limited_transmit,
                 initial_window: WindowSize::Segments(initial_window),
@@ -43,40 +43,56 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
                 initial_ssthresh: limited_transmit.then_some(WindowSize::Segments(window)),
                 ..config(variant)
             };
-            config.rto_rule = if ns2 { RtoRule::Ns2 } else { RtoRule::Rfc6298 };
+            config.rto_rule = if has_ns2_timer { RtoRule::Ns2 } else { RtoRule::Rfc6298 };
             config
         },
     )
 }
 
-/// A configuration of `any_config` with any other options in addition.
+/// A configuration of `any_config` with random further options.
 fn with_options() -> impl Strategy<Value = TcpConfig> {
     let nagle = prop_oneof![Just(Nagle::Off), Just(Nagle::On), Just(Nagle::Minshall)];
     let rule = prop_oneof![Just(RtoRule::Rfc6298), Just(RtoRule::Ns2), Just(RtoRule::Linux)];
     let read_rate = proptest::option::weighted(0.3, 40_000u64..2_000_000);
     let parts = (any_config(), 0u8..5, any::<[bool; 14]>(), nagle, rule, read_rate);
-    parts.prop_map(|(config, blocks, flags, nagle, rule, read_rate)| {
+    parts.prop_map(|(config, blocks, switches, nagle, rule, read_rate)| {
+        let [
+            dsack,
+            timestamps,
+            window_scaling,
+            fack_data_smoothing,
+            fack_over_damping,
+            eifel,
+            frto,
+            dsack_undo,
+            abc,
+            ecn,
+            prr,
+            lost_retransmissions,
+            rack,
+            probes,
+        ] = switches;
         TcpConfig {
             sack: blocks > 0,
             sack_blocks: blocks.max(1),
-            dsack: flags[0],
-            timestamps: flags[1],
-            window_scaling: flags[2],
-            prr: flags[10],
-            lost_retransmissions: flags[11],
-            rack: flags[12],
-            tail_loss_probes: flags[12] && flags[13],
-            fack_data_smoothing: flags[3],
-            fack_over_damping: flags[4],
-            eifel: flags[5],
-            frto: flags[6],
-            dsack_undo: flags[7],
-            abc: flags[8],
-            ecn: flags[9],
+            dsack,
+            timestamps,
+            window_scaling,
+            prr,
+            lost_retransmissions,
+            rack,
+            tail_loss_probes: rack && probes,
+            fack_data_smoothing,
+            fack_over_damping,
+            eifel,
+            frto,
+            dsack_undo,
+            abc,
+            ecn,
             nagle,
             rto_rule: if config.is_one_way() { config.rto_rule } else { rule },
             read_rate: read_rate.and_then(BitRate::from_bps),
-            // The network delivers in the end, however late.
+            // No limit on retransmissions: the network delivers eventually.
             syn_retries: None,
             syn_ack_retries: None,
             data_retries: None,

@@ -22,14 +22,26 @@ fn window_of_ten(variant: Variant) -> TcpConfig {
     }
 }
 
-/// Numbers of probes that repeat data, of probes with new data, and of losses that a probe
-/// repaired.
-fn probes(pair: &Pair) -> (usize, usize, usize) {
-    let probes = |expected| {
+/// Counts of tail loss probes.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Probes {
+    /// Probes that repeat a segment.
+    retransmissions: usize,
+    /// Probes with new data.
+    new_data: usize,
+    /// Losses that a probe is known to have repaired.
+    repairs: usize,
+}
+
+fn probes(pair: &Pair) -> Probes {
+    let count = |expected| {
         pair.count(|event| matches!(event, TraceEvent::TailLossProbe { repeats, .. } if *repeats == expected))
     };
-    let repaired = pair.count(|event| matches!(event, TraceEvent::TailLossRepaired { .. }));
-    (probes(true), probes(false), repaired)
+    Probes {
+        retransmissions: count(true),
+        new_data: count(false),
+        repairs: pair.count(|event| matches!(event, TraceEvent::TailLossRepaired { .. })),
+    }
 }
 
 #[test]
@@ -41,8 +53,10 @@ fn lost_tail_is_repaired_without_a_timeout_by_all_laws() {
             pair.run();
             assert_eq!((pair.timeouts(), pair.delivered(End::Ue)), (0, 10 * SEGMENT), "{variant:?} {lost}");
             // A repair by the probe would be detected only if more data followed.
-            assert_eq!(probes(&pair), (1, 0, 0), "{variant:?} {lost}");
-            assert_eq!(pair.retransmissions()[0].2, TailLoss, "{variant:?} {lost}");
+            let one_retransmission = Probes { retransmissions: 1, ..Probes::default() };
+            assert_eq!(probes(&pair), one_retransmission, "{variant:?} {lost}");
+            let (_, _, cause) = pair.retransmissions()[0];
+            assert_eq!(cause, TailLoss, "{variant:?} {lost}");
         }
     }
 }
@@ -52,7 +66,7 @@ fn probe_waits_for_a_delayed_acknowledgment() {
     let delayed = TcpConfig { delayed_ack: true, ..window_of_ten(Variant::Sack) };
     let mut pair = Pair::sending(&delayed, 100, |_| Fate::Deliver);
     pair.run();
-    assert_eq!((pair.retransmissions(), probes(&pair)), (vec![], (0, 0, 0)));
+    assert_eq!((pair.retransmissions(), probes(&pair)), (vec![], Probes::default()));
 }
 
 #[test]
@@ -65,7 +79,8 @@ fn rack_losses_are_recorded_and_retransmitted_once() {
         _ => 0,
     });
     assert_eq!((marked.sum::<u32>(), pair.timeouts()), (3, 0));
-    assert!(pair.retransmissions().iter().all(|repeats| repeats.2 == DupAck), "{:?}", pair.retransmissions());
+    let retransmissions = pair.retransmissions();
+    assert!(retransmissions.iter().all(|(_, _, cause)| *cause == DupAck), "{retransmissions:?}");
     assert_eq!(pair.retransmissions().len(), 3);
 }
 
@@ -77,7 +92,7 @@ fn rack_and_probes_need_sack_at_the_other_end() {
     pair.open(End::Server);
     pair.write(End::Server, 10 * SEGMENT);
     pair.run();
-    assert_eq!((pair.timeouts(), probes(&pair)), (1, (0, 0, 0)));
+    assert_eq!((pair.timeouts(), probes(&pair)), (1, Probes::default()));
 }
 
 #[test]
@@ -88,13 +103,14 @@ fn rack_is_inactive_for_one_way_and_fack() {
     ] {
         let mut pair = Pair::sending(&config, 10 * SEGMENT, lose(&[(nth(9), 0)]));
         pair.run();
-        assert_eq!((pair.timeouts(), probes(&pair)), (1, (0, 0, 0)));
+        assert_eq!((pair.timeouts(), probes(&pair)), (1, Probes::default()));
     }
 }
 
 #[test]
 fn delay_based_exit_keeps_the_window_small() {
-    // A link of 10 ms per segment: a round trip of 100 ms holds ten segments, the rest queues.
+    // The link transmits a segment in 10 ms, so a round trip of 100 ms holds ten segments. Further
+    // segments queue.
     let window = |slow_start| {
         let config = TcpConfig { slow_start, timestamps: true, ..window_of_ten(Variant::Cubic) };
         let link = |segment: &crate::packet::Segment| {

@@ -34,8 +34,8 @@ fn sack_halves_once_and_sends_up_to_pipe() {
     // segments.
     assert_eq!((pair.retransmissions().len(), pair.new_segments(200, 201)), (3, 2));
     pair.run_until(ms(300));
-    // The ACK that ends the recovery does not raise the window. The ACKs of the two new segments
-    // raise it by 1/cwnd each.
+    // The ACK that ends the recovery does not raise the window of 5. The ACKs of the two new
+    // segments raise it by 1/cwnd each: to 5 + 1/5 = 5.2, then by 1/5.2.
     assert_eq!(pair.server.cwnd(), 5.2 + 1.0 / 5.2);
     pair.run_until(ms(400));
     assert_eq!((pair.server.cwnd() > 5.0, pair.server.ssthresh(), pair.timeouts()), (true, 5.0, 0));
@@ -123,10 +123,10 @@ fn data_smoothing_spreads_the_reduction() {
         pair.run_until(ms(350));
         (sent, pair.server.cwnd(), pair.server.ssthresh())
     };
-    // At the third duplicate 20 segments are outstanding, and `pipe`, the estimate of those in
-    // flight, is 17: 16 and the retransmission. Without smoothing nothing is sent until `pipe` is
-    // below 10. With smoothing the window falls from 20 by a half per ACK, so one segment is sent
-    // for every two ACKs.
+    // At the third duplicate, 20 segments are outstanding: one is lost and three are SACKed. `pipe`
+    // is 17: the other 16 and the retransmission. Without smoothing nothing is sent until `pipe`
+    // is below 10. With smoothing the window falls from 20 by a half per ACK, so one segment is
+    // sent for every two ACKs.
     let (at_once, ..) = smooth(false);
     let (smoothed, cwnd, ssthresh) = smooth(true);
     assert!(smoothed > at_once, "{smoothed} and {at_once}");

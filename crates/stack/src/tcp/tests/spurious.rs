@@ -12,7 +12,7 @@ use crate::trace::{SpuriousBy, TraceEvent};
 
 const GREEDY: u64 = u64::MAX;
 
-/// Detections: Eifel, F-RTO, DSACK.
+/// Whether Eifel, F-RTO and detection by D-SACK are enabled, in this order.
 type Detections = [bool; 3];
 const OFF: Detections = [false; 3];
 const EIFEL: Detections = [true, false, false];
@@ -66,7 +66,8 @@ fn detections(pair: &Pair) -> Vec<(u64, SpuriousBy, bool)> {
 fn window_is_retransmitted_without_detection() {
     let mut pair = Pair::sending(&window_of_ten(Variant::NewReno, OFF), GREEDY, interruption);
     pair.run_until(ms(2500));
-    // Timeout at 1100 ms. From 1700 ms on, the originals' ACKs trigger further retransmissions.
+    // The timeout occurs at 1100 ms. From 1700 ms on, the ACKs of the originals trigger further
+    // retransmissions.
     assert_eq!((timeouts(&pair), pair.retransmissions()[0]), (1, (1100, nth(0), Rto)));
     assert!(pair.retransmissions().len() > 5, "go-back-N retransmits data that have arrived");
     assert_eq!((pair.server.ssthresh(), detections(&pair)), (5.0, vec![]));
@@ -140,12 +141,13 @@ fn frto_applies_to_the_first_timeout_of_a_recovery() {
     let mut pair = Pair::sending(&window_of_ten(Variant::NewReno, FRTO), 30 * u64::from(MSS), lose(&lost));
     pair.run();
     assert_eq!((timeouts(&pair), detections(&pair)), (2, vec![]));
-    // The ACK of segment 2 acknowledges 3 as well, so F-RTO would take it for the ACK of an
-    // original. Holes are retransmitted before new segments are sent.
+    // The ACK of the retransmitted segment 2 also acknowledges segment 3. A second F-RTO would
+    // mistake it for the ACK of an original. Without F-RTO, the holes are retransmitted before new
+    // segments are sent.
     let retransmitted: Vec<_> = pair.retransmissions().into_iter().map(|(_, seq, _)| seq).collect();
     assert_eq!(retransmitted[..4], [nth(0), nth(2), nth(4), nth(5)]);
-    let (second, ..) = pair.retransmissions()[1];
-    assert_eq!(pair.new_segments(second, second + 300), 0);
+    let (second_timeout_ms, ..) = pair.retransmissions()[1];
+    assert_eq!(pair.new_segments(second_timeout_ms, second_timeout_ms + 300), 0);
     assert_eq!(pair.delivered(End::Ue), 30 * u64::from(MSS));
 }
 
@@ -156,13 +158,16 @@ fn reordering_mistaken_for_a_loss_is_undone() {
         let is_original = segment.seq == nth(3) && segment.transmission == 0;
         if is_original { Fate::Delay(Duration::from_millis(30)) } else { Fate::Deliver }
     };
-    let run = |variant, spurious| {
-        let mut pair = Pair::sending(&window_of_ten(variant, spurious), GREEDY, late);
+    let run = |variant, enabled| {
+        let mut pair = Pair::sending(&window_of_ten(variant, enabled), GREEDY, late);
         pair.run_until(ms(400));
-        (detections(&pair), pair.server.ssthresh(), pair.retransmissions()[0].2)
+        let (_, _, cause) = pair.retransmissions()[0];
+        (detections(&pair), pair.server.ssthresh(), cause)
     };
-    // Three ACKs arrive first: 13 segments are in flight, and half of them is 6.5.
-    assert_eq!(run(Variant::NewReno, OFF).1, 6.5);
+    // The ACKs of segments 0 to 2 arrive first and raise the window to 13. Half of the 13 segments
+    // in flight is 6.5.
+    let (_, ssthresh, _) = run(Variant::NewReno, OFF);
+    assert_eq!(ssthresh, 6.5);
     // The late original's ACK is sent at 180 ms and arrives at 230 ms. The report of the second
     // copy arrives at 300 ms.
     assert_eq!(run(Variant::NewReno, EIFEL), (vec![(230, SpuriousBy::Eifel, false)], f64::INFINITY, DupAck));
@@ -171,7 +176,7 @@ fn reordering_mistaken_for_a_loss_is_undone() {
 
 #[test]
 fn duplicate_report_for_one_of_two_retransmissions_undoes_nothing() {
-    // Segment 3 is late and segment 5 lost: two are retransmitted, one of which arrives twice.
+    // Segment 3 is late and segment 5 is lost. Both are retransmitted, and segment 3 arrives twice.
     let script = |segment: &Segment| match (segment.seq, segment.transmission) {
         (seq, 0) if seq == nth(3) => Fate::Delay(Duration::from_millis(30)),
         (seq, 0) if seq == nth(5) => Fate::Drop,

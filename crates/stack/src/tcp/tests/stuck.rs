@@ -24,13 +24,15 @@ const VARIANTS: [Variant; 9] = [
     Variant::Bbr,
 ];
 
-/// Maximum time from the repair of the network to the end: two of the longest timeouts (60 s each),
-/// then the remaining data at one segment per round trip, to an application that reads 40 kbit/s.
+/// Maximum time from the repair of the network to the end of the transfer: two of the longest
+/// timeouts (60 s each), then 80 s for the remaining data at one segment per round trip, to an
+/// application that reads 40 kbit/s.
 const MAX_COMPLETION: Duration = Duration::from_secs(200);
 
-/// The same for ns-2's FACK, which may need two timeouts of 60 s more. It sends nothing on an ACK
-/// that leaves the forward-most segment one or two beyond the oldest hole, so that each of these
-/// holes costs a timeout. ns-2's trace has the same lines (`f2_stall` in tools/oracle-ns2/golden).
+/// The maximum for ns-2's FACK, which may need two more timeouts of 60 s. ns-2's FACK sends nothing
+/// on an ACK if the forward-most SACKed segment is only one or two segments beyond the oldest hole,
+/// so that each of these holes costs a timeout. ns-2 behaves in the same way (`f2_stall` in
+/// tools/oracle-ns2/golden).
 const MAX_COMPLETION_OF_FACK: Duration = Duration::from_secs(320);
 
 /// How the network treats packets until its repair. `loss`, `duplicate` and `reorder` are
@@ -40,18 +42,23 @@ struct Impairment {
     loss: u32,
     duplicate: u32,
     reorder: u32,
-    /// The delay of a packet that others overtake.
+    /// The additional delay of a reordered packet.
     delay: Duration,
     /// Transmission time of a packet on the slowest link.
     slot: Option<Duration>,
-    /// All packets are lost in this interval.
-    outage: (Time, Duration),
+    /// All packets are lost from this time on, for `outage_length`.
+    outage_start: Time,
+    outage_length: Duration,
     /// From this time on all packets are delivered.
     repaired: Time,
     seed: u64,
 }
 
 impl Impairment {
+    fn outage_end(&self) -> Time {
+        self.outage_start + self.outage_length
+    }
+
     /// Returns the script for [`Pair`], which draws the fate of each packet.
     fn script(&self) -> impl FnMut(Time, &Segment) -> Fate + use<> {
         let impairment = self.clone();
@@ -64,8 +71,8 @@ impl Impairment {
             if now >= impairment.repaired {
                 return undisturbed;
             }
-            let (from, length) = impairment.outage;
-            if (from..from + length).contains(&now) || draw < impairment.loss {
+            let is_outage = (impairment.outage_start..impairment.outage_end()).contains(&now);
+            if is_outage || draw < impairment.loss {
                 Fate::Drop
             } else if draw < impairment.loss + impairment.duplicate {
                 Fate::Duplicate
@@ -84,15 +91,18 @@ fn impairment() -> impl Strategy<Value = Impairment> {
     let slot = proptest::option::weighted(0.5, 1u64..60);
     let per_thousand = (0u32..400, 0u32..150, 0u32..300);
     (per_thousand, 1u64..3000, slot, (0u64..8000, 0u64..20_000), 0u64..120_000, any::<u64>()).prop_map(
-        |((loss, duplicate, reorder), delay, slot, (from, length), repaired, seed)| Impairment {
-            loss,
-            duplicate,
-            reorder,
-            delay: Duration::from_millis(delay),
-            slot: slot.map(Duration::from_millis),
-            outage: (super::pair::ms(from), Duration::from_millis(length)),
-            repaired: super::pair::ms(repaired),
-            seed,
+        |((loss, duplicate, reorder), delay, slot, (outage_start, outage_length), repaired, seed)| {
+            Impairment {
+                loss,
+                duplicate,
+                reorder,
+                delay: Duration::from_millis(delay),
+                slot: slot.map(Duration::from_millis),
+                outage_start: super::pair::ms(outage_start),
+                outage_length: Duration::from_millis(outage_length),
+                repaired: super::pair::ms(repaired),
+                seed,
+            }
         },
     )
 }
@@ -103,54 +113,79 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     let nagle = prop_oneof![Just(Nagle::Off), Just(Nagle::On), Just(Nagle::Minshall)];
     let rule = prop_oneof![Just(RtoRule::Rfc6298), Just(RtoRule::Ns2), Just(RtoRule::Linux)];
     let read_rate = proptest::option::weighted(0.2, 40_000u64..2_000_000);
-    // One flag for each option that can be on or off.
-    let flags = any::<[bool; 22]>();
+    // One switch for each option that can be on or off.
+    let switches = any::<[bool; 22]>();
     let numbers = (0..VARIANTS.len(), 0u8..=4, 1u32..12, 1u32..40, 1u64..1500);
-    (numbers, flags, nagle, rule, read_rate).prop_map(
-        |((variant, blocks, initial_window, window, rto_min), flags, nagle, rule, read_rate)| {
+    (numbers, switches, nagle, rule, read_rate).prop_map(
+        |((variant, blocks, initial_window, window, rto_min_ms), switches, nagle, rule, read_rate)| {
+            let [
+                one_way,
+                delayed_ack,
+                limited_transmit,
+                has_initial_ssthresh,
+                dsack,
+                timestamps,
+                window_scaling,
+                fack_data_smoothing,
+                fack_over_damping,
+                eifel,
+                frto,
+                dsack_undo,
+                abc,
+                ecn,
+                slow_start_restart,
+                ns2_vegas_no_header,
+                newreno_careful,
+                newreno_impatient,
+                prr,
+                lost_retransmissions,
+                rack,
+                probes,
+            ] = switches;
             let variant = VARIANTS[variant];
             let mut config = TcpConfig {
-                connection: if flags[0] { TcpConnection::OneWay } else { TcpConnection::FullDuplex },
-                delayed_ack: flags[1],
-                limited_transmit: flags[2],
+                connection: if one_way { TcpConnection::OneWay } else { TcpConnection::FullDuplex },
+                delayed_ack,
+                limited_transmit,
                 initial_window: WindowSize::Segments(initial_window),
                 advertised_window: WindowSize::Segments(window),
-                initial_ssthresh: flags[3].then_some(WindowSize::Segments(window)),
+                initial_ssthresh: has_initial_ssthresh.then_some(WindowSize::Segments(window)),
                 sack: blocks > 0,
                 sack_blocks: blocks.max(1),
-                dsack: flags[4],
-                timestamps: flags[5],
-                window_scaling: flags[6],
-                prr: flags[18],
-                lost_retransmissions: flags[19],
-                rack: flags[20],
-                tail_loss_probes: flags[20] && flags[21],
-                fack_data_smoothing: flags[7],
-                fack_over_damping: flags[8],
-                eifel: flags[9],
-                frto: flags[10],
-                dsack_undo: flags[11],
-                abc: flags[12],
-                ecn: flags[13],
-                slow_start_restart: flags[14],
-                ns2_vegas_no_header: flags[15],
-                newreno_careful: flags[16],
-                newreno_impatient: flags[17],
+                dsack,
+                timestamps,
+                window_scaling,
+                prr,
+                lost_retransmissions,
+                rack,
+                tail_loss_probes: rack && probes,
+                fack_data_smoothing,
+                fack_over_damping,
+                eifel,
+                frto,
+                dsack_undo,
+                abc,
+                ecn,
+                slow_start_restart,
+                ns2_vegas_no_header,
+                newreno_careful,
+                newreno_impatient,
                 nagle,
                 read_rate: read_rate.and_then(BitRate::from_bps),
                 charged_options: ChargedOptions::All,
                 ..unlimited_retries(variant)
             };
             config.rto_rule = rule;
-            config.rto_min = Duration::from_millis(rto_min);
+            config.rto_min = Duration::from_millis(rto_min_ms);
             config
         },
     )
 }
 
-/// Sends `writes` (bytes, and the pause in ms after them) from the server and `uplink_bytes` from
-/// the UE. Checks that all bytes are delivered and both ends close within the maximum time after
-/// the repair of the network. With ECN, every seventh packet is marked as if by a congested router.
+/// Sends `writes` from the server and `uplink_bytes` from the UE. A write has a number of bytes and
+/// is followed by a pause in ms. Checks that all bytes are delivered and both ends close within the
+/// maximum time after the repair of the network. With ECN, every seventh packet is marked as if by
+/// a congested router.
 fn check_completion(
     config: &TcpConfig,
     impairment: &Impairment,
@@ -181,7 +216,7 @@ fn check_completion(
     if !config.is_one_way() {
         prop_assert_eq!((pair.delivered(End::Server), pair.ue.state()), (uplink_bytes, State::Closed));
     }
-    let repaired = impairment.repaired.max(impairment.outage.0 + impairment.outage.1);
+    let repaired = impairment.repaired.max(impairment.outage_end());
     let elapsed = pair.now.saturating_since(repaired);
     let max_completion = if config.is_one_way() && config.variant == Variant::Fack {
         MAX_COMPLETION_OF_FACK
@@ -209,8 +244,8 @@ proptest! {
     }
 }
 
-/// No impairment: the base of the impairments below. Their numbers are from failures that the
-/// property test found, so they have no other meaning.
+/// The base of the impairments in the tests below. The numbers of those tests are taken from
+/// failures that the property test found, and have no other meaning.
 fn unimpaired(seed: u64) -> Impairment {
     Impairment {
         loss: 0,
@@ -218,13 +253,14 @@ fn unimpaired(seed: u64) -> Impairment {
         reorder: 0,
         delay: Duration::ZERO,
         slot: None,
-        outage: (Time::ZERO, Duration::ZERO),
+        outage_start: Time::ZERO,
+        outage_length: Duration::ZERO,
         repaired: Time::ZERO,
         seed,
     }
 }
 
-/// A one-way connection, as in ns-2, with a window of `window` segments and this minimum RTO.
+/// A one-way connection, as in ns-2, with an advertised window of `window` segments.
 fn one_way(variant: Variant, window: u32, rule: RtoRule, rto_min_ms: u64) -> TcpConfig {
     let mut config = TcpConfig {
         connection: TcpConnection::OneWay,
@@ -251,7 +287,8 @@ fn westwood_continues_after_a_recovery_with_a_low_estimate() {
         reorder: 188,
         delay: Duration::from_millis(2130),
         slot: Some(Duration::from_millis(4)),
-        outage: (super::pair::ms(981), Duration::from_millis(6954)),
+        outage_start: super::pair::ms(981),
+        outage_length: Duration::from_millis(6954),
         repaired: super::pair::ms(24_613),
         ..unimpaired(12_295_128_814_752_223_007)
     };
@@ -274,8 +311,8 @@ fn fack_does_not_stop_without_a_running_timer() {
     check_completion(&config, &impairment, &[(6001, 0)], 0).expect("the transfer completes");
 }
 
-/// Three holes, each of which costs a timeout of a minute: the connection continues, as slowly as
-/// in ns-2.
+/// Each of three holes costs a timeout of 60 s, as in ns-2. The connection must continue
+/// nevertheless.
 #[test]
 fn fack_repairs_one_hole_per_timeout() {
     let config = TcpConfig {
@@ -292,15 +329,16 @@ fn fack_repairs_one_hole_per_timeout() {
         reorder: 260,
         delay: Duration::from_millis(2462),
         slot: Some(Duration::from_millis(52)),
-        outage: (super::pair::ms(3555), Duration::from_millis(15_218)),
+        outage_start: super::pair::ms(3555),
+        outage_length: Duration::from_millis(15_218),
         repaired: super::pair::ms(101_266),
         ..unimpaired(4_170_163_510_002_795_728)
     };
     check_completion(&config, &impairment, &[(7122, 0), (21_879, 0)], 0).expect("the transfer completes");
 }
 
-/// Duplicate ACKs after a timeout close Vegas's window. The event that reopens it must not be
-/// undone by an ACK with ECE.
+/// Duplicate ACKs after a timeout close Vegas's window. When a later event reopens it, an ACK with
+/// ECE must not close it again.
 #[test]
 fn vegas_continues_after_a_timeout_and_a_mark() {
     let mut config = TcpConfig {
@@ -321,16 +359,17 @@ fn vegas_continues_after_a_timeout_and_a_mark() {
         duplicate: 108,
         reorder: 179,
         delay: Duration::from_millis(1151),
-        outage: (super::pair::ms(3235), Duration::from_millis(3068)),
+        outage_start: super::pair::ms(3235),
+        outage_length: Duration::from_millis(3068),
         repaired: super::pair::ms(30_655),
         ..unimpaired(17_381_151_828_513_657_254)
     };
     check_completion(&config, &impairment, &[(23_001, 0)], 9001).expect("the transfer completes");
 }
 
-/// The application reads slowly, so each ACK opens the advertised window. No ACK is then a
-/// duplicate, and F-RTO (RFC 5682) waits in vain for one to decide. Only the first timeout of a
-/// recovery may cost this wait, not the timeout of each hole.
+/// The application reads slowly, so each ACK changes the advertised window and none counts as a
+/// duplicate. F-RTO (RFC 5682) then waits for an ACK that decides and never comes. Only the first
+/// timeout of a recovery may cost this wait, not the timeout of each hole.
 #[test]
 fn bbr_continues_when_frto_does_not_decide() {
     let mut config = TcpConfig {
@@ -355,7 +394,8 @@ fn bbr_continues_when_frto_does_not_decide() {
         reorder: 141,
         delay: Duration::from_millis(319),
         slot: Some(Duration::from_millis(19)),
-        outage: (super::pair::ms(1754), Duration::from_millis(1316)),
+        outage_start: super::pair::ms(1754),
+        outage_length: Duration::from_millis(1316),
         repaired: super::pair::ms(66_092),
         ..unimpaired(6_965_935_005_063_238_741)
     };

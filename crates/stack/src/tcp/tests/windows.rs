@@ -12,8 +12,8 @@ const GREEDY: u64 = u64::MAX;
 
 /// The ACKs that the UE sent: time in ms and acknowledgment number.
 fn acks(pair: &Pair) -> Vec<(u64, u64)> {
-    let sent = pair.sent(End::Ue).into_iter().filter(|(_, segment, _)| !segment.flags.syn);
-    sent.map(|(at, segment, _)| (at.as_nanos() / 1_000_000, segment.ack)).collect()
+    let sent = pair.sent(End::Ue).into_iter().filter(|sent| !sent.segment.flags.syn);
+    sent.map(|sent| (sent.at_ms(), sent.segment.ack)).collect()
 }
 
 fn delayed() -> TcpConfig {
@@ -56,7 +56,7 @@ fn window_below_a_segment_still_moves_data() {
     let config = TcpConfig { advertised_window: WindowSize::Bytes(Bytes(700)), ..config(Variant::Reno) };
     let mut pair = Pair::sending(&config, 2000, |_| Fate::Deliver);
     pair.run();
-    let payloads: Vec<_> = pair.sent(End::Server).iter().map(|(_, segment, _)| segment.payload).collect();
+    let payloads: Vec<_> = pair.sent(End::Server).iter().map(|sent| sent.segment.payload).collect();
     assert_eq!((payloads, pair.delivered(End::Ue)), (vec![0, 700, 700, 600], 2000));
 }
 
@@ -71,6 +71,7 @@ fn every_segment_is_acknowledged_without_delay() {
 fn delayed_acks_cover_two_segments_or_wait_for_the_timer() {
     let mut pair = Pair::sending(&delayed(), 3 * u64::from(MSS), |_| Fate::Deliver);
     pair.run();
+    // Segments 0 and 1 arrive at 150 ms. Segment 2 arrives at 250 ms and waits for 200 ms.
     assert_eq!(acks(&pair), [(150, nth(2)), (250 + 200, nth(3))]);
 }
 
@@ -108,7 +109,7 @@ fn data_in_both_directions_carries_acks() {
         assert_eq!(pair.event_count(end, TcpEvent::AllAcked), 1);
     }
     let acks_with_data =
-        pair.sent(End::Ue).iter().filter(|(_, segment, _)| segment.payload > 0 && segment.ack > 1).count();
+        pair.sent(End::Ue).iter().filter(|sent| sent.segment.payload > 0 && sent.segment.ack > 1).count();
     assert!(acks_with_data > 0, "data of the UE acknowledges data of the server");
     let duplicates = pair.count(|event| matches!(event, TraceEvent::DupAck { .. }));
     assert_eq!((duplicates, pair.retransmissions()), (0, vec![]), "an ACK with data is no duplicate");
@@ -121,9 +122,7 @@ fn later_write_is_sent_without_a_timeout() {
     pair.write(End::Server, 500);
     pair.run();
     assert_eq!((pair.delivered(End::Ue), pair.event_count(End::Server, TcpEvent::AllAcked)), (2000, 2));
-    assert!(
-        pair.sent(End::Server).iter().all(|(.., cause)| matches!(cause, SendCause::New | SendCause::Ack))
-    );
+    assert!(pair.sent(End::Server).iter().all(|sent| matches!(sent.cause, SendCause::New | SendCause::Ack)));
 }
 
 #[test]
@@ -140,8 +139,8 @@ fn windows_are_recorded_only_when_they_change() {
         })
         .collect();
     assert!(windows.windows(2).all(|pair| pair[0] != pair[1]));
-    let rto = |event: &TraceEvent| matches!(event, TraceEvent::RtoUpdated { end: End::Server, .. });
-    // The first sample sets the round trip. Equal samples change the deviation, but the minimum of
-    // 1 s hides that.
-    assert_eq!(pair.count(rto), 1);
+    let is_rto_update = |event: &TraceEvent| matches!(event, TraceEvent::RtoUpdated { end: End::Server, .. });
+    // The first sample sets SRTT. Equal samples lower the deviation, but the RTO stays at the
+    // minimum of 1 s.
+    assert_eq!(pair.count(is_rto_update), 1);
 }

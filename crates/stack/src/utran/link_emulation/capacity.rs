@@ -36,11 +36,11 @@ impl Utran {
         ue: UeId,
         direction: Direction,
     ) -> Vec<Packet> {
-        let mut through = Vec::new();
+        let mut delivered = Vec::new();
         if let Some(link) = self.capacity_link(ue, direction) {
-            link.handle_opportunity(&mut ctx.cx, &mut through);
+            link.handle_opportunity(&mut ctx.cx, &mut delivered);
         }
-        through
+        delivered
     }
 
     /// Schedules the next opportunity, if packets wait.

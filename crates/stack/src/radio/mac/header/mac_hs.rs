@@ -1,6 +1,6 @@
 //! The header of a MAC-hs PDU on HS-DSCH: TS 25.321 §9.2.2.
 
-use super::{MacError, MacRule, Reader, put_bits};
+use super::{MacError, MacRule, Reader};
 use crate::radio::bits::{BitReader, BitWriter};
 
 /// MAC-d PDUs of one size in a MAC-hs PDU.
@@ -68,7 +68,7 @@ impl MacHsHeader {
             let last = index + 1 == self.sizes.len();
             writer.put(size.sid.into(), 3).put(size.pdus.into(), 7).put(last.into(), 1);
         }
-        put_bits(&mut writer, pdus, bits);
+        writer.put_octets(pdus, bits);
     }
 
     /// Length of the header in bits, 21 with one size.

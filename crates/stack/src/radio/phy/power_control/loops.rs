@@ -10,9 +10,12 @@ pub struct OuterLoopConfig {
     pub ratio: f64,
 }
 
-/// Offset of a target by the outer loop, in dB.
+/// The outer loop of one target.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct OuterLoop(pub f64);
+pub struct OuterLoop {
+    /// Offset of the target, in dB.
+    offset_db: f64,
+}
 
 impl OuterLoop {
     /// Adjusts the target after `blocks` blocks with `lost` losses. Steps down are smaller than
@@ -20,13 +23,13 @@ impl OuterLoop {
     #[inline]
     pub fn handle_blocks(&mut self, config: &OuterLoopConfig, blocks: u32, lost: u32) {
         let down = config.up_db * config.ratio / (1.0 - config.ratio);
-        self.0 += config.up_db * f64::from(lost) - down * f64::from(blocks - lost);
+        self.offset_db += config.up_db * f64::from(lost) - down * f64::from(blocks - lost);
     }
 
     /// Factor to multiply a target with.
     #[inline]
     pub fn factor(&self) -> f64 {
-        libm::exp10(self.0 / 10.0)
+        libm::exp10(self.offset_db / 10.0)
     }
 }
 

@@ -106,25 +106,27 @@ impl Estimate {
     fn db(&mut self, law: &EstimateLaw, frame: u64) -> f64 {
         let level = (frame.trailing_zeros() as usize).min(law.levels());
         let is_anchor = level == law.levels();
-        let place = level + usize::from(is_anchor && frame >> level & 1 == 1);
-        match self.last[place] {
+        let is_odd_anchor = is_anchor && frame >> level & 1 == 1;
+        let index = level + usize::from(is_odd_anchor);
+        match self.last[index] {
             known if known.frame == frame => known.db,
-            _ => self.compute_value(law, (frame, level), place),
+            _ => self.compute_value(law, frame, level, index),
         }
     }
 
-    /// Computes the value of a frame at this level, and stores it at index `place`.
+    /// Computes the value of a frame at this level, and stores it at `index` of the last points.
     #[inline(never)]
-    fn compute_value(&mut self, law: &EstimateLaw, (frame, level): (u64, usize), place: usize) -> f64 {
+    fn compute_value(&mut self, law: &EstimateLaw, frame: u64, level: usize, index: usize) -> f64 {
         let draw = self.draws.tti(frame).normal(0);
         let db = match law.mid_points.get(level) {
             Some(MidPoint { weight, deviation }) => {
-                let around = self.db(law, frame - (1 << level)) + self.db(law, frame + (1 << level));
-                around * weight + draw * deviation
+                let distance = 1 << level;
+                let neighbours = self.db(law, frame - distance) + self.db(law, frame + distance);
+                neighbours * weight + draw * deviation
             }
             None => draw * law.sigma_db,
         };
-        self.last[place] = Point { frame, db };
+        self.last[index] = Point { frame, db };
         db
     }
 }
@@ -164,15 +166,16 @@ mod tests {
     fn frames_far_apart_cost_one_path_through_the_tree() {
         let law = EstimateLaw::new(3.16, 0.5);
         let mut process = process(&law);
-        let far: Vec<f64> = (0..100).map(|n| process.error(&law, n << 40 | 5)).collect();
-        assert!(far.iter().all(|&error| error > 0.0 && error.is_finite()));
+        let errors: Vec<f64> = (0..100).map(|n| process.error(&law, n << 40 | 5)).collect();
+        assert!(errors.iter().all(|&error| error > 0.0 && error.is_finite()));
         assert!(law.levels() <= 5);
     }
 
     #[test]
     fn mean_variance_and_correlation_match_the_process() {
+        const SIGMA_DB: f64 = 2.0;
         for rho in [0.0, 0.1, 0.5, 0.9, 0.95] {
-            let law = EstimateLaw::new(2.0, rho);
+            let law = EstimateLaw::new(SIGMA_DB, rho);
             let x = series(&law, 400_000);
             let n = x.len() as f64;
             let mean = x.iter().sum::<f64>() / n;
@@ -181,16 +184,18 @@ mod tests {
                 pairs.map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>() / (n - lag as f64)
             };
             // Effective sample size of an AR(1) series of length n: n (1 - rho) / (1 + rho). Bounds
-            // are five standard errors.
+            // are five standard errors: of the mean `SIGMA_DB * error`, and of the variance, relative
+            // to its value, at most `√2 * error`.
             let error = f64::sqrt((1.0 + rho) / (1.0 - rho) / n);
-            assert!(mean.abs() < 5.0 * 2.0 * error, "rho {rho}: mean {mean}");
+            assert!(mean.abs() < 5.0 * SIGMA_DB * error, "rho {rho}: mean {mean}");
             let variance = product(0);
-            assert!((variance / 4.0 - 1.0).abs() < 5.0 * 1.5 * error, "rho {rho}: variance {variance}");
+            let relative = variance / (SIGMA_DB * SIGMA_DB);
+            assert!((relative - 1.0).abs() < 5.0 * 1.5 * error, "rho {rho}: variance {variance}");
             for lag in [1, 2, 3, 5, 16, 33] {
-                let (found, expected) = (product(lag) / variance, rho.powi(lag as i32));
+                let (measured, expected) = (product(lag) / variance, rho.powi(lag as i32));
                 assert!(
-                    (found - expected).abs() < 5.0 * error,
-                    "rho {rho}, lag {lag}: {found}, not {expected}"
+                    (measured - expected).abs() < 5.0 * error,
+                    "rho {rho}, lag {lag}: {measured}, not {expected}"
                 );
             }
         }

@@ -96,8 +96,17 @@ pub struct TddRadio {
     frame: Option<u64>,
     /// The transmissions of `frame`.
     gathered: Vec<Gathered>,
-    /// SIR and loss probability of each interferer.
-    interferer_results: Vec<(f64, Chance)>,
+    /// By interferer.
+    reception: Vec<Reception>,
+}
+
+/// How the blocks of an interferer are received in a frame.
+#[derive(Debug, Clone, Copy)]
+struct Reception {
+    /// Linear.
+    sir: f64,
+    /// Probability that a block is lost.
+    loss: Chance,
 }
 
 /// A transmission of a frame.
@@ -128,7 +137,7 @@ impl TddRadio {
             interference: Interference::default(),
             frame: None,
             gathered: Vec::new(),
-            interferer_results: Vec::new(),
+            reception: Vec::new(),
         }
     }
 
@@ -136,8 +145,8 @@ impl TddRadio {
     pub fn begin_frame(&mut self, frame: u64, all: &[SlotTransmission]) {
         self.gather(frame, all);
         let sirs = self.interference.sirs(&self.config);
-        self.interferer_results.clear();
-        self.interferer_results.extend(sirs.map(|sir| (sir, self.curve.loss(sir))));
+        self.reception.clear();
+        self.reception.extend(sirs.map(|sir| Reception { sir, loss: self.curve.loss(sir) }));
     }
 
     /// Decides which of `blocks` transmissions are lost, from number `first` of the frame on.
@@ -145,13 +154,13 @@ impl TddRadio {
     pub fn losses(&self, first: u32, blocks: u32) -> Lost {
         Lost::which(blocks, |block| {
             let sent = &self.gathered[(first + block) as usize];
-            self.interferer_results[usize::from(sent.interferer)].1.is_met(sent.draw)
+            self.reception[usize::from(sent.interferer)].loss.is_met(sent.draw)
         })
     }
 
     /// Linear SIR of each transmission of the last frame, in order.
     pub fn sirs(&self) -> impl Iterator<Item = f64> + '_ {
-        self.gathered.iter().map(|sent| self.interferer_results[usize::from(sent.interferer)].0)
+        self.gathered.iter().map(|sent| self.reception[usize::from(sent.interferer)].sir)
     }
 
     /// Decides whether an additional transmission of this frame is lost. It suffers interference from
@@ -190,18 +199,18 @@ fn user<'a>(
     streams: &Streams,
     of: &SlotTransmission,
 ) -> &'a mut User {
-    let place = place(of);
-    if users.get(place).is_none_or(Option::is_none) {
-        let length = users.len().max(place + 1);
+    let index = user_index(of);
+    if users.get(index).is_none_or(Option::is_none) {
+        let length = users.len().max(index + 1);
         users.resize(length, None);
-        users[place] = Some(User::new(law, streams, of));
+        users[index] = Some(User::new(law, streams, of));
     }
-    users[place].as_mut().expect("it was created above")
+    users[index].as_mut().expect("it was created above")
 }
 
 /// Index of the user of a transmission.
 #[inline]
-fn place(transmission: &SlotTransmission) -> usize {
+fn user_index(transmission: &SlotTransmission) -> usize {
     transmission.ue.index() * 2 + transmission.direction.index()
 }
 

@@ -78,7 +78,7 @@ impl Sender {
             if pdu + 1 == self.polls.vt_s_at_last_poll {
                 timers.stop(Timer::Poll);
             }
-            // A discard in this loop may raise the floor above the rest of the run.
+            // A discard in an earlier pass of this loop may have raised the floor above this PDU.
             if pdu < self.discards.floor {
                 continue;
             }
@@ -113,7 +113,7 @@ impl Sender {
         if self.vt_a == self.vt_s {
             self.polls.cancel(timers);
         }
-        while self.padded.front().is_some_and(|&(pdu, _)| pdu < self.vt_a) {
+        while self.padded.front().is_some_and(|padded| padded.pdu < self.vt_a) {
             self.padded.pop_front();
         }
         let octets_before = self.octets;

@@ -76,20 +76,20 @@ impl Sender {
     /// an unsent part.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
         let mut from = self.vt_a.max(self.discards.floor);
-        let mut left = self.nacked_count;
+        let mut retransmissions_left = self.nacked_count;
         for end in &self.ends {
-            if left == 0 {
+            if retransmissions_left == 0 {
                 break;
             }
             let blocks = self.nacked.count(from, end.sn + 1) as u32;
             if blocks > 0 {
                 into.push(WaitingSdu { entered: end.sdu.entered, size: end.sdu.size(), blocks });
-                left -= blocks;
+                retransmissions_left -= blocks;
             }
             from = from.max(end.sn + 1);
         }
-        // The remaining blocks belong to the SDU that is only partly sent.
-        self.buffer.waiting_sdus(BlockCounter::new(self.rules), left, into);
+        // The remaining retransmissions belong to the SDU that is only partly sent.
+        self.buffer.waiting_sdus(BlockCounter::new(self.rules), retransmissions_left, into);
     }
 
     /// Arrival time of the SDU with the first PDU to retransmit.

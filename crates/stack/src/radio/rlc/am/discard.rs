@@ -10,8 +10,9 @@
 //!   | … discarded |   | end of a discarded SDU | a whole discarded SDU | start of the next SDU … |
 //! ```
 //!
-//! If a discarded SDU has an unsent part, the sequence numbers that its rest would have used are
-//! skipped. LENGTH = 0 marks an MRW with a single SN_MRW, which is above the window.
+//! If a discarded SDU has an unsent part, the sequence numbers that this part would have used are
+//! skipped. SN_MRW may then lie beyond the window. An MRW with such an SN_MRW has LENGTH = 0 and no
+//! other SN_MRW.
 //!
 //! At most one MRW is pending. It is repeated every Timer_MRW until it is acknowledged. After
 //! MaxMRW RLC is reset. In the implicit form of Dubois (2005), §4.4, a further discard raises the
@@ -44,8 +45,8 @@ pub(super) struct DiscardState {
     floor_ends: u8,
     /// PDUs below this count are not sent any more: they contain only discarded data.
     pub floor: u64,
-    /// Number of discarded SDUs at the front of the sender's `ends`. They stay until their PDU is
-    /// acknowledged, because the PDU is retransmitted unchanged.
+    /// Number of discarded SDUs at the front of the sender's `ends`. These entries stay until their
+    /// PDU is acknowledged, because the PDU may be retransmitted unchanged.
     pub ends: usize,
     /// Last PDUs of the SDUs that were discarded after the pending MRW was built.
     unlisted: Vec<u64>,
@@ -76,10 +77,11 @@ struct MrwProcedure {
 /// End of the last one of several discarded SDUs.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum LastEnd {
-    /// At the n-th length indicator of this PDU.
-    Indicated(u64, u8),
-    /// No PDU indicates the end of the SDU yet. The unsent rest would take this number of PDUs.
-    Open(u64),
+    /// At the length indicator with number `indicator` of `pdu`, counted from 1. 0: no discarded
+    /// SDU ends in `pdu`.
+    Indicated { pdu: u64, indicator: u8 },
+    /// No PDU indicates the end of the SDU yet. The unsent part would take `unsent_pdus` PDUs.
+    Open { unsent_pdus: u64 },
 }
 
 impl Sender {
@@ -99,7 +101,7 @@ impl Sender {
         let last = self.discard_sent(cx, config, DiscardReason::MaxDat, |first, _| first <= pdu);
         // Without a discarded SDU the PDU contains only padding. The receiver must not wait for it
         // either.
-        self.move_floor(config, timers, last.unwrap_or(LastEnd::Indicated(pdu, 0)));
+        self.move_floor(config, timers, last.unwrap_or(LastEnd::Indicated { pdu, indicator: 0 }));
     }
 
     /// Discards all SDUs that are too old when Timer_Discard of the oldest SDU expires.
@@ -124,8 +126,8 @@ impl Sender {
     }
 
     /// Discards all SDUs without a sent part. No MRW is needed, because the receiver does not wait
-    /// for them. If the buffer is empty now, the last sent PDU became the last one in the buffer
-    /// without having polled for this, so the poll is triggered here.
+    /// for them. If the buffer is then empty, no later PDU carries the poll for the last PDU in the
+    /// buffer, so this poll is triggered here.
     pub(super) fn lose_unsent<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -134,9 +136,9 @@ impl Sender {
     ) {
         let mut unsent = Vec::new();
         self.buffer.discard_all_unsent(|sdu| unsent.push(sdu));
-        let became_last = !unsent.is_empty() && self.buffer.is_empty() && self.vt_a < self.vt_s;
+        let misses_last_poll = !unsent.is_empty() && self.buffer.is_empty() && self.vt_a < self.vt_s;
         unsent.into_iter().for_each(|sdu| self.record_discard(cx, sdu, DiscardReason::CellChange, None));
-        if became_last && config.poll_last_pdu {
+        if misses_last_poll && config.poll_last_pdu {
             self.poll_for_last(cx.now, timers);
         }
         self.set_timer_discard(config, timers);
@@ -163,18 +165,19 @@ impl Sender {
         reason: DiscardReason,
         is_discarded: impl Fn(u64, &Sdu) -> bool,
     ) -> Option<LastEnd> {
-        let mut at = (self.discards.floor, self.discards.floor_ends);
-        let mut any = false;
+        let (mut pdu, mut indicator) = (self.discards.floor, self.discards.floor_ends);
+        let mut any_ended = false;
         while let Some(&end) = self.ends.get(self.discards.ends)
             && is_discarded(end.first, &end.sdu)
         {
             self.discards.ends += 1;
-            at = (end.sn, if end.sn == at.0 { at.1.saturating_add(1) } else { 1 });
-            any = true;
+            indicator = if end.sn == pdu { indicator.saturating_add(1) } else { 1 };
+            pdu = end.sn;
+            any_ended = true;
             self.discards.unlisted.push(end.sn);
             self.record_discard(cx, end.sdu, reason, Some((end.first, end.sn)));
         }
-        let rest = self.numbers_of_rest(config);
+        let unsent_pdus = self.numbers_of_unsent_part(config);
         let mut open = [None; 2];
         let mut slot = open.iter_mut();
         let any_open = self.buffer.discard_started(is_discarded, |first, sdu| {
@@ -182,14 +185,16 @@ impl Sender {
                 Some((first, sdu));
         });
         for (first, sdu) in open.into_iter().flatten() {
-            let last = self.vt_s + rest.saturating_sub(1);
+            let last = self.vt_s + unsent_pdus.saturating_sub(1);
             self.discards.unlisted.push(last);
             self.record_discard(cx, sdu, reason, Some((first, last)));
         }
-        match (any_open, any) {
-            (true, _) => Some(LastEnd::Open(rest)),
-            (false, true) => Some(LastEnd::Indicated(at.0, at.1)),
-            (false, false) => None,
+        if any_open {
+            Some(LastEnd::Open { unsent_pdus })
+        } else if any_ended {
+            Some(LastEnd::Indicated { pdu, indicator })
+        } else {
+            None
         }
     }
 
@@ -197,11 +202,11 @@ impl Sender {
     /// explicit acknowledgment a pending MRW is finished first.
     fn move_floor(&mut self, config: &RlcConfig, timers: &mut Timers, last: LastEnd) {
         let (floor, floor_ends) = match last {
-            LastEnd::Open(rest) => (self.vt_s + rest, 0),
+            LastEnd::Open { unsent_pdus } => (self.vt_s + unsent_pdus, 0),
             // N_LENGTH has four bits. If more than 15 discarded SDUs end in the PDU, the receiver
-            // delivers the others.
-            LastEnd::Indicated(pdu, n) => match self.first_kept_pdu() {
-                Some(first) if first <= pdu => (pdu, n.min(MAX_N_LENGTH)),
+            // delivers the SDUs after the 15th.
+            LastEnd::Indicated { pdu, indicator } => match self.first_kept_pdu() {
+                Some(first) if first <= pdu => (pdu, indicator.min(MAX_N_LENGTH)),
                 _ => (pdu + 1, 0),
             },
         };
@@ -219,11 +224,11 @@ impl Sender {
         }
     }
 
-    /// Number of sequence numbers that the unsent rest of the first SDU would have used. They are
+    /// Number of sequence numbers that the unsent part of the first SDU would have used. They are
     /// skipped: SN_MRW_LENGTH and VT(S) are set after the PDU in which the SDU would have ended (TS
     /// 25.322 §11.6.2.2). Limited so that all outstanding numbers stay distinct. 0 in the implicit
     /// form.
-    fn numbers_of_rest(&self, config: &RlcConfig) -> u64 {
+    fn numbers_of_unsent_part(&self, config: &RlcConfig) -> u64 {
         let room = Sn::MODULUS - 1 - (self.vt_s - self.vt_a);
         match config.mrw_acknowledgment {
             MrwAcknowledgment::Explicit => self.buffer.pdus_of_rest(&self.rules).min(room),
@@ -292,9 +297,9 @@ impl Sender {
         mrw.vt_mrw += 1;
         timers.set(Timer::Mrw, cx.now + config.timer_mrw);
         set.discarded.extend(mrw.earlier_sns.iter().map(|&pdu| Sn::of(pdu)));
-        // Evaluated for each repetition: once VT(A) has advanced, SN_MRW may be inside the window.
-        // LENGTH = 0 would then move the receiver forward by almost a whole cycle of sequence
-        // numbers if VR(R) is already above SN_MRW.
+        // Evaluated for each repetition: when VT(A) has advanced, SN_MRW may lie inside the window.
+        // If VR(R) is then already above SN_MRW, LENGTH = 0 would move the receiver forward by
+        // almost a whole cycle of sequence numbers.
         let beyond_window = mrw.earlier_sns.is_empty() && mrw.sn >= self.vt_a + u64::from(config.window);
         Some(Mrw { sn: Sn::of(mrw.sn), n_length: mrw.n_length, beyond_window })
     }
@@ -346,7 +351,8 @@ impl Sender {
         }
     }
 
-    /// `pdus`: counts of the first and last PDU of an SDU with a sent part.
+    /// Counts and records a discarded SDU. `pdus`: counts of the first and last PDU of the SDU, if
+    /// a part of it was sent.
     pub(super) fn record_discard<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,

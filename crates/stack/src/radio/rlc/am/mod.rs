@@ -106,12 +106,12 @@ impl AmEntity {
         lost: Lost,
     ) {
         self.handle_timeout(cx);
-        // `rest` has the lost blocks from the current PDU on.
-        let (mut rest, mut ignored) = (lost, 0);
+        // The lost blocks from the current PDU on: bit 0 is the first block of this PDU.
+        let (mut lost_from_here, mut ignored) = (lost, 0);
         for pdu in &set.pdus {
-            let lost = rest;
-            if !rest.is_none() {
-                rest = rest.from(pdu.blocks());
+            let lost = lost_from_here;
+            if !lost_from_here.is_none() {
+                lost_from_here = lost_from_here.from(pdu.blocks());
             }
             match pdu {
                 Pdu::Data(run) if !self.reset.is_blocking() => self.handle_run(cx, set, run, lost),
@@ -227,7 +227,7 @@ impl AmEntity {
         if self.timers.take_due(Timer::Poll, now).is_some() {
             self.sender.poll_timer_expired(cx, &mut self.timers);
         }
-        // The poll or report that was prohibited needs no action here: it is due now, which
+        // After these timers a prohibited poll or report needs no action: it is due now, which
         // `has_work` detects.
         self.timers.take_due(Timer::PollProhibit, now);
         self.timers.take_due(Timer::StatusProhibit, now);
@@ -282,8 +282,8 @@ impl AmEntity {
         if set.blocks < blocks {
             self.sender.send_new(cx, config, timers, blocks, set);
         }
-        // Only new data can be due in the next TTI: these PDUs carried any poll that they caused,
-        // unless it is prohibited for now.
+        // In the next TTI only new data can be due: the PDUs sent here carried any poll that they
+        // caused, unless polls are prohibited.
         self.sender.can_send_new()
     }
 

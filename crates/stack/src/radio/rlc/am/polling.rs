@@ -34,6 +34,13 @@ impl Default for Polls {
     }
 }
 
+/// Whether a data PDU is sent for the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PduKind {
+    New,
+    Retransmitted,
+}
+
 impl Polls {
     /// Whether a poll is pending and not prohibited.
     #[inline]
@@ -56,7 +63,7 @@ impl Polls {
         }
     }
 
-    /// No poll is pending any more, because a PDU carried it or it was cancelled.
+    /// Clears the pending poll, because a PDU carried it or it was cancelled.
     #[inline]
     fn clear(&mut self) {
         (self.causes, self.due) = (PollCauses::default(), Time::NEVER);
@@ -73,25 +80,26 @@ impl Polls {
 }
 
 impl Sender {
-    /// Number of PDUs up to the next one that must poll, that one included: the maximum length of a
-    /// run, in which only the last PDU may poll. `new`: the PDUs are new, otherwise retransmitted.
+    /// Number of PDUs of this kind up to and including the next one that must poll. This is the
+    /// maximum length of a run, in which only the last PDU may poll.
     #[inline]
-    pub(super) fn pdus_to_next_poll(&self, now: Time, config: &RlcConfig, new: bool) -> u32 {
-        if self.polls.is_due(now) { 1 } else { self.pdus_to_counted_poll(now, config, new) }
+    pub(super) fn pdus_to_next_poll(&self, now: Time, config: &RlcConfig, kind: PduKind) -> u32 {
+        if self.polls.is_due(now) { 1 } else { self.pdus_to_counted_poll(now, config, kind) }
     }
 
     /// Like `pdus_to_next_poll`, if no poll is due.
     #[inline]
-    pub(super) fn pdus_to_counted_poll(&self, now: Time, config: &RlcConfig, new: bool) -> u32 {
-        let counted =
+    pub(super) fn pdus_to_counted_poll(&self, now: Time, config: &RlcConfig, kind: PduKind) -> u32 {
+        let to_poll_pdu =
             config.poll_pdu.map_or(u32::MAX, |poll_pdu| poll_pdu.saturating_sub(self.polls.vt_pdu).max(1));
-        if !new || now < self.polls.prohibited_until {
-            return counted;
+        if kind == PduKind::Retransmitted || now < self.polls.prohibited_until {
+            return to_poll_pdu;
         }
-        let for_window = config.poll_window_pdus(self.vt_ws);
-        // J includes the PDU that is about to be sent: VT(S) + 1 - VT(A).
-        for_window
-            .map_or(counted, |pdus| counted.min((self.vt_a + pdus).saturating_sub(self.vt_s).max(1) as u32))
+        let Some(poll_window) = config.poll_window_pdus(self.vt_ws) else { return to_poll_pdu };
+        // The PDU that is about to be sent counts as used window: it polls if VT(S) + 1 - VT(A) is
+        // at least Poll_Window.
+        let to_poll_window = (self.vt_a + poll_window).saturating_sub(self.vt_s).max(1);
+        to_poll_pdu.min(to_poll_window as u32)
     }
 
     /// Whether Poll_Window is reached, so that the last new PDU must poll.
@@ -104,11 +112,11 @@ impl Sender {
     #[inline]
     pub(super) fn count_finished_sdus(&mut self, config: &RlcConfig, finished: u32) -> bool {
         self.polls.vt_sdu += finished;
-        let polls = config.poll_sdu.is_some_and(|poll_sdu| self.polls.vt_sdu >= poll_sdu);
-        if polls {
+        let poll_sdu_reached = config.poll_sdu.is_some_and(|poll_sdu| self.polls.vt_sdu >= poll_sdu);
+        if poll_sdu_reached {
             self.polls.vt_sdu = 0;
         }
-        polls
+        poll_sdu_reached
     }
 
     /// Whether the last PDU of the next run polls. The run has `pdus` PDUs, and `wanted` are the
@@ -123,11 +131,11 @@ impl Sender {
         wanted: PollCauses,
     ) -> bool {
         self.polls.vt_pdu += pdus;
-        let counted = config.poll_pdu.is_some_and(|poll_pdu| self.polls.vt_pdu >= poll_pdu);
-        if counted {
+        let poll_pdu_reached = config.poll_pdu.is_some_and(|poll_pdu| self.polls.vt_pdu >= poll_pdu);
+        if poll_pdu_reached {
             self.polls.vt_pdu = 0;
         }
-        let causes = PollCauses::POLL_PDU.when(counted) | wanted | self.polls.causes;
+        let causes = PollCauses::POLL_PDU.when(poll_pdu_reached) | wanted | self.polls.causes;
         if !causes.any() {
             return false;
         }
@@ -177,8 +185,8 @@ impl Sender {
         }
     }
 
-    /// Starts Timer_Poll_Periodic if it is not running. Its expiries are multiples of the period
-    /// from time zero, so that stopping it while nothing needs a poll does not shift them.
+    /// Starts Timer_Poll_Periodic if it is not running. It always expires at multiples of the
+    /// period, so that the model may stop it while there is nothing to poll for.
     pub fn start_timer_poll_periodic(&self, now: Time, config: &RlcConfig, timers: &mut Timers) {
         if let Some(period) = config.timer_poll_periodic
             && !timers.is_running(Timer::PollPeriodic)

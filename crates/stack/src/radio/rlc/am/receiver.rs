@@ -23,12 +23,12 @@ pub(super) struct Receiver {
     /// Earliest time at which the pending report may be sent (Timer_Status_Prohibit).
     /// `Time::NEVER`: no report is pending.
     pub(super) report_due: Time,
-    /// SN_MRW_LENGTH and N_LENGTH of an MRW that must be answered.
-    pub(super) mrw: Option<(Sn, u8)>,
+    /// The last MRW, if it must still be answered.
+    pub(super) unanswered_mrw: Option<Mrw>,
     ue: UeId,
     pub(super) direction: Direction,
-    /// Number of SDUs ending in PDU `discarded_below` that the sender discarded, too. Their ends
-    /// are removed when that PDU arrives. 0 if it has arrived.
+    /// Number of SDUs ending in PDU `discarded_below` that the sender discarded, too (N_LENGTH of
+    /// the last MRW). Their ends are removed when that PDU arrives. 0 if it has arrived.
     discarded_ends: u8,
     /// Window in PDUs that every report grants to the peer.
     pub(super) granted_window: Option<NonZeroU16>,
@@ -82,7 +82,7 @@ impl Receiver {
             next_part_from: None,
             requested_below: 0,
             granted_window: config.granted_window.and_then(|window| NonZeroU16::new(window as u16)),
-            mrw: None,
+            unanswered_mrw: None,
             prepared: None,
             prepared_missing: Vec::new(),
         }
@@ -223,8 +223,8 @@ impl Receiver {
         }
     }
 
-    /// Whether all PDUs of an SDU have arrived. Only the implicit form of MRW calls this: the first
-    /// PDU of an SDU is known to the simulator, but not from the bits of the PDUs.
+    /// Whether all PDUs of an SDU have arrived. Only the implicit form of MRW may call this,
+    /// because a real receiver cannot tell from the bits of the PDUs in which PDU an SDU begins.
     fn is_complete(&self, end: &KnownEnd) -> bool {
         end.first >= self.discarded_below
             && self.arrived.first_gap(end.first.max(self.vr_r), end.sn + 1) > end.sn
@@ -297,8 +297,9 @@ impl Receiver {
         self.delivered.pop_front()
     }
 
-    /// Executes an MRW (TS 25.322 §11.6.3): the receiver no longer waits for PDUs below its SN. In
-    /// the implicit form complete SDUs below are still delivered, and a report is the answer.
+    /// Executes an MRW (TS 25.322 §11.6.3): the receiver no longer waits for PDUs below
+    /// SN_MRW_LENGTH. `discarded`: the SN_MRW fields before it. In the implicit form, complete SDUs
+    /// below it are still delivered, and the answer is a report.
     pub fn move_window<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -311,7 +312,7 @@ impl Receiver {
         if implicit {
             self.trigger(cx.now, config, timers);
         } else {
-            self.mrw = Some((mrw.sn, mrw.n_length));
+            self.unanswered_mrw = Some(mrw);
         }
         let Some(target) = self.target_of(config, mrw, discarded) else { return };
         while self.ends.front().is_some_and(|end| end.sn < target) {
@@ -320,13 +321,13 @@ impl Receiver {
                 deliver_sdu(cx, self.ue, self.direction, &end.sdu, &mut self.delivered);
             }
         }
-        let arrived = target < self.vr_h && self.arrived.first_gap(target, target + 1) > target;
-        for _ in 0..if arrived { mrw.n_length } else { 0 } {
+        let target_has_arrived = target < self.vr_h && self.arrived.first_gap(target, target + 1) > target;
+        for _ in 0..if target_has_arrived { mrw.n_length } else { 0 } {
             if self.ends.front().is_some_and(|end| end.sn == target) {
                 self.ends.pop_front();
             }
         }
-        self.discarded_ends = if arrived { 0 } else { mrw.n_length };
+        self.discarded_ends = if target_has_arrived { 0 } else { mrw.n_length };
         self.arrived.clear_range(self.vr_r, target);
         self.discarded_below = target;
         let (ue, direction, ends) = (self.ue, self.direction, mrw.n_length);
@@ -338,17 +339,21 @@ impl Receiver {
         self.deliver(cx);
     }
 
-    /// The PDU of the last SN_MRW. `None` if it is below VR(R), as in a repetition of an MRW that
-    /// was executed. The first SN_MRW is at VR(MR) or below, and the others follow it. A single
-    /// SN_MRW with LENGTH = 0 is at VR(R) or above (TS 25.322 §11.6.3).
-    fn target_of(&self, config: &RlcConfig, mrw: Mrw, before: &[Sn]) -> Option<u64> {
+    /// The count of the PDU of SN_MRW_LENGTH, to which the window moves. `earlier_sns` are the
+    /// SN_MRW fields before it. `None` if the PDU is below VR(R), as in a repetition of an MRW that
+    /// was executed. The first SN_MRW is at VR(MR) or below, and the other SN_MRW follow it. A
+    /// single SN_MRW with LENGTH = 0 is at VR(R) or above (TS 25.322 §11.6.3).
+    fn target_of(&self, config: &RlcConfig, mrw: Mrw, earlier_sns: &[Sn]) -> Option<u64> {
         if mrw.beyond_window {
             return Some(mrw.sn.count_from(self.vr_r));
         }
-        let first = before.first().copied().unwrap_or(mrw.sn);
+        let first = earlier_sns.first().copied().unwrap_or(mrw.sn);
         let vr_mr = self.vr_r + config.receive_window();
-        let below = Sn::of(vr_mr).steps_from(first);
-        (vr_mr + mrw.sn.steps_from(first)).checked_sub(below).filter(|&target| target >= self.vr_r)
+        // Down from VR(MR) to the first SN_MRW, and up from there to SN_MRW_LENGTH.
+        let from_first_to_vr_mr = Sn::of(vr_mr).steps_from(first);
+        let from_first_to_target = mrw.sn.steps_from(first);
+        let target = (vr_mr + from_first_to_target).checked_sub(from_first_to_vr_mr);
+        target.filter(|&target| target >= self.vr_r)
     }
 
     /// Number of stored elements.
@@ -365,7 +370,7 @@ impl Receiver {
 }
 
 impl KnownEnd {
-    /// Finds the counts of an SDU's first and last PDU, below `above`.
+    /// Restores the counts of an SDU's first and last PDU, both of which are below `above`.
     #[inline]
     fn find(end: &SduEnd, above: u64) -> Self {
         let (first, sn) = (count_below(above, end.first), count_below(above, end.sn));
@@ -386,9 +391,9 @@ fn deliver_sdu<T: TraceSink<TraceEvent>>(
     delivered.push_back(*sdu);
 }
 
-/// The last count below `above` with this number.
+/// The highest count below `above` that has this sequence number.
 #[inline]
 fn count_below(above: u64, sn: Sn) -> u64 {
-    // A PDU from before a RESET may arrive late. Its SDU then began before the count started.
+    // The SDU of a late PDU from before a RESET may have begun before count 0, so this saturates.
     (above - 1).saturating_sub(Sn::of(above - 1).steps_from(sn))
 }

@@ -25,8 +25,9 @@ impl AmEntity {
         self.receiver.prepared_missing = missing;
     }
 
-    /// Sends due reports, MRW and MRW_ACK in STATUS PDUs. If a STATUS is to be piggybacked, returns
-    /// it instead: as the first value for the next new PDU, as the second for a retransmitted one.
+    /// Sends due reports, MRW and MRW_ACK in STATUS PDUs. A STATUS that is to be piggybacked is
+    /// returned instead: the first value is for the next new PDU, the second for a retransmitted
+    /// PDU. At most one of them is present.
     #[inline]
     pub(super) fn send_status<T: TraceSink<TraceEvent>>(
         &mut self,

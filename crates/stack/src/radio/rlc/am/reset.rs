@@ -20,8 +20,8 @@ use crate::trace::TraceEvent;
 /// State of the resets that the entity initiates and of those that it receives.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reset {
-    /// Flags that are set. Usually none, which a single comparison detects.
-    state: State,
+    /// Usually no flag is set, which a single comparison detects.
+    flags: Flags,
     /// RSN of the next procedure, which alternates.
     rsn: bool,
     /// VT(RST): number of RESETs sent in the procedure.
@@ -30,11 +30,11 @@ pub(super) struct Reset {
     last_received_rsn: Option<bool>,
 }
 
-/// Flags, one bit each.
+/// State of the procedures, one bit each.
 #[derive(Debug, Clone, Copy, Default)]
-struct State(u8);
+struct Flags(u8);
 
-impl State {
+impl Flags {
     /// A procedure is in progress.
     const PENDING: u8 = 1;
     /// The RESET of the procedure must be sent now.
@@ -49,7 +49,7 @@ impl State {
         self.0 & flags != 0
     }
 
-    /// Clears `flags`. Returns whether one of them was set.
+    /// Clears `flags`. Returns whether any of them was set.
     fn take(&mut self, flags: u8) -> bool {
         let was_set = self.has_any(flags);
         self.0 &= !flags;
@@ -61,23 +61,23 @@ impl Reset {
     /// Whether only RESET and RESET ACK may be sent and received.
     #[inline]
     pub fn is_blocking(&self) -> bool {
-        self.state.has_any(State::PENDING | State::FAILED)
+        self.flags.has_any(Flags::PENDING | Flags::FAILED)
     }
 
     #[inline]
     pub fn has_work(&self) -> bool {
-        !self.has_failed() & self.state.has_any(State::DUE | State::ACK_DUE)
+        !self.has_failed() & self.flags.has_any(Flags::DUE | Flags::ACK_DUE)
     }
 
     /// Whether no flag is set: no procedure is in progress, none must be answered, none has failed.
     #[inline]
     pub fn is_idle(&self) -> bool {
-        self.state.0 == 0
+        self.flags.0 == 0
     }
 
     #[inline]
     pub fn has_failed(&self) -> bool {
-        self.state.has_any(State::FAILED)
+        self.flags.has_any(Flags::FAILED)
     }
 
     /// Adds due RESET ACK and RESET PDUs to `set`.
@@ -93,12 +93,12 @@ impl Reset {
             return;
         }
         if set.blocks < blocks
-            && self.state.take(State::ACK_DUE)
+            && self.flags.take(Flags::ACK_DUE)
             && let Some(rsn) = self.last_received_rsn
         {
             set.push_control(Pdu::ResetAck(rsn));
         }
-        if set.blocks < blocks && self.state.take(State::DUE) {
+        if set.blocks < blocks && self.flags.take(Flags::DUE) {
             set.push_control(Pdu::Reset(self.rsn));
             self.vt_rst += 1;
             timers.set(Timer::Reset, cx.now + config.timer_rst);
@@ -121,7 +121,7 @@ impl AmEntity {
         if self.reset.is_blocking() {
             return;
         }
-        self.reset.state.0 |= State::PENDING;
+        self.reset.flags.0 |= Flags::PENDING;
         self.reset.vt_rst = 0;
         let (ue, direction) = (self.sender.ue, self.sender.direction);
         cx.record(|| TraceEvent::RlcReset { ue, direction });
@@ -132,12 +132,12 @@ impl AmEntity {
     /// unrecoverable.
     pub(super) fn repeat_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.reset.vt_rst + 1 < self.config.max_rst {
-            self.reset.state.0 |= State::DUE;
+            self.reset.flags.0 |= Flags::DUE;
             return;
         }
-        self.reset.state.0 |= State::FAILED;
+        self.reset.flags.0 |= Flags::FAILED;
         self.timers = Timers::default();
-        // Expires immediately, so that the caller calls `take_unrecoverable_error`.
+        // The timer is due immediately, so that the caller calls `take_unrecoverable_error`.
         self.timers.set(Timer::Reset, cx.now);
         let (ue, direction) = (self.sender.ue, self.sender.direction);
         cx.record(|| TraceEvent::RlcUnrecoverable { ue, direction });
@@ -155,7 +155,7 @@ impl AmEntity {
 
     /// Handles a RESET: answers it, and resets unless it repeats the last one.
     pub(super) fn handle_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, rsn: bool) {
-        self.reset.state.0 |= State::ACK_DUE;
+        self.reset.flags.0 |= Flags::ACK_DUE;
         if self.reset.last_received_rsn != Some(rsn) {
             self.reset.last_received_rsn = Some(rsn);
             self.return_to_initial_state(cx);
@@ -164,10 +164,10 @@ impl AmEntity {
 
     /// Handles a RESET ACK: ends the procedure if the RSN matches.
     pub(super) fn handle_reset_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, rsn: bool) {
-        if !self.reset.state.has_any(State::PENDING) || rsn != self.reset.rsn {
+        if !self.reset.flags.has_any(Flags::PENDING) || rsn != self.reset.rsn {
             return;
         }
-        self.reset.state.take(State::PENDING | State::DUE);
+        self.reset.flags.take(Flags::PENDING | Flags::DUE);
         self.reset.vt_rst = 0;
         self.reset.rsn = !rsn;
         self.timers.stop(Timer::Reset);

@@ -5,7 +5,8 @@ use std::ops::Range;
 use umts_kernel::TraceSink;
 
 use super::config::Piggyback;
-use super::sender::Sender;
+use super::polling::PduKind;
+use super::sender::{PaddedPdu, Sender};
 use super::timers::Timers;
 use crate::Context;
 use crate::detail::PollCauses;
@@ -24,11 +25,12 @@ impl Sender {
     /// VT(DAT) of a PDU between VT(A) and VT(S).
     #[inline]
     pub(super) fn transmissions(&self, pdu: u64) -> u16 {
-        if self.retransmitted.contains(pdu) { self.vt_dat[self.place(pdu)] } else { 1 }
+        if self.retransmitted.contains(pdu) { self.vt_dat[self.ring_index(pdu)] } else { 1 }
     }
 
+    /// Index of a PDU in `vt_dat`, whose length is a power of two.
     #[inline]
-    fn place(&self, pdu: u64) -> usize {
+    fn ring_index(&self, pdu: u64) -> usize {
         pdu as usize & (self.vt_dat.len() - 1)
     }
 
@@ -47,7 +49,8 @@ impl Sender {
         let mut from = self.vt_a.max(self.discards.floor);
         while sent < room && self.nacked_count > 0 {
             let first = self.nacked.first_member(from, self.vt_s);
-            let max_run = u64::from((room - sent).min(self.pdus_to_next_poll(cx.now, config, false)));
+            let to_next_poll = self.pdus_to_next_poll(cx.now, config, PduKind::Retransmitted);
+            let max_run = u64::from((room - sent).min(to_next_poll));
             let mut end = self.nacked.first_gap(first, (first + max_run).min(self.vt_s));
             // The PDU with the STATUS is a run of its own.
             let status =
@@ -61,8 +64,8 @@ impl Sender {
             let count = (end - first) as u32;
             self.nacked.clear_range(first, end);
             self.nacked_count -= count;
-            let last = self.nacked_count == 0 && config.poll_last_retransmitted_pdu;
-            let wanted = PollCauses::LAST_RETRANSMITTED_PDU.when(last);
+            let is_last = self.nacked_count == 0 && config.poll_last_retransmitted_pdu;
+            let wanted = PollCauses::LAST_RETRANSMITTED_PDU.when(is_last);
             self.retransmit(cx, config, timers, first..end, wanted, status, set);
             sent += count;
             from = end;
@@ -93,8 +96,8 @@ impl Sender {
             self.vt_dat = vec![0; (config.window as usize).next_power_of_two()].into();
         }
         for pdu in pdus {
-            let place = self.place(pdu);
-            self.vt_dat[place] = self.transmissions(pdu).saturating_add(1);
+            let index = self.ring_index(pdu);
+            self.vt_dat[index] = self.transmissions(pdu).saturating_add(1);
             self.retransmitted.insert(pdu);
         }
         let poll = self.decide_poll(cx, config, timers, count, wanted);
@@ -118,7 +121,7 @@ impl Sender {
             return None;
         }
         let needed = octets + self.rules.length_indicator;
-        let fits = |&&(pdu, padding): &&(u64, u16)| padding >= needed && self.nacked.contains(pdu);
-        self.padded.iter().find(fits).map(|&(pdu, _)| pdu)
+        let fits = |padded: &&PaddedPdu| padded.padding >= needed && self.nacked.contains(padded.pdu);
+        self.padded.iter().find(fits).map(|padded| padded.pdu)
     }
 }

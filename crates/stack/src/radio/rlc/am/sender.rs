@@ -12,14 +12,14 @@ use umts_units::{Bytes, Time};
 
 use super::config::{BufferCounts, Piggyback};
 use super::discard::DiscardState;
-use super::polling::Polls;
+use super::polling::{PduKind, Polls};
 use super::timers::{Timer, Timers};
 use crate::Context;
 use crate::detail::{DiscardReason, PollCauses};
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::buffer::{Buffer, SegmentationRules};
-use crate::radio::rlc::managed_sdus::{Entry, record_action};
+use crate::radio::rlc::managed_sdus::{Entry, QueueAction, record_action};
 use crate::radio::rlc::window::PduSet;
 use crate::radio::rlc::{BlockSet, DataRun, Sdu, SduEnd, Sn, Status};
 use crate::trace::TraceEvent;
@@ -52,8 +52,8 @@ pub(super) struct Sender {
     pub(super) discards: DiscardState,
     /// Ends of SDUs between VT(A) and VT(S).
     pub(super) ends: VecDeque<SentSdu>,
-    /// PDUs between VT(A) and VT(S) with padding, and the octets of padding.
-    pub(super) padded: VecDeque<(u64, u16)>,
+    /// PDUs between VT(A) and VT(S) with padding, in order.
+    pub(super) padded: VecDeque<PaddedPdu>,
     /// PDUs reported missing and not retransmitted yet.
     pub(super) nacked: PduSet,
     /// PDUs between VT(A) and VT(S) that were retransmitted. VT(DAT) of all others is 1.
@@ -63,6 +63,13 @@ pub(super) struct Sender {
     pub(super) vt_dat: Box<[u16]>,
     /// Number of SDUs that were completely acknowledged or discarded.
     pub(super) sdus_done: u64,
+}
+
+/// A sent PDU with `padding` octets of padding.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PaddedPdu {
+    pub pdu: u64,
+    pub padding: u16,
 }
 
 /// An SDU that is completely in PDUs: it begins in PDU `first`, and PDU `sn` indicates its end.
@@ -116,11 +123,11 @@ impl Sender {
             return false;
         }
         let entry = self.buffer.push_managed(cx.now, sdu);
-        if entry != Entry::Enters {
-            record_action(cx, self.direction, entry == Entry::EntersMarked);
-            if entry == Entry::Dropped {
-                return false;
-            }
+        if let Some(action) = entry.action() {
+            record_action(cx, self.direction, action);
+        }
+        if entry == Entry::Dropped {
+            return false;
         }
         self.octets = octets;
         self.start_timer_poll_periodic(cx.now, config, timers);
@@ -232,7 +239,8 @@ impl Sender {
             Piggyback::Padding => {
                 self.buffer.padding_of_last_pdu(&rules).is_some_and(|padding| padding >= octets + li)
             }
-            // Three octets of data are the smallest part that EURANE combines with something else.
+            // EURANE puts data beside a STATUS only if the PDU has room for at least three octets
+            // of it.
             Piggyback::BuildAround => octets + 2 * li + 3 <= config.pdu_payload.0,
         }
     }
@@ -247,7 +255,7 @@ impl Sender {
         set: &mut BlockSet,
     ) {
         while set.blocks < blocks && self.can_send_new() {
-            let max_run = (blocks - set.blocks).min(self.pdus_to_next_poll(cx.now, config, true));
+            let max_run = (blocks - set.blocks).min(self.pdus_to_next_poll(cx.now, config, PduKind::New));
             let max_run = u64::from(max_run).min(self.window_left()) as u32;
             let count = self.buffer.full_pdus(&self.rules, max_run);
             if count == 0 {
@@ -284,12 +292,12 @@ impl Sender {
         }
         self.store_ends(first, &set.ends[usize::from(mark)..]);
         if composed.padding > 0 && piggyback.is_none() {
-            self.padded.push_back((first, composed.padding));
+            self.padded.push_back(PaddedPdu { pdu: first, padding: composed.padding });
         }
         let poll_sdu_reached = self.count_finished_sdus(config, composed.finished);
         self.vt_s += 1;
-        let last = self.buffer.is_empty() && config.poll_last_pdu;
-        let poll_causes = PollCauses::LAST_PDU.when(last)
+        let is_last_pdu = self.buffer.is_empty() && config.poll_last_pdu;
+        let poll_causes = PollCauses::LAST_PDU.when(is_last_pdu)
             | PollCauses::POLL_SDU.when(poll_sdu_reached)
             | PollCauses::WINDOW.when(self.window_requires_poll(config));
         let poll = self.decide_poll(cx, config, timers, 1, poll_causes);
@@ -308,15 +316,16 @@ impl Sender {
         marks: u32,
     ) {
         for sdu in discarded {
-            record_action(cx, self.direction, false);
+            record_action(cx, self.direction, QueueAction::Drop);
             self.record_discard(cx, sdu, DiscardReason::QueueManagement, None);
         }
-        (0..marks).for_each(|_| record_action(cx, self.direction, true));
+        (0..marks).for_each(|_| record_action(cx, self.direction, QueueAction::Mark));
     }
 
-    /// Fast path of [`send_new`](Self::send_new), which would begin with the same run: sends at
-    /// most `room` new PDUs that contain only the middle of an SDU and do not poll. Sends nothing
-    /// if the next PDU is of another kind. Call only if no poll is due.
+    /// Fast path of [`send_new`](Self::send_new): sends at most `room` new PDUs that contain only
+    /// the middle of an SDU and do not poll. Sends nothing if the next PDU is of another kind, if
+    /// the run would end with a PDU that polls, or if Poll_Window is configured. Call only if no
+    /// poll is due, and call `send_new` afterwards for the remaining blocks.
     #[inline]
     pub fn send_middle<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -325,7 +334,7 @@ impl Sender {
         room: u32,
         set: &mut BlockSet,
     ) {
-        let to_next_poll = self.pdus_to_counted_poll(cx.now, config, true);
+        let to_next_poll = self.pdus_to_counted_poll(cx.now, config, PduKind::New);
         let max_run = u64::from(room.min(to_next_poll)).min(self.window_left()) as u32;
         let count = self.buffer.full_pdus(&self.rules, max_run);
         if count == 0 || count == to_next_poll || config.poll_window.is_some() {

@@ -9,7 +9,7 @@
 //!
 //! A codeword of RLIST holds 3 bits of a number, least significant group first, and a flag for the
 //! last codeword of the number. A number is the distance from the previous missing PDU. The
-//! codeword `0001` in the place of a number means that the next number counts further consecutive
+//! codeword `0001` instead of a distance means that the next number counts further consecutive
 //! missing PDUs. This form is used if three or more missing PDUs follow the first one of a run.
 //! LENGTH is the number of octets minus 1 (BITMAP), of pairs (LIST) or of codewords (RLIST).
 
@@ -85,7 +85,7 @@ impl OtherSufis {
 pub(super) struct Extent {
     /// The first missing PDU that is reported.
     from: u64,
-    /// One above the last PDU that is reported on.
+    /// The end of the reported range: one above its last PDU.
     end: u64,
     /// Octets of the STATUS without padding, other SUFIs included.
     pub octets: u16,
@@ -223,9 +223,17 @@ impl SufiSize for List {
     }
 }
 
-/// RLIST SUFIs: the last missing PDU so far, and the codewords in the last SUFI.
+/// RLIST SUFIs. `None` before the first run.
 #[derive(Default)]
-struct Rlist(Option<(u64, u64)>);
+struct Rlist(Option<RlistEnd>);
+
+/// The end of the last RLIST SUFI so far.
+struct RlistEnd {
+    /// The last missing PDU in it.
+    last_missing: u64,
+    /// Number of codewords in it.
+    codewords: u64,
+}
 
 impl SufiSize for Rlist {
     fn max_run(&self) -> u64 {
@@ -237,21 +245,27 @@ impl SufiSize for Rlist {
     }
 
     fn add(&mut self, first: u64, end: u64) -> u64 {
-        let following = end - 1 - first;
-        let Some((last, used)) = self.0.replace((end - 1, run_codewords(following))) else {
-            return HEAD + run_codewords(following) * CODEWORD;
+        let last_missing = end - 1;
+        let following = last_missing - first;
+        let run = run_codewords(following);
+        // A new SUFI names the first PDU of the run in its FSN.
+        let new_sufi = RlistEnd { last_missing, codewords: run };
+        let Some(previous) = self.0.replace(new_sufi) else {
+            return HEAD + run * CODEWORD;
         };
-        let distance = codewords(first - last);
+        let distance = codewords(first - previous.last_missing);
+        let used = previous.codewords;
         if used + distance > RLIST_MAX_CODEWORDS {
-            return HEAD + run_codewords(following) * CODEWORD;
+            return HEAD + run * CODEWORD;
         }
-        if used + distance + run_codewords(following) > RLIST_MAX_CODEWORDS {
+        if used + distance + run > RLIST_MAX_CODEWORDS {
             // The first PDU of the run still fits. The other PDUs of the run begin another SUFI.
-            self.0 = Some((end - 1, run_codewords(following - 1)));
-            return distance * CODEWORD + HEAD + run_codewords(following - 1) * CODEWORD;
+            let run_without_first = run_codewords(following - 1);
+            self.0 = Some(RlistEnd { last_missing, codewords: run_without_first });
+            return distance * CODEWORD + HEAD + run_without_first * CODEWORD;
         }
-        self.0 = Some((end - 1, used + distance + run_codewords(following)));
-        (distance + run_codewords(following)) * CODEWORD
+        self.0 = Some(RlistEnd { last_missing, codewords: used + distance + run });
+        (distance + run) * CODEWORD
     }
 }
 
@@ -324,8 +338,9 @@ mod tests {
 
     #[test]
     fn rlist_codeword_holds_three_bits_of_a_number() {
-        // Missing PDUs 300, 301, 309 to 318 and 326 take the FSN and eight codewords, in hexadecimal
-        // 3 (+1), 0 3 (+8), 1 2 3 (nine further ones), 0 3 (+8).
+        // Missing are PDUs 300, 301, 309 to 318 and 326. The FSN is 300. Eight codewords follow, in
+        // hexadecimal: 3 (distance 1), 0 3 (distance 8), 1 2 3 (nine further PDUs), 0 3 (distance
+        // 8).
         let mut rlist = Rlist::default();
         let bits = rlist.add(300, 302) + rlist.add(309, 319) + rlist.add(326, 327);
         assert_eq!(bits, HEAD + 8 * CODEWORD);

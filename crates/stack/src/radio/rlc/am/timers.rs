@@ -15,8 +15,8 @@ pub(super) enum Timer {
     StatusProhibit,
     /// Timer_Status_Periodic.
     StatusPeriodic,
-    /// Timer_EPC plus the transmission time of the requested PDUs. The standard counts these down
-    /// in VR(EP), the estimated PDU counter.
+    /// Timer_EPC plus the transmission time of the requested PDUs. The standard counts the
+    /// requested PDUs down in VR(EP), the estimated PDU counter.
     Epc,
     /// Not in the standard, from EURANE: maximum time for which a report waits for a data PDU to
     /// carry it.

@@ -34,7 +34,7 @@ impl Receiver {
     /// Whether neither a report nor an MRW_ACK is due.
     #[inline]
     pub fn has_no_status_due(&self, now: Time) -> bool {
-        !(self.report_is_due(now) | self.mrw.is_some())
+        !(self.report_is_due(now) | self.owes_mrw_ack())
     }
 
     /// Triggers a report because a PDU is missing (TS 25.322 §9.7.2). While reports are prohibited,
@@ -63,8 +63,9 @@ impl Receiver {
             timers.set(Timer::StatusProhibit, due);
         }
         if !config.piggyback_wait.is_zero() {
-            // One nanosecond later than the wait: data that leave at its last instant still carry
-            // the report. Timers are handled before the transmissions of the same instant.
+            // The timer expires one nanosecond after the wait, because timers are handled before
+            // transmissions of the same instant: data sent at the end of the wait still carry the
+            // report.
             timers.set(Timer::StatusWait, due + config.piggyback_wait + Duration::from_nanos(1));
         }
     }
@@ -91,13 +92,13 @@ impl Receiver {
     /// Whether an MRW must be answered.
     #[inline]
     pub fn owes_mrw_ack(&self) -> bool {
-        self.mrw.is_some()
+        self.unanswered_mrw.is_some()
     }
 
     /// The answer to the last MRW (TS 25.322 §11.6.3).
     pub fn take_mrw_ack(&mut self) -> Option<MrwAck> {
-        let (sn, n_length) = self.mrw.take()?;
+        let mrw = self.unanswered_mrw.take()?;
         let vr_r = Sn::of(self.vr_r);
-        Some(MrwAck { sn: vr_r, n: if sn == vr_r { n_length } else { 0 } })
+        Some(MrwAck { sn: vr_r, n: if mrw.sn == vr_r { mrw.n_length } else { 0 } })
     }
 }

@@ -1,8 +1,8 @@
 //! Acknowledged mode over two logical channels: data PDUs on one, control PDUs on the other (TS 25.322 §4.2.1.3).
 //!
-//! A grant for data PDUs may limit the number of SDUs that the sender may start. SDUs that were
-//! started continue, and so do retransmissions. For polling, the last PDU that may be sent is the
-//! last PDU in the buffer.
+//! A grant for data PDUs may limit the number of SDUs that the sender may start. Transmission of
+//! started SDUs and retransmissions continue. The last PDU that the grant allows then polls like
+//! the last PDU in the buffer.
 
 use umts_kernel::TraceSink;
 use umts_units::Time;

@@ -30,9 +30,16 @@ pub struct Composer {
     startable_sdus: u64,
     /// An SDU that is completely sent except for its length indicator, which the next PDU contains.
     pending_end: Option<(PacketId, LengthIndicator)>,
-    /// PDUs that may be retransmitted, with their counts (sequence numbers that do not wrap), in
-    /// ascending order.
-    sent: VecDeque<(u64, DataPdu)>,
+    /// PDUs that may be retransmitted, in ascending order of their counts.
+    sent: VecDeque<SentPdu>,
+}
+
+/// A PDU that was sent.
+#[derive(Debug, Clone)]
+struct SentPdu {
+    /// Sequence number that does not wrap.
+    count: u64,
+    pdu: DataPdu,
 }
 
 /// An SDU with octets that are not in PDUs yet.
@@ -101,7 +108,7 @@ impl Composer {
     /// Octets of stored SDUs and PDUs.
     pub fn stored_octets(&self) -> usize {
         let waiting: usize = self.waiting.iter().map(|waiting| waiting.octets.len()).sum();
-        waiting + self.sent.iter().map(|(_, pdu)| pdu.data.len()).sum::<usize>()
+        waiting + self.sent.iter().map(|sent| sent.pdu.data.len()).sum::<usize>()
     }
 
     fn discard(&mut self, sdu: PacketId) {
@@ -127,7 +134,7 @@ impl Composer {
                 Mode::Am { .. } | Mode::Um(_) => self.segment(),
                 Mode::Tm { .. } => self.segment_without_header(),
             };
-            self.sent.push_back((count, pdu));
+            self.sent.push_back(SentPdu { count, pdu });
             if self.sent.len() > max_pdus {
                 self.sent.pop_front();
             }
@@ -147,16 +154,16 @@ impl Composer {
         }
         room -= pdu.indicators.len() as u16 * rules.length_indicator;
         let mut parts = 0;
-        while room > 0 && (parts == 0 || rules.takes_more(room)) {
+        while room > 0 && (parts == 0 || rules.may_start_another(room)) {
             let Some(head) = self.waiting.front().filter(|_| self.head_sent > 0 || self.startable_sdus > 0)
             else {
                 break;
             };
             self.startable_sdus -= u64::from(self.head_sent == 0);
-            let rest = &head.octets[self.head_sent..];
-            let fit = rules.fit(rest.len() as u64, room);
-            let fitting = rest.len().min(usize::from(room));
-            pdu.data.extend_from_slice(&rest[..fitting]);
+            let unsent = &head.octets[self.head_sent..];
+            let fit = rules.fit(unsent.len() as u64, room);
+            let fitting = unsent.len().min(usize::from(room));
+            pdu.data.extend_from_slice(&unsent[..fitting]);
             parts += 1;
             if fit == Fit::Continues {
                 self.head_sent += fitting;
@@ -241,8 +248,8 @@ impl Composer {
     fn data_pdu(&mut self, set: &BlockSet, run: &DataRun, step: u64) -> Composed {
         let sn = run.first.plus(step);
         let at = self.index_of(sn);
-        self.sent[at].1.transmissions += 1;
-        let (count, pdu) = &self.sent[at];
+        self.sent[at].pdu.transmissions += 1;
+        let SentPdu { count, pdu } = &self.sent[at];
         let described_ends = set.ends_of(run).iter().filter(|end| end.sn == sn).map(|end| end.sdu.packet.id);
         assert!(
             described_ends.eq(pdu.ends.iter().copied()),
@@ -256,11 +263,9 @@ impl Composer {
 
     /// Index in `sent` of the newest PDU with this sequence number.
     fn index_of(&self, sn: Sn) -> usize {
-        let newest = self.sent.back().expect("the PDU was built when it was first sent").0;
+        let newest = self.sent.back().expect("the PDU was built when it was first sent").count;
         let count = newest - Sn::of(newest).steps_from(sn);
-        self.sent
-            .binary_search_by_key(&count, |(count, _)| *count)
-            .expect("the PDUs of the window are stored")
+        self.sent.binary_search_by_key(&count, |sent| sent.count).expect("the PDUs of the window are stored")
     }
 
     /// The octets of a data PDU with the given polling bit, and with padding or a STATUS after its
@@ -277,17 +282,18 @@ impl Composer {
         let li = usize::from(rules.length_indicator);
         let mut indicators = pdu.indicators.clone();
         let mut data = pdu.data.clone();
-        let left = usize::from(rules.payload) - indicators.len() * li - data.len();
+        let free = usize::from(rules.payload) - indicators.len() * li - data.len();
         if let Some(status) = status {
             indicators.push(LengthIndicator::PiggybackedStatus);
             let status =
-                self.status(status, set, left - li).expect("RLC piggybacks a STATUS only if it fits");
+                self.status(status, set, free - li).expect("RLC piggybacks a STATUS only if it fits");
             status.emit(&mut data);
         } else {
-            // One octet after an indicator of two octets is ignored without any indication.
-            let has_indicator = li > 0 && left >= li;
+            // A single free octet has no room for an indicator of two octets. The receiver ignores
+            // it.
+            let has_indicator = li > 0 && free >= li;
             indicators.extend(has_indicator.then_some(LengthIndicator::Padding));
-            data.resize(data.len() + left - if has_indicator { li } else { 0 }, 0);
+            data.resize(data.len() + free - if has_indicator { li } else { 0 }, 0);
         }
         let mut out = Vec::with_capacity(pdu_octets);
         match mode {

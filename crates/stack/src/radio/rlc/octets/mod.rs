@@ -12,8 +12,9 @@
 //! stores each PDU as long as it may be retransmitted. Captures use it.
 //!
 //! In *wire mode* ([`Wired`]) the two ends of a bearer exchange only octets, and the receiver
-//! decides from these bits alone. The metadata of a packet are not in the bits. They are looked up
-//! by block and length indicator, and the assembled octets are compared with the packet's octets.
+//! decides from these bits alone. The metadata of a packet (its id and times) is not in the bits. It
+//! is looked up by block and length indicator, and the assembled octets are compared with the
+//! packet's octets.
 //!
 //! Options that simplify TS 25.322 have no encoding ([`NoEncoding`]).
 

@@ -30,13 +30,13 @@ pub(super) fn status_pdu(format: StatusFormat, status: &Status, set: &BlockSet) 
     StatusPdu::new(sufis, status.lsn.map_or(StatusEnd::NoMore, StatusEnd::Ack))
 }
 
-/// Number of PDUs that the bitmaps cover, from the first missing one on: up to the LSN, or up to the
-/// last missing PDU if that is further.
+/// Number of PDUs that the bitmaps cover, from the first missing PDU on: up to the LSN, or up to the
+/// last missing PDU if it lies above the LSN.
 fn mapped(status: &Status, missing: &[SnRun]) -> u64 {
     let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return 0 };
     let needed = last.first.steps_from(first.first) + u64::from(last.count);
-    // The LSN of a later part of a report is below all PDUs that the part lists. The distance, which
-    // is modulo 4096, is then large.
+    // The LSN of a later part of a report is below all PDUs that the part lists. The distance modulo
+    // 4096 is then more than half a cycle, and the LSN is ignored.
     let up_to_lsn = status.lsn.map_or(0, |lsn| lsn.steps_from(first.first));
     if up_to_lsn < Sn::MODULUS / 2 { needed.max(up_to_lsn) } else { needed }
 }
@@ -69,12 +69,12 @@ fn lists(missing: &[SnRun]) -> Vec<Sufi> {
 }
 
 fn rlists(missing: &[SnRun]) -> Vec<Sufi> {
-    let mut rest = missing.to_vec();
+    let mut unlisted = missing.to_vec();
     let mut sufis = Vec::new();
-    while !rest.is_empty() {
-        let (rlist, mut listed) = Rlist::of(&rest).expect("runs ascend");
+    while !unlisted.is_empty() {
+        let (rlist, mut listed) = Rlist::of(&unlisted).expect("runs ascend");
         sufis.push(Sufi::Rlist(rlist));
-        rest.retain_mut(|run| {
+        unlisted.retain_mut(|run| {
             let listed_of_run = listed.min(run.count.into());
             listed -= listed_of_run;
             *run = SnRun { first: run.first.plus(listed_of_run), count: run.count - listed_of_run as u16 };

@@ -39,11 +39,19 @@ struct Step {
     suspended_ttis: u64,
 }
 
+/// A block set in flight.
+#[derive(Clone)]
+struct InFlight {
+    arrives_ms: u64,
+    set: BlockSet,
+    lost: Lost,
+}
+
 /// Two ends with their trace events and delivered SDUs.
 struct Pair {
     ends: [Rlc; 2],
-    /// Block sets in flight, by the end that sent them, with arrival in ms and lost blocks.
-    pipe: [Vec<(u64, BlockSet, Lost)>; 2],
+    /// Block sets in flight, by the end that sent them.
+    pipe: [Vec<InFlight>; 2],
     now: Time,
     trace: Vec<(Time, TraceEvent)>,
     /// Time and id of each delivered SDU, and whether it is erroneous.
@@ -72,8 +80,8 @@ impl Pair {
         let now = number * TTI;
         self.now = Time::ZERO + Duration::from_millis(now);
         for from in 0..2 {
-            let arrived = self.pipe[from].partition_point(|&(at, ..)| at <= now);
-            for (_, set, lost) in self.pipe[from].drain(..arrived) {
+            let arrived = self.pipe[from].partition_point(|in_flight| in_flight.arrives_ms <= now);
+            for InFlight { set, lost, .. } in self.pipe[from].drain(..arrived) {
                 let end = &mut self.ends[1 - from];
                 end.handle_blocks(&mut Context::new(self.now, &mut self.trace), &set, lost);
                 let delivered = std::iter::from_fn(|| end.poll_delivered());
@@ -92,15 +100,18 @@ impl Pair {
             if set.blocks > 0 {
                 let lost = Lost(lost[from] & Lost::all(set.blocks).0);
                 let copies = 1 + usize::from(is_duplicated && from == 0);
-                self.pipe[from].extend(std::iter::repeat_n((now + DELAY, set, lost), copies));
+                let in_flight = InFlight { arrives_ms: now + DELAY, set, lost };
+                self.pipe[from].extend(std::iter::repeat_n(in_flight, copies));
             }
         }
     }
 }
 
-/// Names of the mechanisms that occurred, to check that the comparison covers all of them.
+/// The mechanisms that occurred, to check that the comparison covers all of them.
 #[derive(Debug, Default)]
-struct Coverage(BTreeSet<String>);
+struct Coverage {
+    names: BTreeSet<String>,
+}
 
 impl Coverage {
     /// Counts the formats and procedures that a random exchange has covered.
@@ -119,7 +130,7 @@ impl Coverage {
             return;
         }
         let format = AmdFormat::of_size(usize::from(config.pdu_payload.0) + 2);
-        for octets in pair.pipe.iter().flatten().flat_map(|(_, set, _)| &set.octets) {
+        for octets in pair.pipe.iter().flatten().flat_map(|in_flight| &in_flight.set.octets) {
             match AmPdu::parse(octets, format).expect("it was composed") {
                 AmPdu::Data(pdu) => {
                     let width = format.width;
@@ -141,7 +152,7 @@ impl Coverage {
     }
 
     fn add(&mut self, mechanism: &str) {
-        self.0.insert(mechanism.to_owned());
+        self.names.insert(mechanism.to_owned());
     }
 }
 
@@ -158,8 +169,8 @@ fn perform_and_record(config: &Arc<RlcConfig>, steps: &[Step], coverage: &mut Co
     let mut wired =
         Pair::new(|sends, blocks| Rlc::wired(ue, sends, config, blocks).expect("it has an encoding"));
     let mut number = 0;
-    let rest = Step { queue: None, lost: [0; 2], is_duplicated: false, suspended_ttis: 0 };
-    for (id, step) in steps.iter().chain(std::iter::repeat_n(&rest, 400)).enumerate() {
+    let undisturbed = Step { queue: None, lost: [0; 2], is_duplicated: false, suspended_ttis: 0 };
+    for (id, step) in steps.iter().chain(std::iter::repeat_n(&undisturbed, 400)).enumerate() {
         for pair in [&mut described, &mut wired] {
             if let Some((end, octets)) = step.queue {
                 pair.queue(end, id as u64, octets);
@@ -180,7 +191,8 @@ fn perform_and_record(config: &Arc<RlcConfig>, steps: &[Step], coverage: &mut Co
     }
 }
 
-fn step(am: bool, largest: u32) -> impl Strategy<Value = Step> {
+/// A step with an SDU of at most `largest` octets.
+fn step(mode: RlcMode, largest: u32) -> impl Strategy<Value = Step> {
     let size = prop_oneof![1..largest, 38u32..42, 157u32..163, 1u32..6];
     let queue = prop::option::weighted(0.6, (0usize..2, size.prop_map(move |size| size.min(largest))));
     let lost = || prop_oneof![3 => Just(0u128), 2 => any::<u128>(), 1 => Just(u128::MAX)];
@@ -188,7 +200,7 @@ fn step(am: bool, largest: u32) -> impl Strategy<Value = Step> {
     (queue, [lost(), lost()], prop::bool::weighted(0.05), suspended_ttis).prop_map(
         move |(queue, lost, is_duplicated, suspended_ttis)| {
             // Only acknowledged mode detects duplicates.
-            Step { queue, lost, is_duplicated: is_duplicated && am, suspended_ttis }
+            Step { queue, lost, is_duplicated: is_duplicated && mode == RlcMode::Am, suspended_ttis }
         },
     )
 }
@@ -286,7 +298,7 @@ fn random_options_cover_every_mechanism() {
     let mut coverage = Coverage::default();
     for _ in 0..150 {
         let config = any_am().new_tree(&mut runner).expect("no filter").current().into();
-        let steps = prop::collection::vec(step(true, 1500), 150).new_tree(&mut runner);
+        let steps = prop::collection::vec(step(RlcMode::Am, 1500), 150).new_tree(&mut runner);
         perform_and_record(&config, &steps.expect("no filter").current(), &mut coverage);
     }
     for expected in [
@@ -310,7 +322,7 @@ fn random_options_cover_every_mechanism() {
         "piggybacked STATUS",
         "retransmission",
     ] {
-        assert!(coverage.0.iter().any(|name| name.starts_with(expected)), "{expected} in {coverage:?}");
+        assert!(coverage.names.iter().any(|name| name.starts_with(expected)), "{expected} in {coverage:?}");
     }
 }
 
@@ -319,7 +331,7 @@ proptest! {
 
     #[test]
     fn wire_mode_does_not_change_acknowledged_mode(
-        config in any_am(), steps in prop::collection::vec(step(true, 1500), 1..150)
+        config in any_am(), steps in prop::collection::vec(step(RlcMode::Am, 1500), 1..150)
     ) {
         perform(&config.into(), &steps);
     }
@@ -327,7 +339,7 @@ proptest! {
     #[test]
     fn wire_mode_does_not_change_unacknowledged_mode(
         pdu_payload in prop_oneof![Just(40u16), Just(16), Just(124), Just(125), Just(160)],
-        age in prop::option::of(30u64..300), steps in prop::collection::vec(step(false, 600), 1..200)
+        age in prop::option::of(30u64..300), steps in prop::collection::vec(step(RlcMode::Um, 600), 1..200)
     ) {
         let timer_discard = age.map(Duration::from_millis);
         let pdu_payload = Octets(pdu_payload);
@@ -337,7 +349,7 @@ proptest! {
 
     #[test]
     fn wire_mode_does_not_change_transparent_mode(
-        config in any_tm(), steps in prop::collection::vec(step(false, 300), 1..100)
+        config in any_tm(), steps in prop::collection::vec(step(RlcMode::Tm, 300), 1..100)
     ) {
         perform(&config.into(), &steps);
     }

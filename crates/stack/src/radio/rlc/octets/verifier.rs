@@ -15,11 +15,18 @@ const MAX_KNOWN_ENDS: usize = 1 << 15;
 pub(super) struct Verifier {
     /// The last PDU that arrived with each number.
     pdus: Vec<Option<StoredPdu>>,
-    /// Position of each SDU that ends in a received PDU, and the index of its end among the ends in
-    /// that PDU.
-    ends: BTreeMap<PacketId, (SduEnd, usize)>,
+    /// The ends of the SDUs that end in received PDUs.
+    ends: BTreeMap<PacketId, KnownEnd>,
     /// The SDUs in `ends`, oldest first.
     order: VecDeque<PacketId>,
+}
+
+/// The end of an SDU in a received PDU.
+#[derive(Debug, Clone)]
+struct KnownEnd {
+    end: SduEnd,
+    /// Index among the SDU ends in the PDU.
+    index: usize,
 }
 
 /// The data of a PDU.
@@ -29,7 +36,7 @@ struct StoredPdu {
     previous_end: Option<LengthIndicator>,
     /// The parts of the SDUs that end in this PDU.
     ended: Vec<Vec<u8>>,
-    /// The part of the SDU that continues or is ended by a length indicator in the next PDU.
+    /// The part of the SDU that continues in the next PDU, or whose end the next PDU indicates.
     open: Vec<u8>,
 }
 
@@ -50,11 +57,11 @@ impl Verifier {
         }
         self.pdus[usize::from(pdu.sn.value())] = Some(StoredPdu { previous_end, ended, open });
         for (index, end) in pdu.ends.iter().enumerate() {
-            self.ends.insert(end.sdu.packet.id, (*end, index));
+            self.ends.insert(end.sdu.packet.id, KnownEnd { end: *end, index });
             self.order.push_back(end.sdu.packet.id);
         }
         while self.order.len() > MAX_KNOWN_ENDS {
-            let oldest = self.order.pop_front().expect("there are many");
+            let oldest = self.order.pop_front().expect("the loop condition implies an element");
             if !self.order.contains(&oldest) {
                 self.ends.remove(&oldest);
             }
@@ -63,19 +70,20 @@ impl Verifier {
 
     /// The octets of a delivered SDU, assembled from stored PDUs. `None` if one of them is missing.
     pub fn assemble(&self, sdu: &Sdu) -> Option<Vec<u8>> {
-        let (end, index) = self.ends.get(&sdu.packet.id)?;
+        let KnownEnd { end, index } = self.ends.get(&sdu.packet.id)?;
         let last = self.pdu(end.sn)?;
-        // Index in `ended`. `None` if the SDU ended in the previous PDU and only its indicator is
-        // here. `strip`: octets to remove because the SDU ended one octet before the end of its PDU.
+        // Index in `ended`. `None` if the SDU ended in the previous PDU and only its indicator is in
+        // this PDU.
         let ended_here = index.checked_sub(usize::from(last.previous_end.is_some()));
         let mut octets = ended_here.map_or_else(Vec::new, |index| last.ended[index].clone());
-        let mut strip =
+        // The unused last octet of a PDU in which the SDU ended one octet short is not data.
+        let mut unused_octets =
             usize::from(ended_here.is_none() && last.previous_end == Some(LengthIndicator::PreviousOneShort));
         let mut sn = end.sn;
         while sn != end.first {
             sn = sn.plus(Sn::MODULUS - 1);
             let open = &self.pdu(sn)?.open;
-            let part = &open[..open.len() - std::mem::take(&mut strip)];
+            let part = &open[..open.len() - std::mem::take(&mut unused_octets)];
             octets.splice(0..0, part.iter().copied());
         }
         Some(octets)

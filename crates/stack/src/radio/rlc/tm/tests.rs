@@ -75,7 +75,7 @@ fn an_erroneous_sdu_is_dropped_marked_or_passed() {
         tm.handle_blocks(&mut Context::new(ms(0), &mut NoTrace), &set, Lost(0b010));
         assert_eq!(tm.poll_delivered(), None);
         assert_eq!(tm.poll_erroneous().map(|(sdu, is_marked)| (sdu.packet.id.0, is_marked)), expected);
-        // The set has three blocks; the lost one is not among them.
+        // The set has only three blocks, 0 to 2, so the loss of block 3 has no effect.
         tm.handle_blocks(&mut Context::new(ms(0), &mut NoTrace), &set, Lost(0b1000));
         assert_eq!(tm.poll_delivered().map(|sdu| sdu.packet.id.0), Some(0));
     }

@@ -62,8 +62,8 @@ pub struct UmEntity {
     /// According to the sequence numbers, all octets of the SDU that continues in this PDU have
     /// arrived.
     is_start_known: bool,
-    /// First PDU of the contiguous run of PDUs before VR(US). Known to the simulator, but not from
-    /// seven bits: used only to distinguish erroneous SDUs from correct ones.
+    /// First PDU of the contiguous run of PDUs before VR(US). A real receiver cannot derive it from
+    /// seven bits. It is used only to distinguish erroneous SDUs from correct ones.
     contiguous_from: u64,
     delivered: VecDeque<Sdu>,
     /// SDUs joined from parts that do not belong together.
@@ -153,8 +153,10 @@ impl UmEntity {
         }
         self.is_start_known |= starts;
         self.vr_us = pdu + count;
+        let last_received = self.vr_us - 1;
         for end in ends {
-            let began = self.vr_us - 1 - Sn::of(self.vr_us - 1).steps_from(end.first).min(self.vr_us - 1);
+            // The PDU in which the SDU began: the highest count that has the number `end.first`.
+            let began = last_received - Sn::of(last_received).steps_from(end.first).min(last_received);
             if !std::mem::replace(&mut self.is_start_known, true) {
                 self.queue.record_lost(cx, &end.sdu);
                 continue;

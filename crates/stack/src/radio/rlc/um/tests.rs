@@ -42,8 +42,8 @@ fn the_start_of_an_sdu_at_the_start_of_a_pdu_costs_a_length_indicator() {
         queue(&mut um, 0, 0, octets);
         assert_eq!(send(&mut um, 0, 9).blocks, blocks, "{octets} octets");
     }
-    // If LI = 0 indicates the end of the previous SDU, no other indicator is needed: 39 octets fill
-    // the first PDU, 0 and 38 + 1 the second.
+    // If LI = 0 indicates the end of the previous SDU, the next SDU needs no 0x7C. The first PDU holds
+    // 0x7C and the 39 octets of SDU 0. The second one holds LI 0, 38 octets and their indicator.
     let mut um = entity(None);
     queue(&mut um, 0, 0, 39);
     queue(&mut um, 0, 1, 38);
@@ -95,7 +95,7 @@ fn loss_of_128_pdus_is_undetected() {
         queue(&mut um, 0, 0, 40 * 140);
         queue(&mut um, 0, 1, 100);
         assert!(delivered(&mut peer, &send(&mut um, 0, 5), &[]).is_empty());
-        // These PDUs are lost: 64, then the others.
+        // The PDUs of these two TTIs are lost.
         send(&mut um, 0, 64);
         send(&mut um, 0, lost - 64);
         assert_eq!(delivered(&mut peer, &send(&mut um, 0, 20), &[]), [1], "{lost} lost");
@@ -131,18 +131,20 @@ proptest! {
     /// number has wrapped around many times.
     #[test]
     fn exactly_the_completely_received_sdus_are_delivered(
+        // For each TTI: the size of a new SDU, and two masks. The blocks in both masks are lost.
         ttis in prop::collection::vec((prop::option::of(1u32..300), any::<u128>(), any::<u128>()), 1..300)
     ) {
         let (mut um, mut peer) = (entity(None), entity(None));
         let (mut arrived, mut expected) = (Vec::new(), Vec::new());
         let mut lost_pdus = std::collections::BTreeSet::new();
         let mut pdus = 0;
-        for (n, &(octets, a, b)) in ttis.iter().enumerate() {
+        for (n, &(octets, one_mask, other_mask)) in ttis.iter().enumerate() {
             if let Some(octets) = octets {
                 queue(&mut um, n as u64, n as u64, octets);
             }
             let set = send(&mut um, n as u64, 8);
-            let lost: Vec<u32> = (0..set.blocks).filter(|block| (a & b) >> block & 1 == 1).collect();
+            let lost: Vec<u32> =
+                (0..set.blocks).filter(|block| (one_mask & other_mask) >> block & 1 == 1).collect();
             lost_pdus.extend(lost.iter().map(|block| pdus + u64::from(*block)));
             pdus += u64::from(set.blocks);
             for end in &set.ends {

@@ -10,8 +10,8 @@ use crate::radio::bits::{BitReader, BitWriter};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment<'a> {
     pub octets: &'a [u8],
-    /// Whether this PDU indicates that the SDU ends with the last octet. False if the next PDU
-    /// indicates the end.
+    /// Whether this PDU indicates that the SDU ends with the last octet of the segment. False if the
+    /// SDU continues, or if the next PDU indicates its end.
     pub ends: bool,
 }
 

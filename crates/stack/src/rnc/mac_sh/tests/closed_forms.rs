@@ -12,7 +12,7 @@ fn full_backlog(priority: SchedulerKind) -> MacShConfig {
 fn served(cell: &mut Cell, ttis: u32) -> Vec<Vec<u16>> {
     let serve = |_| {
         let rows = cell.tti(&[]);
-        (0..).zip(rows).filter(|(_, row)| row.1.is_some()).map(|(ue, _)| ue).collect()
+        (0..).zip(rows).filter(|(_, row)| row.spreading_factor.is_some()).map(|(ue, _)| ue).collect()
     };
     (0..ttis).map(serve).collect()
 }
@@ -30,7 +30,8 @@ fn round_robin_serves_all_users_equally() {
     }
     let turns = [vec![0, 1], vec![2, 3], vec![0, 4], vec![1, 2], vec![3, 4]];
     assert_eq!(served(&mut cell, 5), turns);
-    // Two users of SF 8 in each TTI: 2/5 of 256 kbit/s for each of five.
+    // Two users with SF 8 are served in each TTI, 16 blocks each. Over 100 TTIs each of the five users
+    // gets 2/5 of 100 · 16 blocks.
     served(&mut cell, 95);
     assert_eq!(blocks(&cell, 10_000), [100 * 2 * 16 / 5; 5]);
 }
@@ -41,7 +42,7 @@ fn max_ci_serves_the_best_users_until_their_backlog_is_empty() {
     for loss in [110.0, 100.0, 105.0, 120.0] {
         cell = cell.user_at(loss, &[(0, 570, 64)]);
     }
-    // Two at a time, 64 blocks in four TTIs, the nearer ones first.
+    // Two users at a time send 64 blocks each in four TTIs, the nearer users first.
     let best = served(&mut cell, 8);
     assert_eq!(best[..4], [const { [1, 2] }; 4]);
     assert_eq!(blocks(&cell, 64), [64, 64, 64, 64]);
@@ -72,21 +73,23 @@ fn proportional_fairness_gives_equal_users_equal_shares() {
 
 #[test]
 fn a_mean_decays_in_closed_form() {
-    let keeps: f64 = 0.98;
+    // m(n) = memory · m(n - 1) + (1 - memory) · blocks, with 16 blocks in 50 TTIs and then none.
+    let memory: f64 = 0.98;
     let mut credit = Credit::new(&credits(1.0).credit, 0);
-    (1..=50).for_each(|tti| credit.serve(keeps, tti, 16));
-    let risen = 16.0 * (1.0 - keeps.powi(50));
-    assert!((credit.mean_served(keeps, 50) - risen).abs() < 1e-9);
-    assert!((credit.mean_served(keeps, 150) - risen * keeps.powi(100)).abs() < 1e-9);
+    (1..=50).for_each(|tti| credit.serve(memory, tti, 16));
+    let after_50 = 16.0 * (1.0 - memory.powi(50));
+    assert!((credit.mean_served(memory, 50) - after_50).abs() < 1e-9);
+    assert!((credit.mean_served(memory, 150) - after_50 * memory.powi(100)).abs() < 1e-9);
 }
 
-/// Outcome for a user at path loss `loss` that wants TF6, when calls leave `left` of the power.
-fn far(loss: f64, left: f64) -> (Option<u16>, Option<Postponed>) {
+/// Spreading factor granted to a user at path loss `loss` dB that requests TF6, and the reason if it is
+/// refused. Calls leave the fraction `power_left` of the cell's power.
+fn outcome_of_far_user(loss: f64, power_left: f64) -> (Option<u16>, Option<Postponed>) {
     let mut cell = Cell::new(full_backlog(SchedulerKind::MaxCi)).user_at(loss, &[(0, 570, 100)]);
-    cell.dchs.outside = cell.power.max * (1.0 - left);
+    cell.dchs.outside = cell.power.max * (1.0 - power_left);
     let row = cell.tti(&[])[0];
-    assert_eq!(row.0, 6);
-    (row.1, cell.mac.refusals().first().map(|refusal| refusal.reason))
+    assert_eq!(row.wanted, 6);
+    (row.spreading_factor, cell.mac.refusals().first().map(|refusal| refusal.reason))
 }
 
 #[test]
@@ -104,8 +107,9 @@ fn the_rate_is_halved_until_power_is_enough() {
         (0.005, Some(128), None),
         (0.003, None, Some(Postponed::Power)),
     ];
-    for (left, spreading_factor, reason) in table {
-        assert_eq!(far(130.0, left), (spreading_factor, reason), "{left} of the power left");
+    for (power_left, spreading_factor, reason) in table {
+        let outcome = outcome_of_far_user(130.0, power_left);
+        assert_eq!(outcome, (spreading_factor, reason), "{power_left} of the power left");
     }
 }
 
@@ -129,7 +133,8 @@ fn interference_is_queried_only_with_codes_and_power_left() {
         let reasons: Vec<_> = mac.refusals().iter().map(|refusal| refusal.reason).collect();
         (users.into_inner(), reasons)
     };
-    // Two codes of SF 8 are all of the branch. If calls need all of the power, no user is served.
+    // Two codes of SF 8 fill the branch, so the other three users are not queried. If calls need all of
+    // the power, no user is.
     assert_eq!(queried_users(0.0), (vec![0, 1], vec![Postponed::Codes; 3]));
     assert_eq!(queried_users(power.max), (vec![], vec![Postponed::Power; 5]));
 }

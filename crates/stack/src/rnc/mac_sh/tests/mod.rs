@@ -74,7 +74,7 @@ fn timeouts(timeout: u64) -> MacShConfig {
     config(RatePolicy::Timeout, SchedulerKind::Timeout, 1.0, timeout)
 }
 
-/// The default power, more than users this near can need.
+/// The default power, which is more than the near users of these tests can need.
 fn power() -> PowerConfig {
     PowerConfig::default()
 }
@@ -87,10 +87,26 @@ struct User {
     sdus: Vec<WaitingSdu>,
 }
 
-/// Outcome for a user in a TTI: number of the wanted format, spreading factor granted (`None`:
-/// postponed), blocks sent.
+/// Outcome for a user in a TTI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Row(usize, Option<u16>, u32);
+struct Row {
+    /// Number of the requested format, from TF1 on.
+    wanted: usize,
+    /// Spreading factor granted. `None`: the user is postponed.
+    spreading_factor: Option<u16>,
+    /// Number of blocks sent.
+    sent: u32,
+}
+
+/// A user that requested format TF`wanted` got a code of this spreading factor and sent `sent` blocks.
+const fn granted(wanted: usize, spreading_factor: u16, sent: u32) -> Row {
+    Row { wanted, spreading_factor: Some(spreading_factor), sent }
+}
+
+/// A user that requested format TF`wanted` was postponed.
+const fn postponed(wanted: usize) -> Row {
+    Row { wanted, spreading_factor: None, sent: 0 }
+}
 
 /// A cell with users.
 struct Cell {
@@ -157,10 +173,10 @@ impl Cell {
             let sent = self.users.get_mut(grant.ue.index()).map_or(0, |user| user.send(grant.blocks));
             self.mac.served(self.tti, &grant, sent, sent);
             let spreading_factor = grant.code.spreading_factor;
-            rows.push((grant.ue, Row(grant.wanted + 1, Some(spreading_factor), sent)));
+            rows.push((grant.ue, granted(grant.wanted + 1, spreading_factor, sent)));
         }
         let refusals = self.mac.refusals().iter();
-        rows.extend(refusals.map(|refusal| (refusal.ue, Row(refusal.wanted + 1, None, 0))));
+        rows.extend(refusals.map(|refusal| (refusal.ue, postponed(refusal.wanted + 1))));
         rows.sort_by_key(|(ue, _)| *ue);
         self.tti += 1;
         rows.into_iter().filter(|(ue, _)| ue.0 < 1000).map(|(_, row)| row).collect()

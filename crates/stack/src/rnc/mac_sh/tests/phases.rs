@@ -51,7 +51,7 @@ fn a_user_in_the_middle_of_a_tti_keeps_its_code() {
     assert_eq!(decided(&mut mac, 2, &[2, 4]), (vec![(2, eighths[0])], vec![4]));
     assert_eq!(decided(&mut mac, 3, &[]), (vec![], vec![]));
     assert_eq!(decided(&mut mac, 4, &[0, 2, 4]), (vec![(4, eighths[0]), (0, eighths[1])], vec![2]));
-    // All of the branch is taken for a second frame.
+    // The grants of decision 4 last two frames and take all of the branch.
     assert_eq!(decided(&mut mac, 5, &[3]), (vec![], vec![3]));
     assert_eq!(decided(&mut mac, 6, &[]), (vec![], vec![]));
     assert_eq!(decided(&mut mac, 7, &[3]), (vec![(3, eighths[1])], vec![]));
@@ -65,10 +65,11 @@ fn each_phase_has_its_own_round_robin() {
     let mut turns = [0; 6];
     for number in 0..60 {
         let requesting = if number % 2 == 0 { &even } else { &odd };
-        decided(&mut mac, number, requesting).0.iter().for_each(|(ue, _)| turns[usize::from(*ue)] += 1);
+        let (granted, _) = decided(&mut mac, number, requesting);
+        granted.iter().for_each(|(ue, _)| turns[usize::from(*ue)] += 1);
     }
-    // The first decision finds all of the branch free, so even users keep the branch for ever:
-    // phases share codes first come, first served.
+    // Phases share codes first come, first served. The first decision finds all of the branch free and
+    // gives it to even users. These always have data, so the branch is never free for odd users.
     assert_eq!(turns, [20, 0, 20, 0, 20, 0]);
 }
 
@@ -78,7 +79,8 @@ fn credits_grow_with_the_ttis_of_a_user() {
     for number in 0..16 {
         let (granted, refused) = decided(&mut mac, number, &[(number % 2) as u16]);
         // As in case S1 of `service_credit.rs`: two blocks in each TTI of 20 ms, at SF 64.
-        assert_eq!((granted.len(), granted[0].1.spreading_factor, refused.len()), (1, 64, 0), "{number}");
+        let [(_, code)] = granted[..] else { panic!("{granted:?}") };
+        assert_eq!((code.spreading_factor, refused.len()), (64, 0), "{number}");
         assert_eq!(mac.credit(UeId((number % 2) as u16)).unwrap().blocks(), 0.0);
     }
 }

@@ -4,11 +4,31 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Service class, and whether the guaranteed rate is met; waiting blocks; path loss in dB; interference
-/// in dBm; arrival of the data in ms.
-fn user_with_data() -> impl Strategy<Value = ((ServiceClass, bool), u32, f64, f64, u64)> {
+#[derive(Debug, Clone)]
+struct UserWithData {
+    class: ServiceClass,
+    /// The guaranteed rate is met.
+    is_rate_met: bool,
+    /// Waiting blocks.
+    backlog: u32,
+    path_loss_db: f64,
+    interference_dbm: f64,
+    /// Arrival of the data.
+    entered_ms: u64,
+}
+
+fn user_with_data() -> impl Strategy<Value = UserWithData> {
     let level = (prop::sample::select(ServiceClass::ALL.to_vec()), any::<bool>());
-    (level, 1_u32..40, 80.0..150.0, -120.0..-90.0, 0_u64..400)
+    (level, 1_u32..40, 80.0..150.0, -120.0..-90.0, 0_u64..400).prop_map(
+        |((class, is_rate_met), backlog, path_loss_db, interference_dbm, entered_ms)| UserWithData {
+            class,
+            is_rate_met,
+            backlog,
+            path_loss_db,
+            interference_dbm,
+            entered_ms,
+        },
+    )
 }
 
 fn requirement() -> impl Strategy<Value = RatePolicy> {
@@ -43,15 +63,16 @@ proptest! {
         let power = power();
         let now = Time::ZERO + Duration::from_millis(400);
         let mut candidates = Candidates::default();
-        for (at, &((class, is_rate_met), backlog, loss, _, entered)) in users.iter().enumerate() {
-            let since = Time::ZERO + Duration::from_millis(entered);
-            let (gain, ue) = (linear(-loss), UeId(at as u16));
+        for (at, user) in users.iter().enumerate() {
+            let UserWithData { class, is_rate_met, backlog, .. } = *user;
+            let since = Time::ZERO + Duration::from_millis(user.entered_ms);
+            let (gain, ue) = (linear(-user.path_loss_db), UeId(at as u16));
             let sdu = WaitingSdu { entered: since, size: Bytes(570), blocks: backlog };
             let candidate = Candidate::new(ue, Bytes(570), backlog, Some(since));
             candidates.push(Candidate { class, is_rate_met, gain, ..candidate }, [sdu]);
         }
         let dchs = Load { own: 0.3, outside: power.max * calls * 0.7, others: 0.0 };
-        let interference = |ue: UeId| linear(users[ue.index()].3);
+        let interference = |ue: UeId| linear(users[ue.index()].interference_dbm);
         let radio = Radio { power: &power, interference: &interference };
         let mut load = dchs;
         let grants = mac.schedule(now, 20, &candidates, &radio, &mut load).to_vec();
@@ -68,8 +89,8 @@ proptest! {
         }
         // Once its guaranteed rate is met, a user comes after the users of all classes.
         let level = |ue: UeId| {
-            let (class, is_rate_met) = users[ue.index()].0;
-            if is_rate_met { 4 } else { class as u8 }
+            let user = &users[ue.index()];
+            if user.is_rate_met { 4 } else { user.class as u8 }
         };
         prop_assert!(grants.is_sorted_by_key(|grant| level(grant.ue)));
         prop_assert!(refusals.is_sorted_by_key(|refusal| level(refusal.ue)));

@@ -9,31 +9,31 @@ const SDU: (u64, u64, u32) = (0, 570, 15);
 fn s1_two_credits_per_tti_send_fifteen_blocks_in_160_ms() {
     let mut cell = Cell::new(credits(2.0)).user(&[SDU]);
     let rows: Vec<Row> = (0..8).flat_map(|_| cell.tti(&[])).collect();
-    let two = Row(2, Some(64), 2);
-    assert_eq!(rows, [two, two, two, two, two, two, two, Row(2, Some(64), 1)]);
+    let two = granted(2, 64, 2);
+    assert_eq!(rows, [two, two, two, two, two, two, two, granted(2, 64, 1)]);
     assert_eq!((cell.credit(0), cell.tti(&[])), (1.0, vec![]));
 }
 
 #[test]
 fn s2_credits_make_up_for_refusals() {
     let mut cell = Cell::new(credits(4.0)).user(&[SDU]);
-    // Spreading factors of other users, credit left, requested format with granted SF and sent blocks.
+    // Spreading factors that other users take, credit of the user after the TTI, and its outcome.
     let table = [
-        (&[8, 8][..], 4.0, Row(3, None, 0)),
-        (&[8, 8], 8.0, Row(4, None, 0)),
-        (&[8, 16], 4.0, Row(5, Some(16), 8)),
-        (&[], 1.0, Row(4, Some(16), 7)),
+        (&[8, 8][..], 4.0, postponed(3)),
+        (&[8, 8], 8.0, postponed(4)),
+        (&[8, 16], 4.0, granted(5, 16, 8)),
+        (&[], 1.0, granted(4, 16, 7)),
     ];
     for (at, (taken, credit_left, row)) in table.into_iter().enumerate() {
         assert_eq!((cell.tti(taken), cell.credit(0)), (vec![row], credit_left), "TTI {at}");
     }
     // The same user without refusals sends 4, 4, 4 and 3 blocks.
     let mut alone = Cell::new(credits(4.0)).user(&[SDU]);
-    let blocks: Vec<u32> = (0..4).flat_map(|_| alone.tti(&[])).map(|row| row.2).collect();
+    let blocks: Vec<u32> = (0..4).flat_map(|_| alone.tti(&[])).map(|row| row.sent).collect();
     assert_eq!(blocks, [4, 4, 4, 3]);
 }
 
-/// Spreading factors granted to users that want `wanted`, in this order.
+/// Spreading factors granted to users that request the spreading factors `wanted`, in this order.
 fn wants(wanted: &[u16]) -> Vec<Option<u16>> {
     let mut cell = Cell::new(config(RatePolicy::ServiceCredit, SchedulerKind::RoundRobin, 1.0, 300));
     for (ue, wanted) in wanted.iter().enumerate() {
@@ -44,7 +44,7 @@ fn wants(wanted: &[u16]) -> Vec<Option<u16>> {
         credit.blocks = f64::from(format.blocks);
         cell.mac.join(UeId(ue as u16), credit);
     }
-    cell.tti(&[]).into_iter().map(|row| row.1).collect()
+    cell.tti(&[]).into_iter().map(|row| row.spreading_factor).collect()
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn s3_spreading_factors_are_doubled_until_they_fit() {
     for (wanted, granted) in table {
         assert_eq!(wants(wanted), granted, "{wanted:?}");
     }
-    // Mean SF 22, one of five postponed.
+    // The mean granted SF is 88 / 4 = 22, and one of five users is postponed.
     let granted = wants(&[8, 32, 8, 32, 16]);
     let used: Vec<u16> = granted.iter().flatten().copied().collect();
     assert_eq!((used.iter().sum::<u16>(), used.len(), granted.len()), (88, 4, 5));
@@ -70,7 +70,7 @@ fn s3_spreading_factors_are_doubled_until_they_fit() {
 #[test]
 fn s7_two_of_three_users_fill_the_branch() {
     let mut cell = Cell::new(credits(16.0)).user(&[SDU]).user(&[SDU]).user(&[SDU]);
-    assert_eq!(cell.tti(&[]), [Row(6, Some(8), 15), Row(6, Some(8), 15), Row(6, None, 0)]);
+    assert_eq!(cell.tti(&[]), [granted(6, 8, 15), granted(6, 8, 15), postponed(6)]);
     assert_eq!(cell.mac.refusals(), [Refusal { ue: UeId(2), wanted: 5, reason: Postponed::Codes }]);
 }
 
@@ -92,9 +92,7 @@ fn a_late_update_earns_the_ttis_in_between_only_if_credits_always_accrue() {
 /// Credits accrue from TTI 0 on, also for a user with its first request in TTI 7.
 #[test]
 fn credits_that_always_accrue_begin_with_the_run() {
-    for (accrues, row) in
-        [(Accrual::Always, Row(4, Some(16), 8)), (Accrual::Backlogged, Row(1, Some(128), 1))]
-    {
+    for (accrues, row) in [(Accrual::Always, granted(4, 16, 8)), (Accrual::Backlogged, granted(1, 128, 1))] {
         let mut config = credits(1.0);
         config.credit.accrues = accrues;
         let mut cell = Cell::new(config).user(&[SDU]);
@@ -103,7 +101,7 @@ fn credits_that_always_accrue_begin_with_the_run() {
     }
     let mut cell = Cell::new(credits(1.0)).user(&[SDU]);
     cell.tti = 1_000;
-    assert_eq!(cell.tti(&[]), [Row(6, Some(8), 15)], "no more than the limit, 16");
+    assert_eq!(cell.tti(&[]), [granted(6, 8, 15)], "no more than the limit, 16");
 }
 
 #[test]
@@ -122,7 +120,7 @@ fn user_in_debt_requests_one_block() {
     let mut credit = Credit::new(&cell.mac.config().credit, 0);
     credit.blocks = -3.0;
     cell.mac.join(UeId(0), credit);
-    assert_eq!(cell.tti(&[]), [Row(1, Some(128), 1)]);
+    assert_eq!(cell.tti(&[]), [granted(1, 128, 1)]);
 }
 
 #[test]
@@ -135,13 +133,13 @@ fn credit_moves_with_the_user_to_another_cell() {
     assert_eq!(from.mac.leave(UeId(0)), None);
     to.tti = 3;
     to.mac.join(UeId(0), taken_along);
-    assert_eq!(to.tti(&[]), [Row(4, Some(16), 8)]);
+    assert_eq!(to.tti(&[]), [granted(4, 16, 8)]);
 }
 
 #[test]
 fn a_format_may_be_capped_by_the_backlog() {
     for (capped_by_backlog, wanted) in [(false, 6), (true, 2)] {
         let mut cell = Cell::new(MacShConfig { capped_by_backlog, ..credits(16.0) }).user(&[(0, 80, 2)]);
-        assert_eq!(cell.tti(&[])[0].0, wanted);
+        assert_eq!(cell.tti(&[])[0].wanted, wanted);
     }
 }

@@ -11,24 +11,27 @@ fn worked_cases() {
     let free: &[u16] = &[];
     let all: &[u16] = &[8, 8];
     let table = [
-        // 3, 2 and 1 TTIs are left: 5, 4 and 3 blocks per TTI are needed.
+        // 75 ms are 3 whole TTIs. With 3, 2 and 1 TTIs left, 15/3 = 5, ⌈7/2⌉ = 4 and 3 blocks per TTI
+        // are needed.
         (
             "S4",
             timeouts(75),
             vec![(0, 570, 15)],
             vec![free; 3],
-            vec![Row(4, Some(16), 8), Row(3, Some(32), 4), Row(3, Some(32), 3)],
+            vec![granted(4, 16, 8), granted(3, 32, 4), granted(3, 32, 3)],
         ),
-        // Due after 42.1 ms: 2, 1 and 0 TTIs are left. A late SDU requests the largest format.
+        // The SDU is due after 300 ms · 80/570 = 42.1 ms: 2, 1 and 0 TTIs are left. A late SDU requests
+        // the largest format.
         (
             "S5",
             timeouts(300),
             vec![(0, 80, 2)],
             vec![all, all, free],
-            vec![Row(1, None, 0), Row(2, None, 0), Row(6, Some(8), 2)],
+            vec![postponed(1), postponed(2), granted(6, 8, 2)],
         ),
-        // 4 blocks due in 60 ms, behind them 15 due in 100 ms: max(ceil(4/3), ceil(19/5)) = 4.
-        ("S6", timeouts(100), vec![(0, 342, 4), (0, 570, 15)], vec![free], vec![Row(3, Some(32), 4)]),
+        // 4 blocks are due in 100 ms · 342/570 = 60 ms (3 TTIs), and 15 blocks behind them in 100 ms (5
+        // TTIs): max(⌈4/3⌉, ⌈19/5⌉) = 4 blocks per TTI.
+        ("S6", timeouts(100), vec![(0, 342, 4), (0, 570, 15)], vec![free], vec![granted(3, 32, 4)]),
     ];
     for (name, config, sdus, taken, expected) in table {
         assert_eq!(rows(Cell::new(config).user(&sdus), &taken), expected, "{name}");
@@ -48,7 +51,7 @@ fn timeout_options_change_the_requested_format() {
         // Late, and only the remaining blocks are requested.
         ("rest", reading(|timeout| timeout.expired = Expired::Rest, 300), vec![(0, 20, 2)], 2),
         ("late", timeouts(300), vec![(0, 20, 2)], 6),
-        // S6 with its head alone: ceil(4/3) = 2.
+        // S6, but only its first SDU counts: ⌈4/3⌉ = 2.
         (
             "head",
             reading(|timeout| timeout.looks_at = LooksAt::Head, 100),
@@ -57,17 +60,17 @@ fn timeout_options_change_the_requested_format() {
         ),
     ];
     for (name, config, sdus, wanted) in table {
-        assert_eq!(Cell::new(config).user(&sdus).tti(&[])[0].0, wanted, "{name}");
+        assert_eq!(Cell::new(config).user(&sdus).tti(&[])[0].wanted, wanted, "{name}");
     }
 }
 
 #[test]
 fn the_user_with_the_least_time_left_is_first() {
-    // The branch holds two of SF 8. Due after 300, 158 and 200 ms.
+    // The branch holds two codes of SF 8. The SDUs are due after 300, 158 and 200 ms.
     let mut config = timeouts(300);
     config.requirement = RatePolicy::FullBacklog;
     let mut cell = Cell::new(config).user(&[(0, 570, 16)]).user(&[(0, 300, 16)]).user(&[(0, 380, 16)]);
-    assert_eq!(cell.tti(&[]), [Row(6, None, 0), Row(6, Some(8), 16), Row(6, Some(8), 16)]);
+    assert_eq!(cell.tti(&[]), [postponed(6), granted(6, 8, 16), granted(6, 8, 16)]);
     assert!(cell.mac.config().needs_sdus());
     assert!(!credits(1.0).needs_sdus());
 }

@@ -42,10 +42,10 @@ fn the_order_of_the_answer_counts_and_other_users_wait() {
         cell = cell.user(&[(0, 570, blocks)]);
     }
     cell.mac.set_scheduler(Box::new(Backwards { format: 4, least: 8, outcomes: outcomes.clone() }));
-    // A quarter of the tree holds two codes of SF 8. The fourth user has too little, and wants nothing.
-    let postponed = [Row(5, None, 0), Row(1, None, 0)];
-    let granted = Row(5, Some(8), 12);
-    assert_eq!(cell.tti(&[]), [postponed[0], granted, granted, postponed[1]]);
+    // A quarter of the tree holds two codes of SF 8. The scheduler leaves out the fourth user, whose
+    // backlog is too small.
+    let twelve_blocks = granted(5, 8, 12);
+    assert_eq!(cell.tti(&[]), [postponed(5), twelve_blocks, twelve_blocks, postponed(1)]);
     let reasons: Vec<_> = cell.mac.refusals().iter().map(|refusal| (refusal.ue.0, refusal.reason)).collect();
     assert_eq!(reasons, [(0, Postponed::Codes), (3, Postponed::LeftOut)]);
     assert_eq!(*outcomes.lock().unwrap(), [(0, 2, 12), (0, 1, 12)]);

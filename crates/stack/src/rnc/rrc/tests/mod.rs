@@ -129,10 +129,10 @@ impl Bench {
 
 #[test]
 fn the_buffer_must_exceed_its_threshold_in_either_direction() {
-    for (buffers, wants) in [((500, 200), false), ((501, 0), true), ((0, 201), true)] {
+    for (downlink, uplink, requests_dch) in [(500, 200, false), (501, 0, true), (0, 201, true)] {
         let mut bench = Bench::new(config());
-        bench.buffers(buffers.0, buffers.1);
-        assert_eq!(bench.state().is_none(), wants, "{buffers:?}");
+        bench.buffers(downlink, uplink);
+        assert_eq!(bench.state().is_none(), requests_dch, "{downlink} and {uplink} octets");
     }
     let mut uplink_off = config();
     uplink_off.upswitch_threshold_uplink = None;
@@ -148,11 +148,12 @@ fn nothing_is_sent_from_the_decision_to_the_new_channel() {
     let orders: Vec<_> = bench.orders.iter().skip(1).copied().collect();
     let request = Order::RequestDch { instead_of: None };
     assert_eq!(orders, [(100, request), (100, Order::Suspend), (1001, Order::UseDch(0))]);
-    // Both timers pass without a block.
+    // No block is sent from 1001 ms on. Both timers (2 s and 4 s) and the release (502 ms) end at
+    // 7503 ms.
     bench.buffers(0, 0).active().until(7000).orders.clear();
     bench.enters(RrcState::CellFach, 7503);
-    let [suspend, release, use_common] = bench.orders[..] else { panic!("{:?}", bench.orders) };
-    assert_eq!(suspend.1, Order::Suspend);
+    let [(_, first), release, use_common] = bench.orders[..] else { panic!("{:?}", bench.orders) };
+    assert_eq!(first, Order::Suspend);
     assert_eq!((release, use_common), ((7503, Order::ReleaseDch), (7503, Order::UseCommon)));
 }
 
@@ -231,7 +232,8 @@ fn a_refused_ue_stays_on_the_common_channels_and_repeats_its_request() {
     assert_eq!(requests(&bench), [0, 250, 500]);
     assert_eq!(bench.state(), Some(RrcState::CellFach));
     assert!(bench.orders.iter().all(|(_, order)| *order != Order::Suspend));
-    // The need ends before the next request, and begins again later.
+    // The buffer falls below the threshold before the next request at 750 ms, and exceeds it again
+    // at 2000 ms.
     bench.buffers(400, 0).until(2000);
     assert_eq!(requests(&bench), [0, 250, 500]);
     bench.answer = FREE;
@@ -322,7 +324,8 @@ fn paging_occasions_of_ues_differ() {
         (rrc.paging_occasion(Time::ZERO + ms(1)), rrc.paging_occasion(Time::ZERO + ms(1000)))
     };
     let (first, second) = at(1);
-    assert_eq!((first, second), (Time::ZERO + ms(370), Time::ZERO + ms(1010)));
+    // UE 1 listens in frame 37 of each cycle of 64 frames.
+    assert_eq!((first, second), (Time::ZERO + ms(370), Time::ZERO + ms(370 + 640)));
     assert_ne!(at(2).0, first);
     // An occasion at the current time is used.
     let config = RrcConfig { paging_cycle: ms(640), ..config() };
@@ -372,7 +375,8 @@ fn larger_dch_is_requested_and_low_utilisation_leads_to_a_smaller_one() {
     bench.buffers(1001, 0).enters(RrcState::CellDch, 901 + 403);
     let change = Order::RequestDch { instead_of: Some(1) };
     assert!(bench.orders.contains(&(901, change)), "{:?}", bench.orders);
-    // 33 kbit in a second are more than half of 64 kbit/s, 31 kbit are less.
+    // In the window from 1304 to 2304 ms 33 kbit are sent, more than half of 64 kbit/s · 1 s. In the
+    // next window 31 kbit are sent, which is less.
     bench.buffers(0, 0).active().measured.carried = [33_000, 0];
     bench.until(2400).active().measured.carried = [64_000, 0];
     bench.enters(RrcState::CellDch, 3304 + 403);

@@ -20,18 +20,30 @@ fn dch_user(mobility: &MobilityConfig, spreading_factor: u16, target_db: f64) ->
     UeConfig { channels, dch: Some(dch.into()), ..dsch_user(mobility) }
 }
 
-/// Power that DCHs receive in a turn: UE, cell, legs, mW of the best cell and of the others, Eb/N0.
-type DchTurn = (Time, u16, u16, u8, f64, f64, f64);
+/// The power that the DCH of a UE receives in a TTI of the cells.
+struct DchTti {
+    at: Time,
+    ue: u16,
+    /// The best cell.
+    cell: u16,
+    legs: u8,
+    /// Power in the best cell, in mW.
+    power: f64,
+    /// Power in the other cells, in mW.
+    further_power: f64,
+    /// Linear.
+    ebn0: f64,
+}
 
-fn turns(bench: &Bench) -> Vec<DchTurn> {
-    let of = |(at, event): &(Time, TraceEvent)| match *event {
+fn dch_ttis(bench: &Bench) -> Vec<DchTti> {
+    let dch_tti = |&(at, event): &(Time, TraceEvent)| match event {
         TraceEvent::DchSent { ue, cell, legs, power, further_power, ebn0 } => {
-            let [power, further, ebn0] = [power, further_power, ebn0].map(|real| f64::from(real.0));
-            Some((*at, ue.0, cell, legs, power, further, ebn0))
+            let [power, further_power, ebn0] = [power, further_power, ebn0].map(|real| f64::from(real.0));
+            Some(DchTti { at, ue: ue.0, cell, legs, power, further_power, ebn0 })
         }
         _ => None,
     };
-    bench.trace.iter().filter_map(of).collect()
+    bench.trace.iter().filter_map(dch_tti).collect()
 }
 
 /// Times at which blocks of a UE left in the downlink.
@@ -69,15 +81,19 @@ fn soft_handover_loses_and_repeats_nothing() {
         let bench = commute(&config);
         assert_eq!(bench.delivered_ids(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
         assert_eq!((bench.handovers(), retransmissions(&bench)), (vec![], 0));
-        let turns = turns(&bench);
-        let cells: Vec<u16> = turns.iter().map(|turn| turn.2).collect();
+        let ttis = dch_ttis(&bench);
+        let cells: Vec<u16> = ttis.iter().map(|tti| tti.cell).collect();
         let changes = cells.windows(2).filter(|pair| pair[0] != pair[1]).count();
         assert!(changes >= 3 && cells.iter().all(|&cell| cell < 2), "{changes} changes");
-        let soft = turns.iter().filter(|turn| turn.3 == 2).count();
-        assert!((0.02..0.5).contains(&(soft as f64 / turns.len() as f64)), "{soft} of {}", turns.len());
-        // Both cells of a set send the same power, and none else does.
-        for (at, _, _, legs, power, further, _) in turns {
-            assert!(if legs == 1 { further == 0.0 } else { (further / power - 1.0).abs() < 0.1 }, "{at:?}");
+        let soft = ttis.iter().filter(|tti| tti.legs == 2).count();
+        assert!((0.02..0.5).contains(&(soft as f64 / ttis.len() as f64)), "{soft} of {}", ttis.len());
+        // Both cells of a set send the same power, and no other cell sends.
+        for DchTti { at, legs, power, further_power, .. } in ttis {
+            if legs == 1 {
+                assert_eq!(further_power, 0.0, "{at:?}");
+            } else {
+                assert!((further_power / power - 1.0).abs() < 0.1, "{at:?}");
+            }
         }
     }
 }
@@ -102,7 +118,7 @@ fn hard_handover_interrupts_the_dch() {
 }
 
 #[test]
-fn powers_of_users_and_cells_add_up_in_every_turn() {
+fn powers_of_users_and_cells_add_up_in_every_tti() {
     for (control, soft) in [
         (PowerControl::Frame, None),
         (PowerControl::Frame, Some(SOFT)),
@@ -119,6 +135,7 @@ fn powers_of_users_and_cells_add_up_in_every_turn() {
             bench.sends(n, (n % 60) as u16, n, 570);
         }
         bench.seconds(8);
+        // Powers that the cells and the users report, by TTI.
         let mut sums = std::collections::BTreeMap::<Time, [f64; 2]>::new();
         for (at, event) in &bench.trace {
             if let TraceEvent::CellPower { power: Real(power), .. } = *event {
@@ -126,15 +143,15 @@ fn powers_of_users_and_cells_add_up_in_every_turn() {
             }
         }
         let (mut ebn0s, mut number) = (0.0, 0.0);
-        for (at, _, _, _, power, further, ebn0) in turns(&bench) {
-            sums.entry(at).or_default()[1] += power + further;
+        for DchTti { at, power, further_power, ebn0, .. } in dch_ttis(&bench) {
+            sums.entry(at).or_default()[1] += power + further_power;
             (ebn0s, number) = (ebn0s + 10.0 * libm::log10(ebn0), number + 1.0);
         }
         assert!(number > 3_000.0, "{number}");
         for (at, [cells, users]) in sums {
             assert!((cells - users).abs() < 1e-4 * (1.0 + cells), "{control:?} at {at:?}: {cells}, {users}");
         }
-        // Power control aims at 2.25 dB. Without interference of calls it comes close in every turn.
+        // Power control aims at 2.25 dB. Without interference of calls it comes close in every TTI.
         assert!((ebn0s / number - 2.25).abs() < 0.6, "{control:?}: {} dB", ebn0s / number);
     }
 }
@@ -164,7 +181,8 @@ fn blocks_are_lost_at_the_target_rate() {
 #[test]
 fn user_without_a_code_neither_sends_nor_receives() {
     let mut config = sectors(4.0, ERROR_FREE);
-    // Beside the DSCH's quarter and a half for the common channels there is one code of SF 4.
+    // The DSCH has a quarter of the tree and the common channels have half of it: one code of SF 4 is
+    // free.
     config.dch =
         DchConfig { codes: CodeLimit::OneTree, common: Some(TreeShare::of(2)), ..DchConfig::default() };
     let place = config.environment.layout.centre(CellId(0));
@@ -175,7 +193,7 @@ fn user_without_a_code_neither_sends_nor_receives() {
     bench.seconds(4);
     let first_user: Vec<_> = (0..10).map(|n| 2 * n).collect();
     assert_eq!(bench.delivered_ids(), first_user, "all SDUs of the first user and no others");
-    assert!(turns(&bench).iter().all(|turn| turn.1 == 0));
+    assert!(dch_ttis(&bench).iter().all(|tti| tti.ue == 0));
     let used = bench.trace.iter().filter_map(|(_, event)| match *event {
         TraceEvent::CellDchs { cell: 0, codes: Real(codes), .. } => Some(codes),
         _ => None,

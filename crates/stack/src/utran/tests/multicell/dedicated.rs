@@ -10,6 +10,7 @@ use crate::rnc::rrc::{CompressedBy, CompressedMode, SoftHandover};
 use crate::trace::{CallStep, Postponed, Real};
 
 const SOFT: SoftHandover = SoftHandover { add: Db(3.0), drop: Db(5.0), legs: 3 };
+
 /// Codes from the one tree of the cell, without common channels.
 fn one_tree() -> DchConfig {
     DchConfig { codes: CodeLimit::OneTree, common: None, ..DchConfig::default() }
@@ -42,11 +43,22 @@ fn gains_at(config: &MulticellConfig, place: Place) -> Vec<f64> {
     gains
 }
 
-/// Power in mW, load and number of calls of cell `of` in the last TTI.
-fn last_of(bench: &Bench, of: u16) -> (f64, f64, f64) {
+/// A cell in a TTI.
+#[derive(Debug, Clone, Copy)]
+struct CellTti {
+    /// In mW.
+    power: f64,
+    load: f64,
+    calls: f64,
+}
+
+/// The last TTI of a cell.
+fn last_tti(bench: &Bench, of_cell: u16) -> CellTti {
     let last = bench.trace.iter().rev().find_map(|(_, event)| match *event {
-        TraceEvent::CellPower { cell, power: Real(power), load: Real(load), calls, .. } if cell == of => {
-            Some((f64::from(power), f64::from(load), f64::from(calls)))
+        TraceEvent::CellPower { cell, power: Real(power), load: Real(load), calls, .. }
+            if cell == of_cell =>
+        {
+            Some(CellTti { power: power.into(), load: load.into(), calls: calls.into() })
         }
         _ => None,
     });
@@ -70,23 +82,23 @@ fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
     let run = |soft| {
         let mut bench = Bench::new(&standing_calls(place, 8.0, soft), &[]);
         bench.seconds(2);
-        [last_of(&bench, 0), last_of(&bench, 1)]
+        [last_tti(&bench, 0), last_tti(&bench, 1)]
     };
 
     // Symbols as in `radio/phy/sir.rs`; P is the cell's power, P_c the power of its common
     // channels, N the noise, G the processing gain over the target. Hard handover: each of n calls
     // is sent p = (om P + L (chi + N)) / (G + om) by its only cell, where P = P_c + n p.
     let hard = run(None);
-    let n = hard[0].2 + hard[1].2;
+    let n = hard[0].calls + hard[1].calls;
     assert!(
-        n >= 3.0 && hard.iter().any(|cell| cell.2 == 0.0),
+        n >= 3.0 && hard.iter().any(|cell| cell.calls == 0.0),
         "one of the two is better by a rounding: {hard:?}"
     );
     let weight = 1.0 / (margin + power.own_share);
     let alone = (power.common + n * weight * (outside + power.common)) / (1.0 - n * weight * power.own_share);
-    let (sends, idle) = if hard[0].2 > 0.0 { (hard[0].0, hard[1].0) } else { (hard[1].0, hard[0].0) };
-    assert!((sends / alone - 1.0).abs() < 1e-4, "{sends} mW, {alone}");
-    assert!((idle / power.common - 1.0).abs() < 1e-4);
+    let [serving, idle] = if hard[0].calls > 0.0 { hard } else { [hard[1], hard[0]] };
+    assert!((serving.power / alone - 1.0).abs() < 1e-4, "{serving:?}, not {alone} mW");
+    assert!((idle.power / power.common - 1.0).abs() < 1e-4);
 
     // Soft handover: both cells send, each for half of the target (2 G instead of G). The other
     // cell's P is a part of chi, so P = (P_c + n w L I) / (1 - n w (om + 1)), where w = 1 / (2 G +
@@ -94,7 +106,7 @@ fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
     let soft = run(Some(SOFT));
     let weight = 1.0 / (2.0 * margin + power.own_share);
     let both = (power.common + n * weight * outside) / (1.0 - n * weight * (power.own_share + 1.0));
-    for (sent, load, _) in soft {
+    for CellTti { power: sent, load, .. } in soft {
         assert!((sent / both - 1.0).abs() < 1e-4, "{sent} mW, {both}");
         let eta = n * weight * (power.own_share + 1.0 + power.common * others / gain / both);
         assert!((load / eta - 1.0).abs() < 1e-3, "{load}, {eta}");
@@ -121,8 +133,8 @@ fn moving_calls_have_up_to_three_cells_and_the_target_losses() {
             for (at, event) in bench.trace.iter().filter(|(at, _)| at.as_secs() > 1.0) {
                 match *event {
                     TraceEvent::CellDchs { further, .. } => legs += f64::from(further),
-                    TraceEvent::CellPower { calls: some, sent, lost, .. } => {
-                        calls += f64::from(some);
+                    TraceEvent::CellPower { calls: calls_of_cell, sent, lost, .. } => {
+                        calls += f64::from(calls_of_cell);
                         (blocks, losses) = (blocks + f64::from(sent), losses + f64::from(lost));
                     }
                     _ => assert!(*at > Time::ZERO),
@@ -135,9 +147,9 @@ fn moving_calls_have_up_to_three_cells_and_the_target_losses() {
         let updates = [CallStep::LegAdded, CallStep::LegRemoved].map(|kind| steps(&bench, kind));
         assert!(updates.iter().all(|&number| number > 100), "{updates:?}");
         assert_eq!(steps(&bench, CallStep::HandedOver), 0);
-        let (none, hard, _) = run_with(None);
-        assert_eq!(none, 1.0);
-        assert!(lost < 1.3 * hard + 0.002, "{control:?}: {lost}, {hard}");
+        let (legs, lost_by_hard_handover, _) = run_with(None);
+        assert_eq!(legs, 1.0);
+        assert!(lost < 1.3 * lost_by_hard_handover + 0.002, "{control:?}: {lost}, {lost_by_hard_handover}");
     }
 }
 
@@ -194,6 +206,18 @@ fn call_without_a_code_in_the_next_cell_is_kept_or_dropped() {
     assert!(moved == 0 && dropped < refused / 10, "{moved}, {refused}, {dropped}");
 }
 
+/// Sums and ratios of a run with or without compressed mode.
+struct CompressedRun {
+    /// Sum of the powers of all cells and TTIs, in mW.
+    power: f64,
+    /// Sum of the shares of the code trees.
+    codes: f64,
+    /// Share of TTIs with a gap.
+    gaps: f64,
+    /// Share of lost blocks.
+    losses: f64,
+}
+
 #[test]
 fn compressed_mode_takes_codes_and_power() {
     let run_with = |compressed| {
@@ -206,9 +230,12 @@ fn compressed_mode_takes_codes_and_power() {
         let (mut power, mut codes, mut gaps, mut calls, mut lost) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for (_, event) in bench.trace.iter().filter(|(at, _)| at.as_secs() > 1.0) {
             match *event {
-                TraceEvent::CellPower { power: Real(sent), calls: some, lost: few, .. } => {
-                    (power, calls, lost) =
-                        (power + f64::from(sent), calls + f64::from(some), lost + f64::from(few));
+                TraceEvent::CellPower {
+                    power: Real(sent), calls: calls_of_cell, lost: lost_of_cell, ..
+                } => {
+                    power += f64::from(sent);
+                    calls += f64::from(calls_of_cell);
+                    lost += f64::from(lost_of_cell);
                 }
                 TraceEvent::CellDchs { codes: Real(share), compressed, .. } => {
                     (codes, gaps) = (codes + f64::from(share), gaps + f64::from(compressed));
@@ -216,7 +243,8 @@ fn compressed_mode_takes_codes_and_power() {
                 _ => {}
             }
         }
-        (power, codes, gaps / calls, lost / (2.0 * calls))
+        // A call has two blocks per TTI.
+        CompressedRun { power, codes, gaps: gaps / calls, losses: lost / (2.0 * calls) }
     };
     let mode = |method, within| CompressedMode {
         within: Db(within),
@@ -225,36 +253,38 @@ fn compressed_mode_takes_codes_and_power() {
         method,
         raise: Db(2.0),
     };
-    let (plain, no_codes, none, loss) = run_with(None);
-    assert_eq!((no_codes, none), (0.0, 0.0), "no cell reports it");
+    let plain = run_with(None);
+    assert_eq!((plain.codes, plain.gaps), (0.0, 0.0), "no cell reports it");
     // Each call has another cell within 200 dB, and so a gap in every fourth TTI.
-    let (all, halves, quarter, same) = run_with(Some(mode(CompressedBy::HalfSf, 200.0)));
-    assert!((quarter - 0.25).abs() < 0.01, "{quarter}");
-    assert!(all > 1.05 * plain, "{all}, {plain}");
-    assert!((same - loss).abs() < 0.002, "targets are raised because blocks need it: {same}, {loss}");
-    let (_, codes, _, _) = run_with(Some(mode(CompressedBy::Puncturing, 200.0)));
+    let half_sf = run_with(Some(mode(CompressedBy::HalfSf, 200.0)));
+    assert!((half_sf.gaps - 0.25).abs() < 0.01, "{}", half_sf.gaps);
+    assert!(half_sf.power > 1.05 * plain.power, "{}, {}", half_sf.power, plain.power);
+    assert!(
+        (half_sf.losses - plain.losses).abs() < 0.002,
+        "targets are raised because blocks need it: {}, {}",
+        half_sf.losses,
+        plain.losses
+    );
+    let puncturing = run_with(Some(mode(CompressedBy::Puncturing, 200.0)));
     // New calls have no gaps before their first measurement.
-    assert!((halves / codes - 2.0).abs() < 1e-3, "{halves}, {codes}");
-    let (_, _, few, _) = run_with(Some(mode(CompressedBy::HalfSf, 3.0)));
-    assert!(few > 0.01 && few < 0.15, "{few}");
+    assert!((half_sf.codes / puncturing.codes - 2.0).abs() < 1e-3, "{}, {}", half_sf.codes, puncturing.codes);
+    // Few calls have another cell within 3 dB.
+    let at_cell_edges = run_with(Some(mode(CompressedBy::HalfSf, 3.0)));
+    assert!(at_cell_edges.gaps > 0.01 && at_cell_edges.gaps < 0.15, "{}", at_cell_edges.gaps);
 }
 
-/// A UE with a DCH beside its DSCH. If `without` is set, calls use all codes that this DCH could
-/// have.
-fn one_user_with_associated_dch(without: bool) -> Bench {
+/// Cells in which each DSCH user has a DCH beside the DSCH, with one free code of SF 4.
+fn with_associated_dchs() -> MulticellConfig {
     let mut config = sectors(4.0, ERROR_FREE);
-    let place = config.environment.layout.centre(CellId(0));
-    // Beside the DSCH's quarter and a half for the common channels there is one code of SF 4.
+    // The DSCH has a quarter of the tree, and the common channels have half of it.
     let (common, associated) = (Some(TreeShare::of(2)), Some(AssociatedConfig::default()));
     config.dch = DchConfig { common, associated, ..one_tree() };
-    if without {
-        let calls = offered_calls(10.0, Offered::Network, Duration::from_secs(36_000));
-        config.calls = vec![CallClassConfig {
-            mobility: standing(place),
-            ..talk(CallsConfig { spreading_factor: 4, ..calls })
-        }];
-    }
-    let mut bench = Bench::new(&config, &[standing(place)]);
+    config
+}
+
+/// One packet for a UE at `place`.
+fn one_packet(config: &MulticellConfig, place: Place) -> Bench {
+    let mut bench = Bench::new(config, &[standing(place)]);
     bench.sends(100, 0, 1, 570);
     bench.seconds(2);
     bench
@@ -262,7 +292,8 @@ fn one_user_with_associated_dch(without: bool) -> Bench {
 
 #[test]
 fn associated_dch_has_a_code_and_power_while_there_is_data() {
-    let bench = one_user_with_associated_dch(false);
+    let config = with_associated_dchs();
+    let bench = one_packet(&config, config.environment.layout.centre(CellId(0)));
     assert_eq!(bench.delivered_ids(), [1]);
     let reports: Vec<_> = bench
         .trace
@@ -274,16 +305,27 @@ fn associated_dch_has_a_code_and_power_while_there_is_data() {
             _ => None,
         })
         .collect();
-    assert!(reports.iter().any(|&(_, some, power, codes)| some == 1 && power > 0.0 && codes == 1.0 / 256.0));
-    for (at, some, power, codes) in reports {
-        let is_over = !(0.1..1.0).contains(&at);
-        assert!(!is_over || (some, power, codes) == (0, 0.0, 0.0), "{at} s: {some}, {power} mW, {codes}");
+    assert!(reports.iter().any(|&(_, dchs, power, codes)| dchs == 1 && power > 0.0 && codes == 1.0 / 256.0));
+    for (at, dchs, power, codes) in reports {
+        let may_have_data = (0.1..1.0).contains(&at);
+        assert!(
+            may_have_data || (dchs, power, codes) == (0, 0.0, 0.0),
+            "{at} s: {dchs}, {power} mW, {codes}"
+        );
     }
 }
 
 #[test]
 fn a_user_without_a_code_is_postponed() {
-    let bench = one_user_with_associated_dch(true);
+    let mut config = with_associated_dchs();
+    let place = config.environment.layout.centre(CellId(0));
+    // A call takes the free code.
+    let calls = offered_calls(10.0, Offered::Network, Duration::from_secs(36_000));
+    config.calls = vec![CallClassConfig {
+        mobility: standing(place),
+        ..talk(CallsConfig { spreading_factor: 4, ..calls })
+    }];
+    let bench = one_packet(&config, place);
     assert!(bench.delivered_ids().is_empty() && bench.grants().is_empty());
     let is_for_codes =
         |event: &TraceEvent| matches!(event, TraceEvent::DschPostponed { why: Postponed::Codes, .. });

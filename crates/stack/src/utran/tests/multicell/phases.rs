@@ -80,16 +80,17 @@ fn blocks_are_judged_by_the_mean_of_both_frames() {
             (0..gains[ue].len()).filter(|cell| *cell != ue).map(|cell| gains[ue][cell] * pilot).sum();
         Link { processing, target: linear(2.25), gain: gains[ue][ue], interference: others }
     };
-    let sent = |ue: usize| {
+    let [first_cell, second_cell] = [0, 1].map(|ue: usize| {
         let sent = Load::of(&config.power, &link(ue)).sent(&config.power);
         assert_eq!(sent.factor, 1.0);
-        (sent.total, sent.power_of(&config.power, &link(ue)))
-    };
-    let ((total, power), (beside, _)) = (sent(0), sent(1));
-    let own = config.power.own_share * (total - power) * gains[0][0] + config.power.noise;
+        sent
+    });
+    let power = first_cell.power_of(&config.power, &link(0));
+    let own = config.power.own_share * (first_cell.total - power) * gains[0][0] + config.power.noise;
     let first = processing * power * gains[0][0] / (own + link(0).interference);
-    let more = (beside - pilot) * gains[0][1];
-    let second = processing * power * gains[0][0] / (own + link(0).interference + more);
+    // What cell 1 sends from 30 ms on beyond its pilot.
+    let added = (second_cell.total - pilot) * gains[0][1];
+    let second = processing * power * gains[0][0] / (own + link(0).interference + added);
     let [first_db, second_db, mean_db] =
         [first, second, (first + second) / 2.0].map(|linear: f64| 10.0 * libm::log10(linear));
     assert!((first_db - 2.25).abs() < 1e-9, "{first_db}");
@@ -174,24 +175,25 @@ fn grants_last_two_frames_within_codes_and_power_of_each() {
 
 #[test]
 fn scheduling_per_frame_is_repeatable() {
-    let [one, other] = [(), ()].map(|()| crowd(Decision::EachFrame, PowerControl::Frame, 100, 10.0));
-    assert_eq!(one.trace, other.trace);
-    assert_eq!(one.delivered, other.delivered);
+    let [first, second] = [(), ()].map(|()| crowd(Decision::EachFrame, PowerControl::Frame, 100, 10.0));
+    assert_eq!(first.trace, second.trace);
+    assert_eq!(first.delivered, second.delivered);
 }
 
 #[test]
 fn calls_in_two_phases_lose_one_percent_under_ideal_control() {
     let bench = crowd(Decision::EachFrame, PowerControl::Ideal, 2, 20.0);
-    let (mut blocks, mut losses, mut ttis) = (0.0, 0.0, [0.0; 2]);
+    let (mut blocks, mut losses, mut blocks_of_phase) = (0.0, 0.0, [0.0; 2]);
     for (at, event) in &bench.trace {
         if let TraceEvent::CellPower { sent, lost, .. } = event {
             (blocks, losses) = (blocks + f64::from(*sent), losses + f64::from(*lost));
-            ttis[(at.as_nanos() / 10_000_000 % 2) as usize] += f64::from(*sent);
+            blocks_of_phase[(at.as_nanos() / 10_000_000 % 2) as usize] += f64::from(*sent);
         }
     }
     // 360,000 blocks: the ratio has a standard deviation of 0.0002.
     assert!(blocks > 300_000.0 && (losses / blocks - 0.01).abs() < 0.001, "{losses} of {blocks}");
-    assert!((ttis[0] / ttis[1] - 1.0).abs() < 0.2, "half of the calls in each: {ttis:?}");
+    let [even, odd] = blocks_of_phase;
+    assert!((even / odd - 1.0).abs() < 0.2, "half of the calls in each phase: {even}, {odd}");
 }
 
 #[test]
@@ -199,12 +201,7 @@ fn handover_between_phases_loses_nothing() {
     for (ue, decision) in [(0, Decision::EachFrame), (1, Decision::EachFrame), (0, Decision::AnyFrame)] {
         let mut config = sectors(4.0, ERROR_FREE);
         config.dsch.decision = decision;
-        let layout = &config.environment.layout;
-        let (here, there) = (layout.centre(CellId(0)), layout.centre(CellId(1)));
-        let points =
-            (0..20).map(|n| (Duration::from_millis(63_000) * n, if n % 2 == 0 { here } else { there }));
-        let track = Track::new(&points.collect::<Vec<_>>()).expect("its times rise");
-        let mobility = MobilityConfig::Track(track.into());
+        let mobility = commuter(&config);
         let mut bench = Bench::new(&config, &[mobility.clone(), mobility]);
         for n in 0..2_000 {
             bench.sends(100 * n, ue, n, 570);

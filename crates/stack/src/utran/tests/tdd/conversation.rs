@@ -84,9 +84,8 @@ fn rnc_can_queue_a_refused_request() {
     bench.frames(200);
     assert_eq!(bench.lines_with("1 heard").len(), 1);
     assert_eq!(bench.lines_with("queued"), ["5: 1▲ queued"]);
-    let leaves =
-        bench.lines_with("0▲ leaves")[0].split(':').next().expect("a frame").parse::<u64>().expect("it");
-    assert_eq!(bench.lines_with("1▲ gets"), [format!("{}: 1▲ gets 3", leaves + 1)]);
+    let released_in = bench.frames_with("0▲ leaves")[0];
+    assert_eq!(bench.lines_with("1▲ gets"), [format!("{}: 1▲ gets 3", released_in + 1)]);
 }
 
 #[test]
@@ -123,9 +122,9 @@ fn grant_ends_after_n_sdus() {
         "18: 0▲ gets 1",
         "21: 0▲ leaves after 3",
     ];
-    let around: Vec<_> =
+    let grants: Vec<_> =
         bench.story().into_iter().filter(|line| line.contains("gets") || line.contains("leaves")).collect();
-    assert_eq!(around, expected);
+    assert_eq!(grants, expected);
 }
 
 #[test]
@@ -156,11 +155,7 @@ fn downlink_acknowledgments_are_sent_in_turn() {
         bench.sends(3, ue, Uplink, ue.into(), 30);
     }
     bench.frames(60);
-    let frames: Vec<_> = bench
-        .lines_with("status")
-        .iter()
-        .map(|line| line.split(':').next().expect("a frame").to_owned())
-        .collect();
+    let frames = bench.frames_with("status");
     let distinct: std::collections::BTreeSet<_> = frames.iter().collect();
     assert_eq!((frames.len(), distinct.len()), (3, 3), "{frames:?}");
 }
@@ -221,14 +216,11 @@ fn single_user_has_the_throughput_of_the_closed_form() {
             let mut bench = Bench::new(TddConfig { grant, ..tdd() }, rlc(), 1, 1);
             (0..400).for_each(|id| bench.sends(0, 0, Uplink, id, 1064));
             bench.frames(20_000);
-            let gets: Vec<u64> = bench
-                .lines_with("gets")
-                .iter()
-                .map(|line| line.split(':').next().expect("a frame").parse().expect("a number"))
-                .collect();
+            let granted_in = bench.frames_with("gets");
+            // Each SDU has one more octet, for its length indicator. A PDU has 40 octets.
             let pdus = (1065 * sdus).div_ceil(40);
             let cycle = pdus.div_ceil(blocks) + 4;
-            assert!(gets.windows(2).all(|pair| pair[1] - pair[0] == cycle), "N = {sdus}, n = {blocks}");
+            assert!(granted_in.windows(2).all(|pair| pair[1] - pair[0] == cycle), "N = {sdus}, n = {blocks}");
             assert!(sdus * 1024 * 100 <= cycle * 4000 * blocks, "never above 4,000 n octet/s");
             assert_eq!(bench.delivered[Uplink.index()].len(), 400);
         }
@@ -246,7 +238,7 @@ fn failed_rlc_entity_releases_its_capacity() {
         radio: Some(radio),
         ..tdd()
     };
-    let mut beyond_repair = 0;
+    let mut unrecoverable = 0;
     for seed in 0..40 {
         // A window that does not move leads to a RESET. With a MaxRST of 1 the first one is already
         // an unrecoverable error.
@@ -256,9 +248,10 @@ fn failed_rlc_entity_releases_its_capacity() {
             bench.sends(3 + 10 * id, ue, Direction::Downlink, id, 1340);
         }
         bench.frames(20_000);
-        let is_dead = |(_, event): &(Time, TraceEvent)| matches!(event, TraceEvent::RlcUnrecoverable { .. });
-        beyond_repair += bench.trace.iter().filter(|told| is_dead(told)).count();
+        let errors =
+            bench.trace.iter().filter(|(_, event)| matches!(event, TraceEvent::RlcUnrecoverable { .. }));
+        unrecoverable += errors.count();
         assert_eq!(bench.held(), 0, "seed {seed}");
     }
-    assert!(beyond_repair > 0, "the radio is too good for this test");
+    assert!(unrecoverable > 0, "the radio is too good for this test");
 }

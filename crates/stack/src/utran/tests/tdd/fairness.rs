@@ -8,8 +8,8 @@ const FRAMES: u64 = 2_000;
 /// SDUs of each user, of 1,000 octets or 26 PDUs.
 const SDUS: u64 = 200;
 
-/// Blocks sent by each of 16 UEs that always have SDUs to send, in a cell with more requests than capacity. A grant ends after
-/// one SDU, so that a run has hundreds of grants.
+/// Blocks sent by each of 16 UEs that always have SDUs to send, in a cell with more requests than
+/// capacity. A grant ends after one SDU, so that a run has hundreds of grants.
 fn granted(seed: u64) -> [f64; USERS as usize] {
     let layout = LayoutKind::HighChipRate.layout();
     let pattern = Some(layout.pattern("RUUUDDDDDDDDDDC").expect("it fits"));
@@ -25,7 +25,8 @@ fn granted(seed: u64) -> [f64; USERS as usize] {
             blocks[ue.index()] += f64::from(*sent);
         }
     }
-    assert!(blocks.iter().all(|&of| of < 25.0 * SDUS as f64), "SDUs are left at the end");
+    // All SDUs of a UE would take more than 25 blocks each.
+    assert!(blocks.iter().all(|&sent| sent < 25.0 * SDUS as f64), "SDUs are left at the end");
     blocks
 }
 
@@ -37,9 +38,10 @@ fn sixteen_equal_uploads_get_equal_capacity_on_average() {
     let means: Vec<f64> =
         (0..usize::from(USERS)).map(|ue| runs.iter().map(|run| run[ue]).sum::<f64>() / n).collect();
     let mean = means.iter().sum::<f64>() / f64::from(USERS);
-    let squares = runs.iter().flat_map(|run| run.iter().zip(&means)).map(|(of, mean)| (of - mean).powi(2));
+    let squares =
+        runs.iter().flat_map(|run| run.iter().zip(&means)).map(|(blocks, mean)| (blocks - mean).powi(2));
     let variance = squares.sum::<f64>() / (f64::from(USERS) * (n - 1.0));
-    let spread = means.iter().map(|of| (of - mean).powi(2)).sum::<f64>() * n / variance;
+    let spread = means.iter().map(|user_mean| (user_mean - mean).powi(2)).sum::<f64>() * n / variance;
     // 15 times the 0.1 % quantile of F with 15 and 176 degrees of freedom.
     assert!(spread < 41.6, "{spread:.0}: {means:.0?}");
 }

@@ -212,6 +212,15 @@ impl Bench {
         self.trace.iter().filter_map(line_of).collect()
     }
 
+    /// The frames of the lines of the story in which `word` occurs.
+    fn frames_with(&self, word: &str) -> Vec<u64> {
+        let frame_of = |line: &String| {
+            let (frame, _) = line.split_once(": ").expect("a line begins with its frame");
+            frame.parse().expect("a number")
+        };
+        self.lines_with(word).iter().map(frame_of).collect()
+    }
+
     /// The part of the story in which `word` occurs.
     fn lines_with(&self, word: &str) -> Vec<String> {
         self.story().into_iter().filter(|line| line.contains(word)).collect()

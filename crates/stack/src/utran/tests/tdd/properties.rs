@@ -156,37 +156,41 @@ proptest! {
         }
         bench.frames(frame + FRAMES);
         prop_assert_eq!(bench.held(), 0, "nothing is held when users stop");
-        let others = |ue: UeId, of: Direction, until: Time| {
-            sdus.iter().filter(|&&(whose, direction, at)| (whose, direction) != (ue, of) && at <= until).count() as u64
+        // SDUs up to `until` that are not of this user and direction.
+        let others = |ue: UeId, direction: Direction, until: Time| {
+            let is_other = |&&(sdu_ue, sdu_direction, at): &&(UeId, Direction, Time)| {
+                (sdu_ue, sdu_direction) != (ue, direction) && at <= until
+            };
+            sdus.iter().filter(is_other).count() as u64
         };
-        let ahead = |ue: UeId, of: Direction, since: Time, until: Time| match order {
+        let ahead = |ue: UeId, direction: Direction, since: Time, until: Time| match order {
             // No order applies to a user that backs off: it gets capacity when no other user holds
             // or waits for this capacity.
-            _ if of == Direction::Uplink && refused == Refused::BackOff => others(ue, of, until),
+            _ if direction == Direction::Uplink && refused == Refused::BackOff => others(ue, direction, until),
             GrantOrder::FirstCome | GrantOrder::RoundRobin => 0,
-            GrantOrder::OldestFirst => others(ue, of, since),
-            GrantOrder::LargestBacklog => others(ue, of, until),
+            GrantOrder::OldestFirst => others(ue, direction, since),
+            GrantOrder::LargestBacklog => others(ue, direction, until),
         };
         let wait = longest_wait(&bench.trace, ahead);
         prop_assert!(wait <= FRAME * LONGEST_WAIT, "somebody waited {}", wait);
-        let given_up = |ue: UeId, of: Direction, id: u64| bench.trace.iter().any(|(_, event)| matches!(
-            event, TraceEvent::SduDiscarded { ue: whose, direction, sdu, .. }
-                if (*whose, *direction, sdu.0) == (ue, of, id)
+        let is_discarded = |of_ue: UeId, of_direction: Direction, id: u64| bench.trace.iter().any(|(_, event)| matches!(
+            *event, TraceEvent::SduDiscarded { ue, direction, sdu, .. }
+                if (ue, direction, sdu) == (of_ue, of_direction, PacketId(id))
         ));
         // After MaxRST resets RLC reports an unrecoverable error and sends nothing more.
-        let is_dead = |ue: UeId, of: Direction| bench.trace.iter().any(|(_, event)| {
-            *event == TraceEvent::RlcUnrecoverable { ue, direction: of }
+        let has_failed = |ue: UeId, direction: Direction| bench.trace.iter().any(|(_, event)| {
+            *event == TraceEvent::RlcUnrecoverable { ue, direction }
         });
         for direction in Direction::BOTH {
             for ue in (0..12).map(UeId) {
                 let of_ue = |list: &[(UeId, u64)]| -> Vec<u64> {
-                    list.iter().filter(|(whose, _)| *whose == ue).map(|(_, id)| *id).collect()
+                    list.iter().filter(|(receiver, _)| *receiver == ue).map(|(_, id)| *id).collect()
                 };
                 let arrived = of_ue(&bench.delivered[direction.index()]);
                 prop_assert!(arrived.windows(2).all(|pair| pair[0] < pair[1]), "in order, none twice");
                 for id in of_ue(&sent[direction.index()]) {
-                    let is_settled = arrived.contains(&id) || given_up(ue, direction, id);
-                    prop_assert!(is_settled || is_dead(ue, direction), "packet {} is lost", id);
+                    let is_settled = arrived.contains(&id) || is_discarded(ue, direction, id);
+                    prop_assert!(is_settled || has_failed(ue, direction), "packet {} is lost", id);
                 }
             }
         }

@@ -224,7 +224,7 @@ fn busy_channel_carries_the_expected_share_of_new_pdus() {
             pair.delivered[0].clear();
         }
         assert_eq!(new + retransmitted, TTIS * 12, "the channel is never idle");
-        // Each lost PDU is retransmitted in the place of a new one.
+        // Each lost PDU is retransmitted, and the channel carries a new PDU less for it.
         let distribution = Distribution::of_event(1.0 - p);
         distribution.assert_near(
             new as f64 / (new + retransmitted) as f64,

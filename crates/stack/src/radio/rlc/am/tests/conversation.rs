@@ -77,6 +77,7 @@ fn the_window_closes_and_an_acknowledgment_opens_it() {
 
 #[test]
 fn sequence_numbers_wrap() {
+    // After 4,100 PDUs the next sequence number is 4,100 mod 4,096 = 4.
     let mut entity = TestEntity::new(config());
     for n in 0..5 {
         entity.submits(n, 40_000).unwrap();
@@ -105,7 +106,7 @@ fn eurane_drops_a_status_about_pdus_that_were_never_sent() {
 #[test]
 fn poll_is_answered_with_the_missing_pdus() {
     let mut entity = TestEntity::new(config());
-    entity.at(10).receives(&data(0, 6, true, &[(1, 0, 1), (2, 2, 6)]), &[3, 4]);
+    entity.at(10).receives(&data_with_poll(0, 6, &[(1, 0, 1), (2, 2, 6)]), &[3, 4]);
     assert_eq!(entity.delivers(), [1]);
     let report = entity.at(20).sends_set(1);
     assert_eq!(describe(&report.pdus[0]), "STATUS ack 7");
@@ -116,12 +117,12 @@ fn poll_is_answered_with_the_missing_pdus() {
 #[test]
 fn a_new_gap_is_reported_once() {
     let mut entity = TestEntity::new(config());
-    entity.at(10).receives(&data(0, 2, false, &[]), &[]);
+    entity.at(10).receives(&data(0, 2, &[]), &[]);
     assert!(entity.at(11).sends(1).is_empty());
-    entity.at(20).receives(&data(4, 4, false, &[]), &[]);
+    entity.at(20).receives(&data(4, 4, &[]), &[]);
     assert_eq!(missing(&entity.at(21).sends_set(1)), [3]);
-    // The gap remains, but is no longer new.
-    entity.at(30).receives(&data(5, 5, false, &[]), &[]);
+    // PDU 3 is still missing, but its gap was reported before.
+    entity.at(30).receives(&data(5, 5, &[]), &[]);
     assert!(entity.at(31).sends(1).is_empty());
 }
 
@@ -129,9 +130,9 @@ fn a_new_gap_is_reported_once() {
 fn eurane_reports_with_every_pdu_while_one_is_missing() {
     let config = RlcConfig { missing_pdu_indication: MissingPduIndication::EveryPdu, ..config() };
     let mut entity = TestEntity::new(config);
-    entity.at(10).receives(&data(0, 4, false, &[]), &[3]);
+    entity.at(10).receives(&data(0, 4, &[]), &[3]);
     assert_eq!(entity.at(11).sends(1), ["STATUS ack 5"]);
-    entity.at(20).receives(&data(5, 5, false, &[]), &[]);
+    entity.at(20).receives(&data(5, 5, &[]), &[]);
     assert_eq!(entity.at(21).sends(1), ["STATUS ack 6"]);
 }
 
@@ -139,9 +140,9 @@ fn eurane_reports_with_every_pdu_while_one_is_missing() {
 fn timer_status_prohibit_delays_a_triggered_report() {
     let prohibit = Some(Duration::from_millis(100));
     let mut entity = TestEntity::new(RlcConfig { timer_status_prohibit: prohibit, ..config() });
-    entity.at(10).receives(&data(0, 2, true, &[]), &[1]);
+    entity.at(10).receives(&data_with_poll(0, 2, &[]), &[1]);
     assert_eq!(entity.at(20).sends(1), ["STATUS ack 3"]);
-    entity.at(30).receives(&data(3, 4, true, &[]), &[]);
+    entity.at(30).receives(&data_with_poll(3, 4, &[]), &[]);
     assert!(entity.at(119).sends(1).is_empty());
     assert_eq!(entity.am.poll_timeout(), Some(ms(120)));
     assert_eq!(entity.at(120).sends(1), ["STATUS ack 5"]);
@@ -151,13 +152,13 @@ fn timer_status_prohibit_delays_a_triggered_report() {
 #[test]
 fn eurane_forgets_a_gap_while_reports_are_prohibited_but_not_a_poll() {
     let mut entity = TestEntity::new(RlcConfig { piggyback_wait: Duration::ZERO, ..eurane() });
-    entity.at(0).receives(&data(0, 0, true, &[]), &[]);
+    entity.at(0).receives(&data_with_poll(0, 0, &[]), &[]);
     assert_eq!(entity.at(0).sends(1), ["STATUS ack 1"]);
-    entity.at(50).receives(&data(2, 2, false, &[]), &[]);
+    entity.at(50).receives(&data(2, 2, &[]), &[]);
     assert!(entity.at(200).sends(1).is_empty());
-    entity.at(210).receives(&data(3, 3, true, &[]), &[]);
+    entity.at(210).receives(&data_with_poll(3, 3, &[]), &[]);
     assert_eq!(entity.at(210).sends(1), ["STATUS ack 4"]);
-    entity.at(220).receives(&data(4, 4, true, &[]), &[]);
+    entity.at(220).receives(&data_with_poll(4, 4, &[]), &[]);
     assert!(entity.at(359).sends(1).is_empty());
     assert_eq!(entity.at(360).sends(1), ["STATUS ack 5"]);
 }
@@ -165,23 +166,23 @@ fn eurane_forgets_a_gap_while_reports_are_prohibited_but_not_a_poll() {
 #[test]
 fn eurane_prepares_a_report_that_no_data_carried_and_sends_it_in_the_next_tti() {
     let mut entity = TestEntity::new(eurane());
-    entity.at(0).receives(&data(0, 1, true, &[]), &[]);
+    entity.at(0).receives(&data_with_poll(0, 1, &[]), &[]);
     assert!(entity.at(9).sends(1).is_empty());
     // The report is prepared at 10 ms. It does not include the PDU that arrives at 15 ms, before the
     // report is sent.
-    entity.at(15).receives(&data(2, 2, false, &[]), &[]);
+    entity.at(15).receives(&data(2, 2, &[]), &[]);
     assert_eq!(entity.at(20).sends(1), ["STATUS ack 2"]);
 }
 
 #[test]
 fn data_at_the_last_instant_of_the_wait_carry_the_report() {
     let mut entity = TestEntity::new(eurane());
-    entity.at(0).receives(&data(0, 1, true, &[]), &[]);
+    entity.at(0).receives(&data_with_poll(0, 1, &[]), &[]);
     entity.at(5).submits(1, 20).unwrap();
     assert_eq!(entity.at(10).sends(1), ["0 P +STATUS"]);
     // After the wait of 10 ms the report is prepared and sent in a PDU of its own, before the data.
     let mut entity = TestEntity::new(eurane());
-    entity.at(0).receives(&data(0, 1, true, &[]), &[]);
+    entity.at(0).receives(&data_with_poll(0, 1, &[]), &[]);
     entity.at(5).submits(1, 20).unwrap();
     assert_eq!(entity.at(11).sends(1), ["STATUS ack 2"]);
 }
@@ -189,8 +190,8 @@ fn data_at_the_last_instant_of_the_wait_carry_the_report() {
 #[test]
 fn a_duplicate_is_dropped_but_its_poll_is_answered() {
     let mut entity = TestEntity::new(config());
-    entity.at(10).receives(&data(0, 0, false, &[(1, 0, 0)]), &[]);
-    entity.at(20).receives(&data(0, 0, true, &[(1, 0, 0)]), &[]);
+    entity.at(10).receives(&data(0, 0, &[(1, 0, 0)]), &[]);
+    entity.at(20).receives(&data_with_poll(0, 0, &[(1, 0, 0)]), &[]);
     assert_eq!(entity.delivers(), [1]);
     assert_eq!(entity.at(30).sends(1), ["STATUS ack 1"]);
 }
@@ -199,9 +200,9 @@ fn a_duplicate_is_dropped_but_its_poll_is_answered() {
 fn sdus_are_delivered_in_sequence() {
     let mut entity = TestEntity::new(config());
     let sdus = [(1, 0, 0), (2, 1, 1), (3, 2, 2)];
-    entity.at(10).receives(&data(0, 2, false, &sdus), &[0]);
+    entity.at(10).receives(&data(0, 2, &sdus), &[0]);
     assert!(entity.delivers().is_empty());
-    entity.at(50).receives(&data(0, 0, false, &sdus[..1]), &[]);
+    entity.at(50).receives(&data(0, 0, &sdus[..1]), &[]);
     assert_eq!(entity.delivers(), [1, 2, 3]);
 }
 
@@ -212,7 +213,7 @@ fn oversized_report_lists_the_oldest_pdus_first() {
     // third.
     let lost: Vec<u32> = (0..100).step_by(2).collect();
     for set in 0..6 {
-        entity.at(set * 10).receives(&data(set * 100, set * 100 + 99, false, &[]), &lost);
+        entity.at(set * 10).receives(&data(set * 100, set * 100 + 99, &[]), &lost);
     }
     let report = entity.at(100).sends_set(1);
     let Pdu::Status(status) = report.pdus[0] else { panic!("{report:?}") };
@@ -229,7 +230,7 @@ fn a_full_buffer_refuses_the_sdu() {
     assert_eq!(entity.submits(0, 600), Ok(()));
     assert_eq!(entity.submits(1, 401), Err(BufferFull));
     assert_eq!(entity.submits(2, 400), Ok(()));
-    // Unacknowledged data still count against the buffer.
+    // Sent data that is not acknowledged still occupies the buffer.
     entity.at(10).sends(100);
     assert_eq!(entity.submits(3, 1), Err(BufferFull));
     entity.at(90).receives_status(26, &[]);
@@ -242,13 +243,13 @@ fn out_of_sequence_delivery_needs_the_end_of_the_previous_sdu() {
     // SDU 0: PDUs 0, 1; SDU 1: 2, 3; SDU 2: 3, 4.
     let sdus = [(0, 0, 1), (1, 2, 3), (2, 3, 4)];
     let mut entity = TestEntity::new(config.clone());
-    entity.at(10).receives(&data(0, 4, false, &sdus), &[0]);
+    entity.at(10).receives(&data(0, 4, &sdus), &[0]);
     assert_eq!(entity.delivers(), [1, 2]);
     // Without PDU 1 the receiver cannot know that an SDU begins with the first octet of PDU 2.
     let mut entity = TestEntity::new(config);
-    entity.at(10).receives(&data(0, 4, false, &sdus), &[1]);
+    entity.at(10).receives(&data(0, 4, &sdus), &[1]);
     assert_eq!(entity.delivers(), [2]);
-    entity.at(80).receives(&data(1, 1, false, &sdus[..1]), &[]);
+    entity.at(80).receives(&data(1, 1, &sdus[..1]), &[]);
     assert_eq!(entity.delivers(), [0, 1]);
 }
 
@@ -256,8 +257,8 @@ fn out_of_sequence_delivery_needs_the_end_of_the_previous_sdu() {
 fn timer_status_periodic_starts_with_the_first_received_pdu() {
     let mut entity =
         TestEntity::new(RlcConfig { timer_status_periodic: Some(Duration::from_millis(100)), ..config() });
-    entity.at(10).receives(&data(0, 1, false, &[]), &[0, 1]);
+    entity.at(10).receives(&data(0, 1, &[]), &[0, 1]);
     assert_eq!(entity.am.poll_timeout(), None);
-    entity.at(20).receives(&data(0, 1, false, &[]), &[0]);
+    entity.at(20).receives(&data(0, 1, &[]), &[0]);
     assert_eq!(entity.am.poll_timeout(), Some(ms(120)));
 }

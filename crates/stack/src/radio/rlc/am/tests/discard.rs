@@ -54,8 +54,8 @@ fn partly_sent_sdu_is_discarded_completely() {
     assert_eq!(entity.at(10).sends(4), ["0-3"]);
     entity.at(80).receives_status(4, &[1]);
     assert_eq!(entity.discarded(), [0]);
-    // 840 octets are unsent. They would fill 21 further PDUs. The receiver does not wait for the
-    // numbers of these PDUs.
+    // Four PDUs of 40 octets were sent, so 840 octets are unsent. They would fill 21 further PDUs, 4
+    // to 24. The window moves beyond them, and the next SDU begins in PDU 25.
     assert_eq!(entity.at(90).sends(4), ["STATUS MRW 25", "25 P"]);
     assert_eq!(entity.am.buffer_occupancy(), Bytes(39));
 }
@@ -81,15 +81,16 @@ fn mrw_above_the_window_has_length_zero() {
     assert_eq!(set.pdus.iter().map(describe).collect::<Vec<_>>(), ["STATUS MRW 25"]);
     assert_eq!(mrw_of(&set), Mrw { sn: Sn::of(25), n_length: 0, beyond_window: true });
     let mut peer = TestEntity::new(RlcConfig { rx_window: Some(8), ..config() });
-    peer.at(80).receives(&data(0, 7, false, &[]), &[3]);
+    peer.at(80).receives(&data(0, 7, &[]), &[3]);
     peer.at(100).receives(&set, &[]);
     let answer = peer.at(110).sends_set(1);
     assert_eq!(describe(&answer.pdus[0]), "STATUS MRW ACK 25 ack 25");
     entity.at(180).receives(&answer, &[]);
     assert_eq!(entity.at(190).sends(12), ["25 P"]);
-    // Without LENGTH = 0 this would look like an old MRW.
+    // An MRW for PDU 25 without LENGTH = 0 has no effect: the receiver takes 25 for a number below
+    // its window.
     let mut peer = TestEntity::new(RlcConfig { rx_window: Some(8), ..config() });
-    peer.at(80).receives(&data(0, 7, false, &[]), &[3]);
+    peer.at(80).receives(&data(0, 7, &[]), &[3]);
     peer.at(100).receives(&mrw(25), &[]);
     assert_eq!(describe(&peer.at(110).sends_set(1).pdus[0]), "STATUS MRW ACK 3 ack 8");
 }
@@ -113,8 +114,8 @@ fn an_mrw_that_names_several_sdus_may_end_above_the_window() {
     assert_eq!(entity.at(10).sends(12), ["0-7"]);
     entity.at(80).receives_status(8, &[0, 4]);
     let set = entity.at(90).sends_set(12);
-    // The first MRW names only SDU 0: its discard started the procedure. The next one names SDU 1,
-    // which would have ended in PDU 26, 19 PDUs after the last sent one.
+    // The first MRW names only SDU 0, because its discard started the procedure. The second MRW
+    // names SDU 1. SDU 1 would have ended in PDU 26, 19 PDUs after the last sent one.
     assert_eq!((mrw_of(&set).sn, set.discarded.len()), (Sn::of(2), 0));
     entity.at(150).receives_control(Pdu::Status(Status {
         mrw_ack: Some(MrwAck { sn: Sn::of(2), n: 0 }),
@@ -122,20 +123,21 @@ fn an_mrw_that_names_several_sdus_may_end_above_the_window() {
     }));
     let set = entity.at(160).sends_set(12);
     assert_eq!(mrw_of(&set), Mrw { sn: Sn::of(27), n_length: 0, beyond_window: true });
-    // One MRW for both SDUs: the first SN_MRW is in the window, and the last one is counted from it.
+    // One MRW for both SDUs: the first SN_MRW (1) is in the window, and SN_MRW_LENGTH (27) is found
+    // from it.
     let mut peer = TestEntity::new(RlcConfig { rx_window: Some(8), ..config() });
-    peer.at(80).receives(&data(1, 7, false, &[]), &[]);
+    peer.at(80).receives(&data(1, 7, &[]), &[]);
     let mut both = mrw(27);
     both.discarded.push(Sn::of(1));
     peer.at(100).receives(&both, &[]);
     assert_eq!(describe(&peer.at(110).sends_set(1).pdus[0]), "STATUS MRW ACK 27 ack 27");
-    // This also holds if the first SN_MRW is already below the window.
+    // The result is the same if the first SN_MRW is already below the window.
     let mut peer = TestEntity::new(RlcConfig { rx_window: Some(8), ..config() });
-    peer.at(80).receives(&data(0, 3, false, &[]), &[]).receives(&data(5, 7, false, &[]), &[]);
+    peer.at(80).receives(&data(0, 3, &[]), &[]).receives(&data(5, 7, &[]), &[]);
     peer.at(100).receives(&both, &[]);
     assert_eq!(describe(&peer.at(110).sends_set(1).pdus[0]), "STATUS MRW ACK 27 ack 27");
     // When the window has passed the last SN_MRW, the MRW has no further effect.
-    peer.at(200).receives(&data(27, 30, false, &[]), &[]).receives(&both, &[]);
+    peer.at(200).receives(&data(27, 30, &[]), &[]).receives(&both, &[]);
     assert_eq!(describe(&peer.at(210).sends_set(1).pdus[0]), "STATUS MRW ACK 31");
 }
 
@@ -144,7 +146,7 @@ fn a_pdu_with_the_start_of_the_next_sdu_is_kept() {
     let mut entity = TestEntity::new(RlcConfig { max_dat: Some(1), ..config() });
     entity.submits(0, 60).unwrap();
     entity.submits(1, 60).unwrap();
-    // PDU 1 holds the end of the first and the start of the second.
+    // PDU 1 holds the end of SDU 0 and the start of SDU 1.
     assert_eq!(entity.at(10).sends(10), ["0-3 P"]);
     entity.at(80).receives_status(4, &[0]);
     assert_eq!(entity.discarded(), [0]);
@@ -178,18 +180,17 @@ fn started_sdu_continues_when_unsent_sdus_are_lost() {
     for (id, octets) in [(1, 80), (2, 80), (3, 80)] {
         entity.submits(id, octets).unwrap();
     }
-    // SDU 1 has 80 octets and fills two PDUs. The third PDU must indicate its end.
-    let first = entity.sends_set(2);
-    assert!(first.pdus.iter().all(|pdu| !describe(pdu).contains('P')), "SDUs are still waiting: {first:?}");
+    // SDU 1 has 80 octets and fills two PDUs exactly. The third PDU must indicate its end.
+    let two_pdus = entity.sends_set(2);
+    assert!(
+        two_pdus.pdus.iter().all(|pdu| !describe(pdu).contains('P')),
+        "SDUs are still waiting: {two_pdus:?}"
+    );
     entity.am.lose_unsent(&mut Context::new(entity.now, &mut entity.trace));
-    let lost = entity.trace.iter().filter_map(|(_, event)| match event {
-        TraceEvent::SduDiscarded { sdu, .. } => Some(sdu.0),
-        _ => None,
-    });
-    assert_eq!(lost.collect::<Vec<_>>(), [2, 3]);
-    // The end of the started SDU polls, as the last PDU in the buffer.
-    let rest = entity.sends(4);
-    assert!(rest.last().is_some_and(|last| last.contains('P')), "{rest:?}");
+    assert_eq!(entity.discarded(), [2, 3]);
+    // The PDU that indicates the end of SDU 1 polls, because it is the last PDU in the buffer.
+    let remaining = entity.sends(4);
+    assert!(remaining.last().is_some_and(|last| last.contains('P')), "{remaining:?}");
     assert!(entity.am.backlog().pdus == 0);
 }
 
@@ -214,7 +215,7 @@ fn moved_window_delivers_complete_sdus_and_drops_the_rest() {
     ] {
         let mut entity = TestEntity::new(RlcConfig { mrw_acknowledgment, ..config() });
         let sdus = [(1, 0, 1), (2, 2, 3), (3, 4, 5)];
-        entity.at(10).receives(&data(0, 5, false, &sdus), &[0]);
+        entity.at(10).receives(&data(0, 5, &sdus), &[0]);
         assert!(entity.delivers().is_empty());
         entity.at(20).receives(&mrw(2), &[]);
         assert_eq!(entity.delivers(), [2, 3]);
@@ -225,19 +226,19 @@ fn moved_window_delivers_complete_sdus_and_drops_the_rest() {
 #[test]
 fn discarded_sdu_that_ends_in_the_new_window_is_not_delivered() {
     let mut entity = TestEntity::new(config());
-    entity.at(10).receives(&data(2, 3, false, &[(2, 3, 3)]), &[]);
+    entity.at(10).receives(&data(2, 3, &[(2, 3, 3)]), &[]);
     entity.at(20).receives(&mrw(2), &[]);
     assert_eq!(entity.delivers(), [2]);
     let mut entity = TestEntity::new(config());
     entity.at(20).receives(&mrw(2), &[]);
-    entity.at(30).receives(&data(2, 3, false, &[(1, 0, 2), (2, 3, 3)]), &[]);
+    entity.at(30).receives(&data(2, 3, &[(1, 0, 2), (2, 3, 3)]), &[]);
     assert_eq!(entity.delivers(), [2]);
 }
 
 #[test]
 fn old_mrw_has_no_effect_and_is_answered() {
     let mut entity = TestEntity::new(config());
-    entity.at(10).receives(&data(0, 5, false, &[]), &[]);
+    entity.at(10).receives(&data(0, 5, &[]), &[]);
     entity.at(20).receives(&mrw(2), &[]);
     assert_eq!(entity.at(30).sends(1), ["STATUS MRW ACK 6"]);
 }

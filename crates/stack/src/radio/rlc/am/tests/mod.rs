@@ -175,8 +175,19 @@ fn describe(pdu: &Pdu) -> String {
     }
 }
 
-/// Data PDUs `first` to `last`. `ends`: the SDUs that end in them (id, first PDU, PDU with the end).
-fn data(first: u64, last: u64, poll: bool, ends: &[(u64, u64, u64)]) -> BlockSet {
+/// Data PDUs `first` to `last` without a poll. `ends`: the SDUs that end in them, each with its id,
+/// its first PDU and the PDU with its end.
+fn data(first: u64, last: u64, ends: &[(u64, u64, u64)]) -> BlockSet {
+    data_run(first, last, false, ends)
+}
+
+/// Like [`data`]. The last PDU polls.
+fn data_with_poll(first: u64, last: u64, ends: &[(u64, u64, u64)]) -> BlockSet {
+    data_run(first, last, true, ends)
+}
+
+/// Like [`data`]. The last PDU polls if `poll`.
+fn data_run(first: u64, last: u64, poll: bool, ends: &[(u64, u64, u64)]) -> BlockSet {
     let mut set = BlockSet::default();
     for &(id, first_pdu, end_pdu) in ends {
         let sdu = Sdu::new(packet(id, 40), Time::ZERO);

@@ -21,12 +21,19 @@ impl Impairment {
     pub const GOOD: Impairment = Impairment { lost: 0, extra_delay_ttis: 0, is_duplicated: false };
 }
 
+/// A block set in a pipe.
+#[derive(Clone)]
+struct InFlight {
+    arrives_ms: u64,
+    set: BlockSet,
+    lost: Lost,
+}
+
 /// Entities of an RNC (end 0) and a UE (end 1), and the pipes between them. Arrays are indexed by
 /// the sending end.
 pub(super) struct Pair {
     pub ends: [TestEntity; 2],
-    /// Block sets in flight, with arrival in ms and lost blocks.
-    pipe: [Vec<(u64, BlockSet, Lost)>; 2],
+    pipe: [Vec<InFlight>; 2],
     /// Blocks per TTI.
     blocks: [u32; 2],
     /// Ids of the SDUs delivered at the other end.
@@ -54,8 +61,8 @@ impl Pair {
     pub fn step(&mut self, impairments: [Impairment; 2]) {
         let now = self.tti * TTI;
         for from in 0..2 {
-            let arrived = self.pipe[from].partition_point(|&(at, ..)| at <= now);
-            for (_, set, lost) in self.pipe[from].drain(..arrived).collect::<Vec<_>>() {
+            let arrived = self.pipe[from].partition_point(|in_flight| in_flight.arrives_ms <= now);
+            for InFlight { set, lost, .. } in self.pipe[from].drain(..arrived).collect::<Vec<_>>() {
                 let end = &mut self.ends[1 - from];
                 end.now = ms(now);
                 end.am.handle_blocks(&mut Context::new(end.now, &mut end.trace), &set, lost);
@@ -67,11 +74,11 @@ impl Pair {
             self.ends[from].now = ms(now);
             let set = self.ends[from].sends_set(self.blocks[from]);
             if set.blocks > 0 {
-                let earliest = self.pipe[from].last().map_or(0, |&(at, ..)| at);
-                let at = (now + DELAY + impairment.extra_delay_ttis * TTI).max(earliest);
+                let earliest = self.pipe[from].last().map_or(0, |previous| previous.arrives_ms);
+                let arrives_ms = (now + DELAY + impairment.extra_delay_ttis * TTI).max(earliest);
                 let lost = Lost(impairment.lost & Lost::all(set.blocks).0);
                 let copies = 1 + usize::from(impairment.is_duplicated);
-                self.pipe[from].extend(std::iter::repeat_n((at, set, lost), copies));
+                self.pipe[from].extend(std::iter::repeat_n(InFlight { arrives_ms, set, lost }, copies));
             }
             self.check_timers(from);
         }
@@ -97,11 +104,11 @@ impl Pair {
             self.step([Impairment::GOOD; 2]);
         }
         self.ends[end].am.resume();
-        let new = |(_, event): &(Time, TraceEvent)| match *event {
+        let new_pdus = |(_, event): &(Time, TraceEvent)| match *event {
             TraceEvent::PdusSent { retransmission: false, count, .. } => count,
             _ => 0,
         };
-        let sent: u32 = self.ends[end].trace[events_before..].iter().map(new).sum();
+        let sent: u32 = self.ends[end].trace[events_before..].iter().map(new_pdus).sum();
         assert!(sent <= n, "{sent} new PDUs, {n} were allowed");
     }
 
@@ -129,23 +136,23 @@ impl Pair {
     /// reports may continue.
     fn is_quiet(&self) -> bool {
         let now = ms(self.tti * TTI);
-        let periodic = self.ends[0].am.config.timer_status_periodic.is_some();
-        let rests = |end: &TestEntity| {
+        let has_periodic_reports = self.ends[0].am.config.timer_status_periodic.is_some();
+        let is_idle = |end: &TestEntity| {
             let sender = &end.am.sender;
             end.am.buffer_occupancy() == Bytes(0)
                 && sender.vt_a == sender.vt_s
                 && !sender.has_work(now)
                 && !end.am.reset.is_blocking()
-                && (periodic || (!end.am.has_work(now) && end.am.poll_timeout().is_none()))
+                && (has_periodic_reports || (!end.am.has_work(now) && end.am.poll_timeout().is_none()))
         };
-        self.ends.iter().all(rests) && (periodic || self.pipe.iter().all(Vec::is_empty))
+        self.ends.iter().all(is_idle) && (has_periodic_reports || self.pipe.iter().all(Vec::is_empty))
     }
 
     /// Runs with ideal pipes until both ends are quiet, for at most 6000 TTIs (60 s).
     pub fn settle(&mut self) {
-        let from = self.tti;
+        let first_tti = self.tti;
         while !self.is_quiet() {
-            assert!(self.tti - from < 6_000, "the pair does not become quiet");
+            assert!(self.tti - first_tti < 6_000, "the pair does not become quiet");
             self.step([Impairment::GOOD; 2]);
         }
     }

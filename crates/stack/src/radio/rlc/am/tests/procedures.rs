@@ -30,14 +30,14 @@ fn mrw_ends_only_with_the_matching_acknowledgment() {
 
 #[test]
 fn mrw_ends_with_an_acknowledgment_above_it() {
-    for (sn, n) in [(2, 0), (3, 0)] {
+    for acknowledged_sn in [2, 3] {
         let mut entity = TestEntity::new(with_one_transmission());
         entity.submits(0, 60).unwrap();
         entity.submits(1, 60).unwrap();
         entity.at(10).sends(10);
         entity.at(80).receives_status(4, &[0]);
         entity.at(90).sends(10);
-        entity.at(150).receives_control(mrw_ack(sn, n));
+        entity.at(150).receives_control(mrw_ack(acknowledged_sn, 0));
         assert!(entity.at(590).sends(10).is_empty());
     }
 }
@@ -152,17 +152,17 @@ fn erroneous_sn_leads_to_reset_and_loss_of_sent_sdus() {
 #[test]
 fn a_repeated_reset_is_only_answered() {
     let mut entity = TestEntity::new(config());
-    entity.at(10).receives(&data(0, 0, false, &[(1, 0, 0)]), &[]);
+    entity.at(10).receives(&data(0, 0, &[(1, 0, 0)]), &[]);
     assert_eq!(entity.delivers(), [1]);
     entity.at(20).receives_control(Pdu::Reset(false));
     assert_eq!(entity.at(30).sends(2), ["RESET ACK 0"]);
-    entity.at(40).receives(&data(0, 0, false, &[(2, 0, 0)]), &[]);
+    entity.at(40).receives(&data(0, 0, &[(2, 0, 0)]), &[]);
     assert_eq!(entity.delivers(), [2]);
     // The answer was lost, and the peer repeats the RESET. The entity is not reset again: otherwise
     // PDU 0 would be new and SDU 2 would be delivered again.
     entity.at(50).receives_control(Pdu::Reset(false));
     assert_eq!(entity.at(60).sends(2), ["RESET ACK 0"]);
-    entity.at(70).receives(&data(0, 0, false, &[(2, 0, 0)]), &[]);
+    entity.at(70).receives(&data(0, 0, &[(2, 0, 0)]), &[]);
     assert!(entity.delivers().is_empty());
 }
 
@@ -196,14 +196,14 @@ fn with_no_discard_max_dat_leads_to_reset() {
 fn window_sufi_lowers_and_raises_the_window_of_the_peer() {
     let mut receiver = TestEntity::new(config());
     receiver.am.grant_window(NonZeroU16::new(3));
-    receiver.at(10).receives(&data(0, 0, true, &[]), &[]);
+    receiver.at(10).receives(&data_with_poll(0, 0, &[]), &[]);
     let lower = receiver.at(20).sends_set(1);
     assert_eq!(describe(&lower.pdus[0]), "STATUS window 3 ack 1");
     let mut entity = TestEntity::new(RlcConfig { window: 8, ..config() });
     entity.submits(0, 1000).unwrap();
     assert_eq!(entity.at(10).sends(5), ["0-4"]);
-    // Five PDUs were outstanding, and one is acknowledged. Four exceed the window of three, so no
-    // new PDU is sent.
+    // Five PDUs were outstanding, and one is acknowledged. The other four exceed the window of
+    // three, so no new PDU is sent.
     entity.at(20).receives(&lower, &[]);
     assert!(entity.at(30).sends(5).is_empty());
     entity.at(40).receives_status(5, &[]);
@@ -224,7 +224,7 @@ fn report(status_format: StatusFormat, highest: u64, missing_pdus: &[u32]) -> (u
         let last = (first + 99).min(highest);
         let in_set = missing_pdus.iter().filter(|&&sn| (first..=last).contains(&u64::from(sn)));
         let lost: Vec<u32> = in_set.map(|sn| sn - first as u32).collect();
-        entity.at(first).receives(&data(first, last, last == highest, &[]), &lost);
+        entity.at(first).receives(&data_run(first, last, last == highest, &[]), &lost);
     }
     let set = entity.at(1_000).sends_set(1);
     let Pdu::Status(status) = set.pdus[0] else { panic!("{set:?}") };
@@ -237,21 +237,23 @@ fn reports_have_the_size_of_their_fields() {
     lost.extend(309..319);
     lost.sort_unstable();
     let missing_sns: Vec<u16> = lost.iter().map(|&sn| sn as u16).collect();
-    // BITMAP from 300 to 349: 7 octets of map. 4 + 20 + 56 + 16 bits.
+    // Bits of a STATUS: 4 (type), the SUFIs with the missing PDUs, and 16 (ACK), in whole octets.
+    // BITMAP from 300 to 349: a head of 20 bits and 7 octets of map, 4 + 20 + 56 + 16 bits.
     assert_eq!(report(StatusFormat::Bitmap, 349, &lost), (12, missing_sns.clone()));
-    // LIST of three runs: 4 + 8 + 48 + 16.
+    // LIST of three runs: a head of 8 bits and 16 bits per run, 4 + 8 + 48 + 16.
     assert_eq!(report(StatusFormat::List, 349, &lost), (10, missing_sns.clone()));
-    // RLIST of eight codewords: 4 + 20 + 32 + 16.
+    // RLIST: a head of 20 bits and eight codewords of 4 bits, 4 + 20 + 32 + 16.
     assert_eq!(report(StatusFormat::Rlist, 349, &lost), (9, missing_sns));
     // No PDU is missing: ACK alone, 4 + 16.
     for format in [StatusFormat::Bitmap, StatusFormat::List, StatusFormat::Rlist] {
         assert_eq!(report(format, 349, &[]), (3, vec![]));
     }
-    // A run of 17 takes two pairs: 4 + 8 + 32 + 16. Sixteen runs take two LISTs: 4 + 16 + 256 + 16.
+    // A run of 17 PDUs takes two runs of LIST: 4 + 8 + 32 + 16. Sixteen runs take two LISTs: 4 + 16
+    // + 256 + 16.
     assert_eq!(report(StatusFormat::List, 50, &(10..27).collect::<Vec<_>>()).0, 8);
     assert_eq!(report(StatusFormat::List, 50, &(1..32).step_by(2).collect::<Vec<_>>()).0, 37);
-    // Sixteen numbers of one codeword after FSN take two RLISTs. The second one begins with its own
-    // FSN: 4 + 40 + 15 * 4 + 16.
+    // Of 17 single missing PDUs the first is in the FSN. Fifteen distances of one codeword fill the
+    // first RLIST, and the last PDU is in the FSN of a second RLIST: 4 + 2 · 20 + 15 · 4 + 16.
     assert_eq!(report(StatusFormat::Rlist, 50, &(1..35).step_by(2).collect::<Vec<_>>()).0, 15);
 }
 
@@ -261,7 +263,7 @@ fn a_long_report_is_split_into_several_pdus() {
         let mut entity = TestEntity::new(RlcConfig { status_format, ..config() });
         let lost: Vec<u32> = (0..100).step_by(2).collect();
         for set in 0..6u64 {
-            entity.at(set * 10).receives(&data(set * 100, set * 100 + 99, set == 5, &[]), &lost);
+            entity.at(set * 10).receives(&data_run(set * 100, set * 100 + 99, set == 5, &[]), &lost);
         }
         let set = entity.at(100).sends_set(40);
         let statuses: Vec<Status> = set
@@ -300,9 +302,9 @@ fn later_parts_of_a_report_do_not_wait() {
     });
     let lost: Vec<u32> = (0..100).step_by(2).collect();
     for set in 0..6u64 {
-        entity.at(50).receives(&data(set * 100, set * 100 + 99, set == 5, &[]), &lost);
+        entity.at(50).receives(&data_run(set * 100, set * 100 + 99, set == 5, &[]), &lost);
     }
-    // At the last instant of the wait the report is not sent, and the entity asks for the next TTI.
+    // At the end of the wait the report is not sent yet, and the entity has work for the next TTI.
     assert!(entity.at(60).sends(40).is_empty() && entity.am.has_work(ms(60)));
     assert_eq!(missing(&entity.at(70).sends_set(40)), (0..600).step_by(2).collect::<Vec<u16>>());
     assert_eq!((entity.am.has_work(ms(70)), entity.am.poll_timeout()), (false, None));
@@ -321,7 +323,7 @@ fn mrw_ack_that_does_not_fit_beside_a_prepared_report_is_sent_in_the_next_status
     // Every second PDU of 600 is missing, so a part of the report fills a PDU.
     let lost: Vec<u32> = (0..100).step_by(2).collect();
     for set in 0..6u64 {
-        entity.at(50).receives(&data(set * 100, set * 100 + 99, set == 5, &[]), &lost);
+        entity.at(50).receives(&data_run(set * 100, set * 100 + 99, set == 5, &[]), &lost);
     }
     // The report is prepared when the wait ends. The MRW arrives after that.
     assert!(entity.at(61).sends(0).is_empty());
@@ -339,12 +341,13 @@ fn a_report_is_piggybacked_on_the_padding_of_a_retransmitted_pdu() {
     entity.submits(0, 90).unwrap();
     assert_eq!(entity.at(10).sends(10), ["0-2 P"]);
     entity.at(80).receives_status(3, &[1, 2]);
-    entity.receives(&data(0, 0, true, &[(9, 0, 0)]), &[]);
-    // 10 octets and a length indicator leave 29 of 40 in PDU 2.
+    entity.receives(&data_with_poll(0, 0, &[(9, 0, 0)]), &[]);
+    // 10 octets and a length indicator leave 29 of the 40 octets of PDU 2 for the report.
     assert_eq!(entity.at(90).sends(10), ["1 R", "2 R P +STATUS"]);
-    // With one block PDU 2 must wait for the next TTI, so the report is sent in its own PDU.
+    // With one block per TTI, PDU 2 must wait for a later TTI, so the report is sent in a PDU of its
+    // own.
     entity.at(150).receives_status(3, &[1, 2]);
-    entity.receives(&data(1, 1, true, &[(10, 1, 1)]), &[]);
+    entity.receives(&data_with_poll(1, 1, &[(10, 1, 1)]), &[]);
     assert_eq!(entity.at(160).sends(1), ["STATUS ack 2"]);
 }
 
@@ -352,18 +355,18 @@ fn a_report_is_piggybacked_on_the_padding_of_a_retransmitted_pdu() {
 fn out_of_sequence_delivery_delivers_complete_sdus_immediately() {
     let mut entity = TestEntity::new(RlcConfig { in_sequence: false, ..config() });
     let sdus = [(1, 0, 1), (2, 2, 3), (3, 3, 5)];
-    entity.at(10).receives(&data(0, 5, false, &sdus), &[0, 4]);
+    entity.at(10).receives(&data(0, 5, &sdus), &[0, 4]);
     assert_eq!(entity.delivers(), [2]);
-    entity.at(50).receives(&data(4, 4, false, &[]), &[]);
+    entity.at(50).receives(&data(4, 4, &[]), &[]);
     assert_eq!(entity.delivers(), [3]);
-    entity.at(60).receives(&data(0, 0, false, &[]), &[]);
+    entity.at(60).receives(&data(0, 0, &[]), &[]);
     assert_eq!(entity.delivers(), [1]);
 }
 
 #[test]
 fn a_pdu_beyond_the_receiving_window_is_dropped_but_its_poll_is_answered() {
     let mut entity = TestEntity::new(RlcConfig { rx_window: Some(4), ..config() });
-    entity.at(10).receives(&data(1, 4, true, &[]), &[]);
+    entity.at(10).receives(&data_with_poll(1, 4, &[]), &[]);
     let report = entity.at(20).sends_set(1);
     assert_eq!((describe(&report.pdus[0]).as_str(), missing(&report)), ("STATUS ack 4", vec![0]));
 }
@@ -374,10 +377,10 @@ fn unexpected_pdus_are_dropped_and_recorded() {
     let of_other_modes =
         |run| BlockSet { pdus: vec![Pdu::Umd(run), Pdu::Tmd(run)], blocks: 4, ..BlockSet::default() };
     entity.at(10).receives(&of_other_modes(DataRun::new(0, 2, (0, 0))), &[1]);
-    entity.at(20).receives(&data(2, 6, false, &[]), &[]);
+    entity.at(20).receives(&data(2, 6, &[]), &[]);
     entity.at(30).receives_status(9, &[]);
     assert_eq!(entity.at(40).sends(1), ["RESET 0"]);
-    entity.at(50).receives(&data(0, 2, false, &[]), &[0]).receives_status(0, &[]);
+    entity.at(50).receives(&data(0, 2, &[]), &[0]).receives_status(0, &[]);
     let drops: Vec<_> = entity
         .trace
         .iter()

@@ -8,15 +8,15 @@ use super::*;
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// An end (0 or 1) submits an SDU of this size in octets.
-    Queue(usize, u32),
+    /// An end (0 or 1) submits an SDU.
+    Queue { end: usize, octets: u32 },
     /// A TTI passes.
     Tti([Impairment; 2]),
     /// The transport channel changes: both ends are suspended for a number of TTIs, and continue
     /// with other blocks per TTI.
-    Switch(u64, [u32; 2]),
-    /// An end is suspended with N: end, N, number of TTIs.
-    Suspend(usize, u32, u64),
+    Switch { ttis: u64, blocks: [u32; 2] },
+    /// An end may send only `n` further new PDUs for a number of TTIs.
+    Suspend { end: usize, n: u32, ttis: u64 },
     /// Both ends are re-established.
     Reestablish,
 }
@@ -32,10 +32,10 @@ fn impairment() -> impl Strategy<Value = Impairment> {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         2 => (0usize..2, prop_oneof![1u32..200, Just(40), Just(39), Just(41), 1u32..2000])
-            .prop_map(|(end, octets)| Step::Queue(end, octets)),
+            .prop_map(|(end, octets)| Step::Queue { end, octets }),
         8 => [impairment(), impairment()].prop_map(Step::Tti),
-        1 => (0usize..2, 0u32..20, 1u64..30).prop_map(|(end, n, ttis)| Step::Suspend(end, n, ttis)),
-        1 => (0u64..40, [1u32..13, 1u32..5]).prop_map(|(ttis, blocks)| Step::Switch(ttis, blocks)),
+        1 => (0usize..2, 0u32..20, 1u64..30).prop_map(|(end, n, ttis)| Step::Suspend { end, n, ttis }),
+        1 => (0u64..40, [1u32..13, 1u32..5]).prop_map(|(ttis, blocks)| Step::Switch { ttis, blocks }),
     ]
 }
 
@@ -121,9 +121,14 @@ fn any_config() -> impl Strategy<Value = RlcConfig> {
     )
 }
 
-/// The discard mode with Timer_Discard, the meaning of MaxDAT, and MaxMRW.
+/// The options of SDU discard.
 #[derive(Debug, Clone, Copy)]
-struct DiscardMode((SduDiscard, Option<Duration>), MaxDatReading, Option<u32>);
+struct DiscardMode {
+    sdu_discard: SduDiscard,
+    timer_discard: Option<Duration>,
+    max_dat_reading: MaxDatReading,
+    max_mrw: Option<u32>,
+}
 
 fn discard() -> impl Strategy<Value = DiscardMode> {
     let discard = prop_oneof![
@@ -132,13 +137,20 @@ fn discard() -> impl Strategy<Value = DiscardMode> {
         1 => Just((SduDiscard::Never, None)),
     ];
     let reading = prop_oneof![Just(MaxDatReading::Transmissions), Just(MaxDatReading::Ts25322)];
-    (discard, reading, prop_oneof![Just(None), Just(Some(3))])
-        .prop_map(|(discard, reading, max_mrw)| DiscardMode(discard, reading, max_mrw))
+    (discard, reading, prop_oneof![Just(None), Just(Some(3))]).prop_map(
+        |((sdu_discard, timer_discard), max_dat_reading, max_mrw)| DiscardMode {
+            sdu_discard,
+            timer_discard,
+            max_dat_reading,
+            max_mrw,
+        },
+    )
 }
 
 impl RlcConfig {
     /// This configuration with another discard mode, and unlimited RESETs.
-    fn with(self, DiscardMode((sdu_discard, timer_discard), max_dat_reading, max_mrw): DiscardMode) -> Self {
+    fn with(self, discard: DiscardMode) -> Self {
+        let DiscardMode { sdu_discard, timer_discard, max_dat_reading, max_mrw } = discard;
         RlcConfig { sdu_discard, timer_discard, max_dat_reading, max_mrw, max_rst: u32::MAX, ..self }
     }
 }
@@ -149,14 +161,14 @@ fn perform(pair: &mut Pair, steps: &[Step]) -> [Vec<u64>; 2] {
     let mut queued = [Vec::new(), Vec::new()];
     for (id, step) in steps.iter().enumerate() {
         match *step {
-            Step::Queue(end, octets) => {
+            Step::Queue { end, octets } => {
                 if pair.ends[end].submits(id as u64, octets).is_ok() {
                     queued[end].push(id as u64);
                 }
             }
             Step::Tti(impairments) => pair.step(impairments),
-            Step::Switch(ttis, blocks) => pair.switch(ttis, blocks),
-            Step::Suspend(end, n, ttis) => pair.suspend_after(end, n, ttis),
+            Step::Switch { ttis, blocks } => pair.switch(ttis, blocks),
+            Step::Suspend { end, n, ttis } => pair.suspend_after(end, n, ttis),
             Step::Reestablish => pair.reestablish(),
         }
     }
@@ -187,18 +199,18 @@ fn with_one_recovery_trigger(config: RlcConfig) -> impl Strategy<Value = RlcConf
         ..config
     };
     let timer = Some(Duration::from_millis(200));
-    let last = RlcConfig {
+    let poll_last = RlcConfig {
         poll_last_pdu: true,
         poll_last_retransmitted_pdu: true,
         timer_poll: timer,
         ..off.clone()
     };
     prop_oneof![
-        // Timer_Poll repeats a lost poll. Two other triggers are needed: one that polls before the
-        // window closes, and one that polls with retransmitted PDUs, because the NACK has stopped
-        // the timer.
-        Just(RlcConfig { poll_window: Some(50), ..last.clone() }),
-        Just(RlcConfig { poll_pdu: Some(last.window.min(32) / 2), ..last }),
+        // Timer_Poll repeats a lost poll. Two other triggers are needed. One must poll before the
+        // window closes (Poll_Window or Poll_PDU). The other must poll with the last retransmitted
+        // PDU, because the NACK has stopped the timer.
+        Just(RlcConfig { poll_window: Some(50), ..poll_last.clone() }),
+        Just(RlcConfig { poll_pdu: Some(poll_last.window.min(32) / 2), ..poll_last }),
         Just(RlcConfig { timer_poll_periodic: timer, ..off }),
     ]
 }
@@ -289,8 +301,8 @@ proptest! {
             max_dat,
             ..config.with(discard)
         };
-        // SDUs in the buffer (at least 20 octets each), and for each PDU of the window at most eight
-        // elements: SDU ends at both sides, discarded or not, padding, missing runs.
+        // An SDU in the buffer has at least 20 octets. In addition, each PDU of the window has at
+        // most eight elements: SDU ends at both sides, discarded or not, padding, missing runs.
         let max_elements = (room / 20 + 8 * u64::from(window)) as usize;
         let mut pair = Pair::new(&config, [12, 3]);
         for tti in 0..1_500 {
@@ -312,15 +324,15 @@ proptest! {
 /// is not detected.
 #[test]
 fn lost_retransmission_is_detected_only_if_it_polls() {
-    for (poll_last_retransmitted_pdu, recovers) in [(false, false), (true, true)] {
-        let mut entity = TestEntity::new(RlcConfig { poll_last_retransmitted_pdu, ..config() });
+    for polls in [false, true] {
+        let mut entity = TestEntity::new(RlcConfig { poll_last_retransmitted_pdu: polls, ..config() });
         entity.submits(0, 79).unwrap();
         assert_eq!(entity.at(10).sends(4), ["0-1 P"]);
         entity.at(80).receives_status(2, &[1]);
         assert_eq!(entity.at(90).sends_set(4).blocks, 1);
         // The retransmission is lost.
-        assert_eq!(entity.am.poll_timeout().is_some(), recovers);
-        assert_eq!(entity.at(10_000).sends_set(4).blocks > 0, recovers);
+        assert_eq!(entity.am.poll_timeout().is_some(), polls);
+        assert_eq!(entity.at(10_000).sends_set(4).blocks > 0, polls);
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::*;
 
-/// Without any trigger of polls, and with reports only on request.
+/// No polls are triggered, and reports are sent only in answer to polls.
 fn without_triggers() -> RlcConfig {
     RlcConfig {
         poll_last_pdu: false,
@@ -20,23 +20,25 @@ fn without_triggers() -> RlcConfig {
 
 /// An entity with PDUs and times numbered as in the paper: PDU #1 is SN 0, and TTI n begins at
 /// 10 n ms.
-struct Figure(TestEntity);
+struct Figure {
+    entity: TestEntity,
+}
 
 impl Figure {
     fn new(config: RlcConfig) -> Self {
-        Figure(TestEntity::new(config))
+        Figure { entity: TestEntity::new(config) }
     }
 
     /// Submits an SDU that fills this number of PDUs, of 40 octets each, with its length indicator.
     fn submits_pdus(&mut self, pdus: u32) -> &mut Self {
-        let id = self.0.trace.len() as u64;
-        self.0.submits(id, pdus * 40 - 1).unwrap();
+        let id = self.entity.trace.len() as u64;
+        self.entity.submits(id, pdus * 40 - 1).unwrap();
         self
     }
 
     /// PDUs sent in a TTI with room for `blocks`, as in `"#1 #2!"`. `!` marks a PDU that polls.
     fn sends(&mut self, tti: u64, blocks: u32) -> String {
-        let set = self.0.at(tti * 10).sends_set(blocks);
+        let set = self.entity.at(tti * 10).sends_set(blocks);
         let mut pdus = Vec::new();
         for pdu in &set.pdus {
             let Pdu::Data(run) = pdu else { panic!("{pdu:?}") };
@@ -49,11 +51,12 @@ impl Figure {
     }
 
     /// Receives a report on the PDUs up to `up_to`: all of them were received except `missing`.
-    /// `acknowledged` is the number in the cumulative acknowledgment: all PDUs up to it.
+    /// `acknowledged` is the number of the last PDU before the first missing one, as in the paper's
+    /// cumulative acknowledgment.
     fn receives_report(&mut self, tti: u64, acknowledged: u64, up_to: u64, missing: &[u64]) -> &mut Self {
         let missing: Vec<u64> = missing.iter().map(|number| number - 1).collect();
         assert!(missing.first().is_none_or(|&first| first == acknowledged));
-        self.0.at(tti * 10).receives_status(up_to, &missing);
+        self.entity.at(tti * 10).receives_status(up_to, &missing);
         self
     }
 
@@ -61,14 +64,14 @@ impl Figure {
     fn receives_pdus(&mut self, tti: u64, numbers: &[u64], poll: bool) -> &mut Self {
         for &number in numbers {
             let poll = poll && Some(&number) == numbers.last();
-            self.0.at(tti * 10).receives(&data(number - 1, number - 1, poll, &[]), &[]);
+            self.entity.at(tti * 10).receives(&data_run(number - 1, number - 1, poll, &[]), &[]);
         }
         self
     }
 
     /// The report sent in this TTI: the cumulative acknowledgment and the bitmap after it.
     fn reports(&mut self, tti: u64) -> Option<(u16, Vec<u8>)> {
-        let set = self.0.at(tti * 10).sends_set(1);
+        let set = self.entity.at(tti * 10).sends_set(1);
         let Some(Pdu::Status(status)) = set.pdus.first() else { return None };
         let (lsn, missing) = (status.lsn.unwrap().value(), missing(&set));
         let acknowledged = missing.first().copied().unwrap_or(lsn);
@@ -104,7 +107,7 @@ fn figure_1b_poll_every_poll_pdu() {
     figure.submits_pdus(9);
     assert_eq!(figure.sends(1, 2), "#1 #2");
     assert_eq!(figure.sends(2, 2), "#3 #4!");
-    // #3 is retransmitted and counts: with #5 and #6 it makes three, and #7 is the fourth.
+    // The retransmitted #3 counts, too: #3, #5, #6 and #7 are the four PDUs since the last poll.
     figure.receives_report(3, 2, 4, &[3]);
     assert_eq!(figure.sends(3, 2), "#3 #5");
     assert_eq!(figure.sends(4, 2), "#6 #7!");
@@ -154,11 +157,11 @@ fn figure_1e_periodic_polling() {
         assert_eq!(figure.sends(tti, 2), "");
     }
     assert_eq!(figure.sends(10, 2), "#4!");
-    assert_eq!(figure.0.am.poll_timeout(), Some(ms(200)));
-    // All PDUs are acknowledged: no poll is needed, and finally no wake-up.
+    assert_eq!(figure.entity.am.poll_timeout(), Some(ms(200)));
+    // When all PDUs are acknowledged, no poll is needed, and after its next expiry the timer stops.
     figure.receives_report(12, 4, 4, &[]);
     assert_eq!(figure.sends(20, 2), "");
-    assert_eq!(figure.0.am.poll_timeout(), None);
+    assert_eq!(figure.entity.am.poll_timeout(), None);
 }
 
 /// "A poll was sent at TTI #i and when this poll was sent, the last PDU that was expecting an ACK was #4. When the timer
@@ -182,7 +185,7 @@ fn figure_1f_timer_based_polling() {
         figure.submits_pdus(4);
         figure.sends(1, 4);
         figure.receives_report(3, if missing.is_empty() { 4 } else { 3 }, 4, missing);
-        assert_eq!(figure.0.am.poll_timeout(), None);
+        assert_eq!(figure.entity.am.poll_timeout(), None);
     }
 }
 
@@ -249,8 +252,8 @@ fn timer_poll_prohibit_delays_polls_until_it_expires() {
     assert_eq!(figure.sends(1, 1), "#1!");
     assert_eq!(figure.sends(2, 2), "#2 #3");
     assert_eq!(figure.sends(3, 2), "#4 #5");
-    assert_eq!(figure.0.am.poll_timeout(), Some(ms(60)));
-    assert!(!figure.0.am.has_work(ms(59)) && figure.0.am.has_work(ms(60)));
+    assert_eq!(figure.entity.am.poll_timeout(), Some(ms(60)));
+    assert!(!figure.entity.am.has_work(ms(59)) && figure.entity.am.has_work(ms(60)));
     assert_eq!(figure.sends(6, 2), "#5!");
     assert_eq!(figure.sends(11, 2), "");
 }
@@ -269,9 +272,9 @@ fn max_dat_counts_transmissions_or_follows_ts25322() {
         figure.submits_pdus(1);
         for n in 0..sent {
             assert_ne!(figure.sends(n * 5 + 1, 1), "", "{max_dat_reading:?}");
-            assert!(figure.0.discarded().is_empty());
+            assert!(figure.entity.discarded().is_empty());
             figure.receives_report(n * 5 + 3, 0, 1, &[1]);
         }
-        assert_eq!(figure.0.discarded().len(), 1);
+        assert_eq!(figure.entity.discarded().len(), 1);
     }
 }

@@ -24,7 +24,8 @@ fn an_sdu_inside_a_pdu_costs_one_length_indicator() {
 fn exact_fill_is_indicated_in_the_next_pdu() {
     // The second PDU contains only the indicator for the first one and padding.
     assert_eq!(overhead(&config(), &[40]), (2, 40));
-    // The second PDU contains the indicator for the first one, 38 octets, and their own indicator.
+    // The second PDU contains the indicator for the first SDU, 38 octets of the second SDU, and the
+    // indicator for the second SDU.
     assert_eq!(overhead(&config(), &[40, 38]), (2, 2));
 }
 
@@ -37,7 +38,8 @@ fn eurane_needs_no_indicator_for_an_exact_fill() {
 
 #[test]
 fn eurane_puts_two_sdus_in_a_pdu_only_if_the_second_is_larger_than_the_room() {
-    // 20 octets and an indicator leave 19: an SDU of 1040 octets starts there, one of 10 does not.
+    // 20 octets and an indicator leave 19 octets of a PDU. An SDU of 1040 octets starts there, but
+    // an SDU of 10 octets, which would fit completely, does not.
     assert_eq!(overhead(&eurane(), &[20, 1040]).0, 27);
     assert_eq!(overhead(&eurane(), &[20, 10]).0, 2);
     // Two octets of room are too few.
@@ -61,20 +63,21 @@ fn a_large_pdu_has_length_indicators_of_two_octets() {
 #[test]
 fn a_status_in_a_new_pdu_takes_room_from_its_data() {
     let mut entity = TestEntity::new(eurane());
-    entity.at(0).receives(&data(0, 0, true, &[(7, 0, 0)]), &[]);
+    entity.at(0).receives(&data_with_poll(0, 0, &[(7, 0, 0)]), &[]);
     entity.submits(0, 1040).unwrap();
-    // 20 bits take 3 octets, plus one indicator: 36 octets of data remain. 1004 more need 25 PDUs
-    // and 4 octets.
+    // The STATUS of 20 bits takes 3 octets and an indicator of one octet, so the first PDU has 36
+    // octets of data. The other 1004 octets fill 25 PDUs, and 4 octets are in the last PDU.
     assert_eq!(entity.at(5).sends(40), ["0 +STATUS", "1-26 P"]);
 }
 
 #[test]
 fn a_status_is_piggybacked_only_if_it_fits_into_the_padding() {
     let padding = RlcConfig { piggyback: Piggyback::Padding, ..config() };
-    // Report: 4 bits of type and 16 bits of ACK take 3 octets, plus one indicator.
+    // The report has 4 bits of type and 16 bits of ACK, 3 octets, and needs an indicator of one
+    // octet. An SDU of 35 octets and its indicator leave the 4 octets, an SDU of 36 does not.
     for (octets, expected) in [(35, vec!["0 P +STATUS"]), (36, vec!["STATUS ack 1", "0 P"])] {
         let mut entity = TestEntity::new(padding.clone());
-        entity.at(0).receives(&data(0, 0, true, &[(7, 0, 0)]), &[]);
+        entity.at(0).receives(&data_with_poll(0, 0, &[(7, 0, 0)]), &[]);
         entity.submits(0, octets).unwrap();
         assert_eq!(entity.at(10).sends(4), expected, "{octets} octets");
     }

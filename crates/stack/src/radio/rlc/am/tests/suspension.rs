@@ -11,7 +11,7 @@ fn a_suspended_entity_keeps_its_state_and_continues_with_other_blocks_per_tti() 
     entity.am.suspend();
     assert!(entity.at(20).sends(1).is_empty() && !entity.am.has_work(ms(20)) && entity.am.is_suspended());
     // PDUs in flight still arrive at both ends.
-    entity.at(30).receives_status(1, &[]).receives(&data(0, 0, true, &[(7, 0, 0)]), &[]);
+    entity.at(30).receives_status(1, &[]).receives(&data_with_poll(0, 0, &[(7, 0, 0)]), &[]);
     assert_eq!(entity.delivers(), [7]);
     entity.am.resume();
     assert!(entity.am.has_work(ms(500)));
@@ -29,7 +29,7 @@ fn suspension_with_n_permits_n_further_pdus() {
     assert!(entity.at(30).sends(12).is_empty() && !entity.am.has_work(ms(30)));
     // Missing PDUs are retransmitted, and requested reports are sent. An acknowledgment does not
     // permit new PDUs.
-    entity.at(40).receives_status(7, &[2]).receives(&data(0, 0, true, &[]), &[]);
+    entity.at(40).receives_status(7, &[2]).receives(&data_with_poll(0, 0, &[]), &[]);
     assert_eq!(entity.at(50).sends(12), ["STATUS ack 1", "2 R P"]);
     entity.at(60).receives_status(7, &[]);
     assert!(entity.at(70).sends(12).is_empty());
@@ -63,7 +63,7 @@ fn polls_to_a_suspended_peer_are_repeated() {
     let mut entity = TestEntity::new(config());
     entity.submits(0, 39).unwrap();
     assert_eq!(entity.at(10).sends(4), ["0 P"]);
-    entity.at(20).receives(&data(0, 1, true, &[(7, 0, 1)]), &[]);
+    entity.at(20).receives(&data_with_poll(0, 1, &[(7, 0, 1)]), &[]);
     assert_eq!((entity.delivers(), entity.at(30).sends(4)), (vec![7], vec!["STATUS ack 2".to_owned()]));
     assert_eq!(entity.at(180).sends(4), ["0 R P"]);
     assert_eq!(entity.at(350).sends(4), ["0 R P"]);
@@ -89,11 +89,11 @@ fn a_reestablished_entity_continues_with_the_unsent_sdus() {
     entity.submits(0, 100).unwrap();
     entity.submits(1, 50).unwrap();
     assert_eq!(entity.at(10).sends(2), ["0-1"]);
-    entity.receives(&data(0, 2, true, &[]), &[1]);
+    entity.receives(&data_with_poll(0, 2, &[]), &[1]);
     entity.am.reestablish(&mut Context::new(ms(20), &mut entity.trace));
     assert_eq!(entity.discarded(), [0]);
     assert_eq!(entity.am.poll_timeout(), None);
     assert_eq!(entity.at(30).sends(4), ["0-1 P"]);
-    entity.receives(&data(0, 0, false, &[(5, 0, 0)]), &[]);
+    entity.receives(&data(0, 0, &[(5, 0, 0)]), &[]);
     assert_eq!(entity.delivers(), [5]);
 }

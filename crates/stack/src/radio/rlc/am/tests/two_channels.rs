@@ -34,7 +34,7 @@ impl TestEntity {
 fn a_report_is_sent_on_the_control_channel() {
     let mut entity = TestEntity::new(config());
     entity.submits(0, 100).unwrap();
-    entity.at(10).receives(&data(0, 3, true, &[]), &[]);
+    entity.at(10).receives(&data_with_poll(0, 3, &[]), &[]);
     assert_eq!((entity.am.has_control(ms(10)), entity.am.has_data(ms(10))), (true, true));
     assert_eq!(entity.at(20).sends_data(4), ["0-2 P"]);
     assert_eq!(entity.sends_control(4), ["STATUS ack 4"]);
@@ -94,7 +94,8 @@ fn started_sdu_continues_and_counts_once() {
     (0..3).for_each(|id| entity.submits(id, 1000).unwrap());
     entity.limit_sdus(Some(1));
     assert_eq!(entity.at(10).sends_data(10), ["0-9"]);
-    // A new limit in the middle of the first SDU: the rest of this SDU does not count.
+    // The limit is set again in the middle of the first SDU. It counts only SDUs started from now
+    // on, so the first SDU is completed and the second one is sent.
     entity.limit_sdus(Some(1));
     assert_eq!(entity.at(20).sends_data(100), ["10-50 P"]);
     assert!(!entity.am.has_data(ms(20)));

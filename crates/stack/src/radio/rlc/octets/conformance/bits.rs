@@ -53,7 +53,7 @@ fn filled(mut pdu: Vec<u8>, data: &[u8], octets: usize) -> Vec<u8> {
     pdu
 }
 
-/// A control PDU of these fields (value and width in bits), padded with zeros.
+/// A control PDU with these fields, padded with zeros. Each field is a value and its width in bits.
 pub fn control(fields: &[(u32, u32)], octets: usize) -> Vec<u8> {
     let bits: String =
         fields.iter().map(|&(value, width)| format!("{value:0w$b}", w = width as usize)).collect();
@@ -64,8 +64,9 @@ pub fn control(fields: &[(u32, u32)], octets: usize) -> Vec<u8> {
     filled(pdu, &[], octets)
 }
 
-/// D/C and type of a STATUS PDU.
+/// D/C and type of a STATUS PDU, as a field.
 const STATUS: (u32, u32) = (0b0000, 4);
+/// Type of an ACK SUFI, as a field.
 const ACK: (u32, u32) = (0b0010, 4);
 
 /// A STATUS PDU: these SUFIs as (value, width in bits), then an ACK with this LSN.

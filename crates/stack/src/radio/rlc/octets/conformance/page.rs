@@ -24,17 +24,17 @@ the case of the standard. If a case and TS 25.322 disagree, TS 25.322 takes prec
 fn page() -> String {
     let (mut table, mut conversations) = (String::new(), String::new());
     table += "| | clause | purpose | required behaviour | verdict |\n|---|---|---|---|---|\n";
-    let mut counts = [0; 2];
+    let (mut passed, mut not_applicable) = (0, 0);
     for (number, case) in (1..).zip(cases()) {
         let verdict = match case.method {
             Method::Script(script) => {
-                counts[0] += 1;
+                passed += 1;
                 let lines = script().lines.join("\n");
                 let _ = write!(conversations, "\n### {number}. {}\n\n```text\n{lines}\n```\n", case.purpose);
                 "pass".to_owned()
             }
             Method::NotApplicable(why) => {
-                counts[1] += 1;
+                not_applicable += 1;
                 format!("not applicable: {why}")
             }
         };
@@ -44,8 +44,7 @@ fn page() -> String {
             case.clause, case.purpose, case.requirement
         );
     }
-    let [pass, not_applicable] = counts;
-    let counted = format!("{pass} pass, none fails, {not_applicable} are not applicable.\n");
+    let counted = format!("{passed} pass, none fails, {not_applicable} are not applicable.\n");
     format!("{HEAD}\n{counted}\n{table}\n## Conversations\n{conversations}")
 }
 

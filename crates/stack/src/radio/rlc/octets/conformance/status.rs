@@ -58,7 +58,7 @@ fn missing() -> TestUe {
     receives_small(ue.at(20), 3, false);
     // PDU 1 and one PDU after it are missing. The LSN is 4.
     ue.sends_exactly(&[status(&list(&[(1, 1)]), 4, PDU)]);
-    // One of the two arrives: no new gap, no report.
+    // PDU 2 arrives. This is no new gap, so there is no report.
     receives_small(ue.at(40), 2, false);
     ue.sends_nothing();
     // A report for a new gap lists all PDUs missing at that time.

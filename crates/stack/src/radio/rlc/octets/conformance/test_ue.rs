@@ -20,7 +20,8 @@ pub struct TestUe {
     format: Format,
     now: Time,
     trace: Vec<(Time, TraceEvent)>,
-    /// First PDU of the SDU that the peer is sending. The script must state it because no bit does.
+    /// First PDU of the SDU that the peer is sending. The script must state it, because it does not
+    /// follow from the bits of the PDUs.
     open_since: Sn,
     /// Log of the conversation, one line per PDU.
     pub lines: Vec<String>,

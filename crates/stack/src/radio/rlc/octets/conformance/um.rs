@@ -4,7 +4,7 @@ use super::bits::{umd7, umd15};
 use super::test_ue::{TestUe, sdu};
 use super::{Case, case, um};
 
-/// Octets of a PDU of the bearer with 7-bit length indicators, and of the one with 15-bit ones.
+/// Octets of a PDU of the bearers with 7-bit and with 15-bit length indicators.
 const SHORT_PDU: usize = 42;
 const LONG_PDU: usize = 168;
 
@@ -76,7 +76,7 @@ fn previous_filled() -> TestUe {
     assert_eq!(ue.delivers(), [] as [u64; 0]);
     ue.receives_sdu_ends(umd7(1, &[0, 10, 0x7F], &sdu(1, 10), SHORT_PDU), &[(0, 41), (1, 10)]);
     assert_eq!(ue.delivers(), [0, 1]);
-    // 0x7C and 40 octets fill a PDU.
+    // LI 0x7C (the start of an SDU) and 40 octets fill a PDU.
     ue.at(40).submits(2, 40).submits(3, 5);
     ue.sends_exactly(&[
         umd7(0, &[0x7C], &sdu(2, 40), SHORT_PDU),
@@ -108,7 +108,8 @@ fn one_short() -> TestUe {
     ue.receives(umd15(0, &[], &sdu(0, 166), LONG_PDU));
     ue.receives_sdu_ends(umd15(1, &[0x7FFB, 10, 0x7FFF], &sdu(1, 10), LONG_PDU), &[(0, 166), (1, 10)]);
     assert_eq!(ue.delivers(), [0, 1]);
-    // 0x7FFC takes two of the 167 octets, and 164 octets of data leave one.
+    // LI 0x7FFC (the start of an SDU) takes two of the 167 octets. With 164 octets of data one octet
+    // remains.
     ue.at(40).submits(2, 164).submits(3, 5);
     ue.sends_exactly(&[
         umd15(0, &[0x7FFC], &sdu(2, 164), LONG_PDU),

@@ -5,7 +5,7 @@
 //!   codeword  ┌─────┬───┐   xxx: three bits of a number, the least significant group first
 //!             │ xxx │ c │   c:   1 if this group is the last of its number
 //!             └─────┴───┘
-//!   0001 in the place of a number marks a burst: the next number counts further consecutive missing PDUs.
+//!   0001 instead of a number marks a burst: the next number counts further consecutive missing PDUs.
 //!   Missing 300, 301, 309 to 318, 326:  FSN 300 · +1 0011 · +8 0000 0011 · burst 0001, 9 0010 0011 · +8 0000 0011
 //! ```
 //!

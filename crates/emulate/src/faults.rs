@@ -1,0 +1,158 @@
+//! Orders to set and remove faults. Any thread may send them to the event loop of a running
+//! emulation.
+
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use thiserror::Error;
+use umts_scenario::Scenario;
+use umts_stack::network::{Change, Network};
+use umts_units::Time;
+
+/// An order about the fault with name `name`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FaultOrder {
+    /// Adds the fault, or replaces its values.
+    Set {
+        /// Name of the fault.
+        name: String,
+        /// The values that the fault sets.
+        changes: Vec<Change>,
+    },
+    /// Removes the fault, which restores the values before it.
+    Remove {
+        /// Name of the fault.
+        name: String,
+    },
+}
+
+impl FaultOrder {
+    /// The order to set a fault to the changes of `[[at]]` in `scenario`, whatever their times.
+    pub fn set(name: String, scenario: &Scenario) -> Self {
+        let changes = scenario.plan().changes.iter().map(|timed| timed.change.clone());
+        FaultOrder::Set { name, changes: changes.collect() }
+    }
+
+    /// Executes the order.
+    pub(crate) fn apply_to(&self, network: &mut Network) {
+        match self {
+            FaultOrder::Set { name, changes } => network.set_fault(name, changes),
+            FaultOrder::Remove { name } => network.remove_fault(name),
+        }
+    }
+}
+
+/// The event loop ended before it executed an order.
+#[derive(Debug, Error)]
+#[error("the emulation has ended")]
+pub struct EmulationEnded;
+
+/// Sends orders to an emulation.
+#[derive(Debug)]
+pub struct FaultControl {
+    /// Orders, and the times at which they were executed.
+    ends: Mutex<(Sender<FaultOrder>, Receiver<Time>)>,
+    wake: Arc<EventFd>,
+}
+
+/// Receives orders in the event loop.
+#[derive(Debug)]
+pub struct FaultInbox {
+    orders: Receiver<FaultOrder>,
+    executed: Sender<Time>,
+    wake: Arc<EventFd>,
+}
+
+/// Creates both ends for one emulation.
+///
+/// # Errors
+/// An error of the kernel.
+pub fn fault_channel() -> io::Result<(FaultControl, FaultInbox)> {
+    let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
+    let wake = Arc::new(EventFd::from_value_and_flags(0, flags)?);
+    let (orders_in, orders_out) = channel();
+    let (executed_in, executed_out) = channel();
+    let control = FaultControl { ends: Mutex::new((orders_in, executed_out)), wake: wake.clone() };
+    Ok((control, FaultInbox { orders: orders_out, executed: executed_in, wake }))
+}
+
+impl FaultControl {
+    /// Sends an order and waits until it is executed. Returns the time of the emulation at which it
+    /// was. Before the start of the emulation an order waits for the start.
+    ///
+    /// # Errors
+    /// An error if the emulation ends before.
+    ///
+    /// # Panics
+    /// Panics if another thread panicked in this function.
+    pub fn execute(&self, order: FaultOrder) -> Result<Time, EmulationEnded> {
+        // One order at a time, so that the next time belongs to this order.
+        let ends = self.ends.lock().expect("no code panics while it holds the lock");
+        ends.0.send(order).map_err(|_| EmulationEnded)?;
+        // The counter cannot overflow: it is read after each order.
+        let _ = self.wake.write(1);
+        ends.1.recv().map_err(|_| EmulationEnded)
+    }
+}
+
+impl FaultInbox {
+    /// Descriptor that is readable while orders wait.
+    pub(crate) fn wake(&self) -> &EventFd {
+        &self.wake
+    }
+
+    /// Takes the orders that have arrived.
+    pub(crate) fn take(&self) -> impl Iterator<Item = FaultOrder> {
+        // Before the orders, so that a later order wakes the loop again. Fails if nothing has
+        // arrived.
+        let _ = self.wake.read();
+        self.orders.try_iter()
+    }
+
+    /// Confirms that the oldest order that was taken and not confirmed is executed.
+    pub(crate) fn confirm(&self, at: Time) {
+        // Fails if the other end has not waited.
+        let _ = self.executed.send(at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_units::Duration;
+
+    use super::*;
+
+    fn remove(name: &str) -> FaultOrder {
+        FaultOrder::Remove { name: name.to_owned() }
+    }
+
+    #[test]
+    fn order_returns_when_it_is_executed() {
+        let (control, inbox) = fault_channel().unwrap();
+        let client = std::thread::spawn(move || control.execute(remove("a")).map(Time::as_nanos).ok());
+        let taken = loop {
+            if let Some(order) = inbox.take().next() {
+                break order;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        };
+        assert_eq!(taken, remove("a"));
+        inbox.confirm(Time::ZERO + Duration::from_nanos(7));
+        assert_eq!(client.join().unwrap(), Some(7));
+    }
+
+    #[test]
+    fn order_fails_if_the_emulation_has_ended_or_ends() {
+        let (control, inbox) = fault_channel().unwrap();
+        let ending = std::thread::spawn(move || {
+            while inbox.take().next().is_none() {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        });
+        control.execute(remove("a")).unwrap_err();
+        ending.join().unwrap();
+        assert_eq!(control.execute(remove("a")).unwrap_err().to_string(), "the emulation has ended");
+    }
+}

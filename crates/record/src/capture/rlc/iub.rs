@@ -1,0 +1,255 @@
+//! Frames of the Iub of users with an HS-DSCH or an E-DCH, as the RNC sends and receives them:
+//! `iub.pcapng`, with an interface for each UE.
+//!
+//! | frame | time |
+//! |---|---|
+//! | HS-DSCH Capacity Request, HS-DSCH data (type 1) | when the RNC sends it |
+//! | HS-DSCH Capacity Allocation, E-DCH data (type 1) | when it reaches the RNC |
+//!
+//! The octets of a data frame are the RLC PDUs of [the other captures](super), without MAC-d header,
+//! because a user has one logical channel. Let tshark decode no MAC here (`-o fp.call_mac:FALSE`): from
+//! the hint it learns neither the logical channel of an E-DCH nor the MAC-d flow of an HS-DSCH.
+
+use std::path::Path;
+
+use pcap_file::DataLink;
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::nodeb::frames::{
+    CapacityAllocation, CapacityRequest, EDchData, FrameError, HsDschData, MacEsPdu, Subframe,
+    UNLIMITED_CREDITS,
+};
+use umts_stack::radio::rlc::octets::Encoding;
+use umts_units::{Bytes, Duration, Time};
+
+use super::air::Block;
+use super::fp_hint::{HintChannel, wrap};
+use super::mac::{self, PS_DTCH};
+use crate::capture::CaptureError;
+use crate::capture::file::{CaptureFile, Frame};
+
+/// Most MAC-d PDUs in an HS-DSCH data frame. Wireshark decodes no more.
+const MAX_PDUS: usize = 63;
+/// Longest MAC-d PDU of an HS-DSCH data frame in bits.
+const MAX_PDU_BITS: usize = (1 << 13) - 1;
+/// MAC-d flow of all bearers.
+const MAC_D_FLOW: u8 = 0;
+/// Data description indicator of all bearers.
+const DDI: u8 = 1;
+/// Unit of the interval of an allocation.
+const INTERVAL_UNIT: Duration = Duration::from_millis(10);
+/// Length of a radio frame, and of its subframes.
+const RADIO_FRAME: Duration = Duration::from_millis(10);
+const SUBFRAME: Duration = Duration::from_millis(2);
+/// Largest number of HARQ retransmissions that a frame states exactly.
+const MAX_RETRANSMISSIONS: u8 = 12;
+
+#[derive(Debug)]
+pub(super) struct IubCapture {
+    file: CaptureFile,
+    /// By UE.
+    users: Vec<User>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct User {
+    /// Serials of the block sets that left the RNC after the last HS-DSCH data frame.
+    leaving: Vec<u64>,
+    /// Numbers of the next HS-DSCH and E-DCH data frame, modulo 16.
+    hs_fsn: u8,
+    e_fsn: u8,
+}
+
+/// A block of an E-DCH.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EDchBlock {
+    pub tsn: u8,
+    /// Start of the TTI in which the Node B decoded the block.
+    pub tti: Time,
+    pub retransmissions: u8,
+}
+
+impl IubCapture {
+    /// Creates the file, with an interface for each UE.
+    pub fn create(folder: &Path, interfaces: &[String]) -> Result<Self, CaptureError> {
+        let file = CaptureFile::create(folder, "iub", DataLink::WIRESHARK_UPPER_PDU, interfaces)?;
+        Ok(IubCapture { file, users: vec![User::default(); interfaces.len()] })
+    }
+
+    /// Returns the file, which is not yet complete.
+    pub fn into_file(self) -> CaptureFile {
+        self.file
+    }
+
+    /// A block set leaves the RNC. It belongs to the next HS-DSCH data frame of the UE.
+    pub fn leave(&mut self, ue: UeId, serial: u64) {
+        self.users[ue.index()].leaving.push(serial);
+    }
+
+    /// Takes the serials of the block sets that belong to HS-DSCH data frames that are sent now.
+    pub fn take_leaving(&mut self, ue: UeId) -> Vec<u64> {
+        std::mem::take(&mut self.users[ue.index()].leaving)
+    }
+
+    /// The RNC sends a Capacity Request. `buffer`: octets of the UE that wait there.
+    pub fn write_request(
+        &mut self,
+        at: Time,
+        ue: UeId,
+        encoding: &Encoding,
+        (buffer, priority): (Bytes, u8),
+    ) -> Result<(), CaptureError> {
+        let request = CapacityRequest { priority, user_buffer: saturate(buffer.0) };
+        let comment = format!("UE {}: Capacity Request", ue.0);
+        self.write_hs(at, ue, Direction::Downlink, (encoding, comment), |frame| request.emit(frame))
+    }
+
+    /// A Capacity Allocation reaches the RNC.
+    pub fn write_allocation(
+        &mut self,
+        at: Time,
+        ue: UeId,
+        encoding: &Encoding,
+        (credits, interval, priority): (u32, Duration, u8),
+    ) -> Result<(), CaptureError> {
+        let Some(max_pdu_bits) = pdu_bits(encoding) else { return Ok(()) };
+        let most = u32::from(UNLIMITED_CREDITS) - 1;
+        let mut comment = format!("UE {}: Capacity Allocation", ue.0);
+        if credits > most {
+            comment += &format!(" of {credits} credits, of which the frame can state {most}");
+        }
+        let interval = interval.as_nanos().div_ceil(INTERVAL_UNIT.as_nanos()).clamp(1, 255);
+        let allocation = CapacityAllocation {
+            congestion: 0,
+            priority,
+            max_pdu_bits,
+            credits: credits.min(most) as u16,
+            interval: interval as u8,
+            // The credits can be used once.
+            repetition: 1,
+        };
+        self.write_hs(at, ue, Direction::Uplink, (encoding, comment), |frame| allocation.emit(frame))
+    }
+
+    /// The RNC sends `blocks` to the Node B, in as many frames as they need. `buffer`: octets of the UE
+    /// that wait at the RNC afterwards.
+    pub fn write_hs_data(
+        &mut self,
+        at: Time,
+        ue: UeId,
+        encoding: &Encoding,
+        blocks: &[Block],
+        (buffer, priority): (Bytes, u8),
+    ) -> Result<(), CaptureError> {
+        let Some(pdu_bits) = pdu_bits(encoding) else { return Ok(()) };
+        let mut left = blocks.len();
+        for blocks in blocks.chunks(MAX_PDUS) {
+            left -= blocks.len();
+            let fsn = &mut self.users[ue.index()].hs_fsn;
+            let frame = HsDschData {
+                fsn: *fsn,
+                priority,
+                pdu_bits,
+                flush: false,
+                reset: false,
+                user_buffer: saturate(buffer.0 + (left * encoding.pdu_octets()) as u64),
+                pdus: blocks.iter().map(|block| block.octets.clone()).collect(),
+            };
+            *fsn = (*fsn + 1) % 16;
+            let comment = format!("UE {}: {}", ue.0, contents(blocks));
+            self.write_hs(at, ue, Direction::Downlink, (encoding, comment), |octets| frame.emit(octets))?;
+        }
+        Ok(())
+    }
+
+    /// An E-DCH data frame with `blocks`, the PDUs of `block`, reaches the RNC.
+    pub fn write_e_dch_data(
+        &mut self,
+        at: Time,
+        ue: UeId,
+        encoding: &Encoding,
+        blocks: &[Block],
+        block: EDchBlock,
+    ) -> Result<(), CaptureError> {
+        let Ok(pdu_bits) = u16::try_from(encoding.pdu_octets() * 8) else { return Ok(()) };
+        let EDchBlock { tsn, tti, retransmissions } = block;
+        let fsn = &mut self.users[ue.index()].e_fsn;
+        let pdus = blocks.iter().map(|block| block.octets.clone()).collect();
+        let in_radio_frame = tti.as_nanos() % RADIO_FRAME.as_nanos();
+        let subframe = Subframe {
+            retransmissions: retransmissions.min(MAX_RETRANSMISSIONS),
+            number: (in_radio_frame / SUBFRAME.as_nanos()) as u8,
+            mac_es_pdus: vec![MacEsPdu { ddi: DDI, tsn, pdu_bits, pdus }],
+        };
+        let frame = EDchData { fsn: *fsn, cfn: mac::cfn(tti), subframes: vec![subframe] };
+        *fsn = (*fsn + 1) % 16;
+        let mut octets = Vec::new();
+        frame.emit(&mut octets).map_err(|error| self.invalid(error))?;
+        let [low, high] = pdu_bits.to_le_bytes();
+        let description = [MAC_D_FLOW, 1, DDI, PS_DTCH, low, high];
+        let bearer = (ue, encoding.pdu_mode(), 1);
+        let data = wrap(bearer, Direction::Uplink, HintChannel::EDch, &description, &octets);
+        self.write(at, ue, &data, format!("UE {}: {}", ue.0, contents(blocks)))
+    }
+
+    /// Writes a frame of an HS-DSCH. `emit` appends its octets.
+    fn write_hs(
+        &mut self,
+        at: Time,
+        ue: UeId,
+        direction: Direction,
+        (encoding, comment): (&Encoding, String),
+        emit: impl FnOnce(&mut Vec<u8>) -> Result<(), FrameError>,
+    ) -> Result<(), CaptureError> {
+        let mut octets = Vec::new();
+        emit(&mut octets).map_err(|error| self.invalid(error))?;
+        // Without the flag for MAC-ehs. Wireshark needs one bearer at least.
+        let bearer = (ue, encoding.pdu_mode(), 1);
+        let data = wrap(bearer, direction, HintChannel::HsDsch, &[MAC_D_FLOW], &octets);
+        self.write(at, ue, &data, comment)
+    }
+
+    fn write(&mut self, at: Time, ue: UeId, data: &[u8], comment: String) -> Result<(), CaptureError> {
+        let (interface, length) = (u32::from(ue.0), data.len() as u32);
+        self.file.write(Frame { at, interface, data, length, comments: vec![comment] })
+    }
+
+    fn invalid(&self, error: FrameError) -> CaptureError {
+        self.file.error(std::io::Error::new(std::io::ErrorKind::InvalidInput, error))
+    }
+}
+
+/// Bits of a MAC-d PDU. `None` if no HS-DSCH data frame can carry it.
+fn pdu_bits(encoding: &Encoding) -> Option<u16> {
+    let bits = encoding.pdu_octets() * 8;
+    (bits <= MAX_PDU_BITS).then_some(bits as u16)
+}
+
+/// The number of octets in a field of 16 bits.
+fn saturate(octets: u64) -> u16 {
+    u16::try_from(octets).unwrap_or(u16::MAX)
+}
+
+/// The sequence numbers of the RLC PDUs in `blocks`, as ranges.
+fn contents(blocks: &[Block]) -> String {
+    let mut ranges: Vec<(u16, u16)> = Vec::new();
+    let mut control_pdus = 0;
+    for block in blocks {
+        match (block.sn.map(|sn| sn.value()), ranges.last_mut()) {
+            (None, _) => control_pdus += 1,
+            (Some(sn), Some((_, last))) if *last + 1 == sn => *last = sn,
+            (Some(sn), _) => ranges.push((sn, sn)),
+        }
+    }
+    let ranges = ranges.iter().map(|(first, last)| match last - first {
+        0 => format!("{first}"),
+        _ => format!("{first}-{last}"),
+    });
+    let mut parts: Vec<String> = ranges.collect();
+    if !parts.is_empty() {
+        parts[0].insert_str(0, "RLC PDUs ");
+    }
+    if control_pdus > 0 {
+        parts.push(format!("control PDUs: {control_pdus}"));
+    }
+    parts.join(", ")
+}

@@ -1,0 +1,265 @@
+//! Faults: named changes that are in force until they are removed, for example by a test that runs
+//! beside an emulation.
+//!
+//! Each value that faults set has a value below them: the value without any fault. If several faults
+//! set one value, the fault that was added last is in force. After the removal of a fault the next
+//! one below is in force again. A scheduled change of a value with faults changes the value below.
+
+use std::collections::BTreeMap;
+
+use super::{Change, Network};
+use crate::core_network::LinkChange;
+use crate::ids::UeId;
+
+/// A single value of the network that can change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Parameter {
+    LinkRate(u8),
+    LinkDelay(u8),
+    /// Loss of link number `.0` in the direction with index `.1`.
+    LinkLoss(u8, usize),
+    /// Block errors of a UE in the direction with index `.1`.
+    BlockErrorRate(u16, usize),
+    Cut(u16),
+}
+
+/// The faults in force.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    /// Names and values, in the order in which the faults were added.
+    active: Vec<(String, BTreeMap<Parameter, Change>)>,
+    /// The values below the faults.
+    below: BTreeMap<Parameter, Change>,
+}
+
+impl Faults {
+    pub(super) fn is_empty(&self) -> bool {
+        self.active.is_empty()
+    }
+
+    /// Sets the values of a fault, which keeps its place if it exists. Without values the fault is
+    /// removed. Returns the parameters whose values may change.
+    fn replace(&mut self, name: &str, values: BTreeMap<Parameter, Change>) -> Vec<Parameter> {
+        let place = self.active.iter().position(|(known, _)| known == name);
+        let mut affected: Vec<Parameter> = values.keys().copied().collect();
+        match (place, values.is_empty()) {
+            (Some(place), true) => affected.extend(self.active.remove(place).1.into_keys()),
+            (Some(place), false) => {
+                let before = std::mem::replace(&mut self.active[place].1, values);
+                affected.extend(before.into_keys());
+            }
+            (None, true) => {}
+            (None, false) => self.active.push((name.to_owned(), values)),
+        }
+        affected.sort_unstable();
+        affected.dedup();
+        affected
+    }
+
+    /// The value of a parameter: of the last fault that sets it, otherwise the value below the
+    /// faults, which is then forgotten.
+    fn take_value(&mut self, parameter: Parameter) -> Option<Change> {
+        let of_faults = self.active.iter().rev().find_map(|(_, values)| values.get(&parameter));
+        of_faults.cloned().or_else(|| self.below.remove(&parameter))
+    }
+}
+
+/// Splits a change into changes of single values.
+fn single_changes(change: &Change) -> Vec<(Parameter, Change)> {
+    match change {
+        Change::Link { hop, change: LinkChange::Loss(losses) } => {
+            let given = losses.iter().enumerate().filter_map(|(index, loss)| Some((index, (*loss)?)));
+            let single = given.map(|(index, loss)| {
+                let mut losses = [None; 2];
+                losses[index] = Some(loss);
+                let change = LinkChange::Loss(losses);
+                (Parameter::LinkLoss(*hop, index), Change::Link { hop: *hop, change })
+            });
+            single.collect()
+        }
+        Change::Link { hop, change: LinkChange::Rate(_) } => {
+            vec![(Parameter::LinkRate(*hop), change.clone())]
+        }
+        Change::Link { hop, change: LinkChange::Delay(_) } => {
+            vec![(Parameter::LinkDelay(*hop), change.clone())]
+        }
+        Change::BlockErrorRate { ues, direction, bler } => {
+            let single = ues.clone().map(|ue| {
+                let change = Change::BlockErrorRate { ues: ue..ue + 1, direction: *direction, bler: *bler };
+                (Parameter::BlockErrorRate(ue, direction.index()), change)
+            });
+            single.collect()
+        }
+        Change::Cut { ues, is_cut } => {
+            let single =
+                ues.clone().map(|ue| (Parameter::Cut(ue), Change::Cut { ues: ue..ue + 1, is_cut: *is_cut }));
+            single.collect()
+        }
+    }
+}
+
+impl Network {
+    /// Adds a fault, or gives the fault with this name other values. The fault keeps its place
+    /// among the faults that set the same values.
+    pub fn set_fault(&mut self, name: &str, changes: &[Change]) {
+        // Of several changes of one value, the last one is in force.
+        let values: BTreeMap<_, _> = changes.iter().flat_map(single_changes).collect();
+        for (&parameter, change) in &values {
+            if !self.faults.below.contains_key(&parameter)
+                && let Some(undo) = self.undo_of(change)
+            {
+                self.faults.below.insert(parameter, undo);
+            }
+        }
+        self.update_faults(name, values);
+    }
+
+    /// Removes a fault. Its values become the values of the faults below or the values without
+    /// faults. An unknown name has no effect.
+    pub fn remove_fault(&mut self, name: &str) {
+        self.update_faults(name, BTreeMap::new());
+    }
+
+    fn update_faults(&mut self, name: &str, values: BTreeMap<Parameter, Change>) {
+        for parameter in self.faults.replace(name, values) {
+            if let Some(change) = self.faults.take_value(parameter) {
+                self.apply(&change);
+            }
+        }
+    }
+
+    /// Makes a scheduled change. Values with a fault change below the fault.
+    pub(super) fn change_below_faults(&mut self, change: &Change) {
+        for (parameter, change) in single_changes(change) {
+            match self.faults.below.get_mut(&parameter) {
+                Some(below) => *below = change,
+                None => self.apply(&change),
+            }
+        }
+    }
+
+    /// Returns the change that would undo `change`, a change of a single value, if it were made now.
+    /// `None` if `change` has no effect.
+    fn undo_of(&self, change: &Change) -> Option<Change> {
+        let access = &self.path.access;
+        match change {
+            Change::Link { hop, change } => {
+                Some(Change::Link { hop: *hop, change: self.path.core.undo_of(*hop, *change) })
+            }
+            Change::BlockErrorRate { ues, direction, .. } => {
+                let bler = access.block_error_rate(UeId(ues.start), *direction)?;
+                Some(Change::BlockErrorRate { ues: ues.clone(), direction: *direction, bler })
+            }
+            Change::Cut { ues, .. } => {
+                Some(Change::Cut { ues: ues.clone(), is_cut: access.is_cut(UeId(ues.start)) })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_kernel::random::Streams;
+    use umts_units::{BitRate, Duration, Probability, Time};
+
+    use super::*;
+    use crate::core_network::LinkConfig;
+    use crate::network::{NetworkConfig, TimedChange};
+
+    const HOP: u8 = 0;
+
+    fn network(changes: Vec<TimedChange>) -> Network {
+        let link = LinkConfig {
+            from: "server".into(),
+            to: "rnc".into(),
+            delay: Duration::from_millis(10),
+            ..LinkConfig::default()
+        };
+        let config = NetworkConfig {
+            core: vec![link],
+            proxy: None,
+            cells: Vec::new(),
+            sectors: None,
+            ues: Vec::new(),
+            flows: Vec::new(),
+            programs: true,
+            splits_programs: false,
+            impairments: Vec::new(),
+            changes,
+        };
+        Network::new(&config, &Streams::new(1, 0))
+    }
+
+    fn delay(ms: u64) -> Change {
+        Change::Link { hop: HOP, change: LinkChange::Delay(Duration::from_millis(ms)) }
+    }
+
+    fn rate(rate: Option<BitRate>) -> Change {
+        Change::Link { hop: HOP, change: LinkChange::Rate(rate) }
+    }
+
+    fn loss(downlink: Option<Probability>, uplink: Option<Probability>) -> Change {
+        Change::Link { hop: HOP, change: LinkChange::Loss([downlink, uplink]) }
+    }
+
+    /// The present value of what `change` sets.
+    fn value(network: &Network, change: &Change) -> Change {
+        network.undo_of(change).expect("links always change")
+    }
+
+    #[test]
+    fn removed_fault_restores_the_values_before_it() {
+        let mut network = network(Vec::new());
+        let half = Probability::new(0.5);
+        let changes = [delay(300), rate(BitRate::from_bps(64_000)), loss(half, None)];
+        network.set_fault("slow", &changes);
+        for change in &changes {
+            assert_eq!(value(&network, change), *change);
+        }
+        network.remove_fault("slow");
+        let before = [delay(10), rate(None), loss(Some(Probability::ZERO), None)];
+        for change in &before {
+            assert_eq!(value(&network, change), *change);
+        }
+        assert!(network.faults.below.is_empty() && network.faults.is_empty());
+    }
+
+    #[test]
+    fn last_added_of_several_faults_is_in_force() {
+        let mut network = network(Vec::new());
+        network.set_fault("a", &[delay(100)]);
+        network.set_fault("b", &[delay(200)]);
+        // A changed fault keeps its place below.
+        network.set_fault("a", &[delay(150)]);
+        assert_eq!(value(&network, &delay(0)), delay(200));
+        network.remove_fault("b");
+        assert_eq!(value(&network, &delay(0)), delay(150));
+        network.set_fault("b", &[delay(200)]);
+        network.remove_fault("a");
+        assert_eq!(value(&network, &delay(0)), delay(200));
+        network.remove_fault("b");
+        network.remove_fault("b");
+        assert_eq!(value(&network, &delay(0)), delay(10));
+    }
+
+    #[test]
+    fn changed_fault_restores_values_that_it_does_not_set_any_more() {
+        let mut network = network(Vec::new());
+        let uplink = loss(None, Some(Probability::ONE));
+        network.set_fault("a", &[delay(100), uplink.clone()]);
+        network.set_fault("a", &[uplink.clone()]);
+        assert_eq!(value(&network, &delay(0)), delay(10));
+        assert_eq!(value(&network, &uplink), uplink);
+    }
+
+    #[test]
+    fn scheduled_change_of_a_value_with_a_fault_is_in_force_after_the_fault() {
+        let changed = TimedChange { at: Time::ZERO, change: delay(50) };
+        let mut network = network(vec![changed]);
+        network.set_fault("a", &[delay(100)]);
+        network.make_change(0);
+        assert_eq!(value(&network, &delay(0)), delay(100));
+        network.remove_fault("a");
+        assert_eq!(value(&network, &delay(0)), delay(50));
+    }
+}
