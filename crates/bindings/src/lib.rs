@@ -3,21 +3,24 @@
 //! The bindings translate only: scenarios and their errors, functions that run simulations and
 //! emulations and analyse captures without holding the interpreter lock, and tables as Arrow
 //! streams. Polars, pandas and pyarrow read these without a copy through the PyCapsule interface.
-//! Signatures and types are in `python/umtslab/_core.pyi`.
+//! Signatures and types are in `python/umtslab/_core.pyi`. Emulation and the proxy exist on Linux only.
 
 mod analyse;
 mod columns;
 mod connections;
 mod control;
+#[cfg(target_os = "linux")]
 mod emulate;
 mod encodings;
 mod errors;
 mod faults;
 mod lines;
+#[cfg(target_os = "linux")]
 mod proxy;
 mod python_class;
 mod reference;
 mod run;
+#[cfg(target_os = "linux")]
 mod sandbox;
 mod scenario;
 mod seal;
@@ -33,12 +36,14 @@ mod _core {
     use super::analyse::{Analysis, analyse, analyse_both_ends, analyse_courses, capture_metric_definitions};
     #[pymodule_export]
     use super::columns::Columns;
+    #[cfg(target_os = "linux")]
     #[pymodule_export]
     use super::emulate::{EmulationError, EmulationResult, emulate, measure_lateness, replay};
     #[pymodule_export]
     use super::errors::{
         CaptureReadError, CongestionControlError, OutputError, ScenarioError, SchedulerError,
     };
+    #[cfg(target_os = "linux")]
     #[pymodule_export]
     use super::faults::FaultControl;
     #[pymodule_export]
@@ -52,6 +57,7 @@ mod _core {
     };
     #[pymodule_export]
     use super::run::{RunResult, simulate};
+    #[cfg(target_os = "linux")]
     #[pymodule_export]
     use super::sandbox::{Place, Waiting, leave_host, settle};
     #[pymodule_export]

@@ -15,7 +15,6 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -86,26 +85,41 @@ pub fn check_all(folders: &[PathBuf]) -> Vec<Vec<Flaw>> {
 }
 
 /// A hash of the file system's metadata of all files of a run: names, inode numbers, sizes, times.
-/// While it is the same, no file was written. `None` if metadata of a file cannot be read, or if a
-/// file was written so recently at `now` that a further write could have the same time.
+/// While it is the same, no file was written. `None` if metadata of a file cannot be read or does
+/// not show every change, or if a file was written so recently at `now` that a further write could
+/// have the same time.
 pub fn state(folder: &Path, now: SystemTime) -> Option<String> {
     let names = files_below(folder, "").ok()?;
     let mut newest = 0;
     let mut hasher = blake3::Hasher::new();
     for name in names {
         let metadata = fs::symlink_metadata(folder.join(&name)).ok()?;
-        let changed_ns = metadata.ctime() * 1_000_000_000 + metadata.ctime_nsec();
-        newest = newest.max(changed_ns);
-        hasher.update(name.as_bytes());
-        // Zeros separate the name from the numbers.
-        for number in [0, metadata.ino(), metadata.size(), changed_ns as u64, metadata.mtime() as u64] {
-            hasher.update(&number.to_le_bytes());
-        }
-        hasher.update(&metadata.mtime_nsec().to_le_bytes());
+        newest = newest.max(hash_metadata(&name, &metadata, &mut hasher)?);
     }
     // A later write to a file that was written before `settled` changes the time of the file.
     let settled = now.checked_sub(TIME_GRANULARITY)?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
     (u128::try_from(newest).ok()? < settled.as_nanos()).then(|| hasher.finalize().to_hex()[..32].to_owned())
+}
+
+/// Hashes the metadata of a file. Returns the time of its last change, in ns since 1970.
+#[cfg(unix)]
+fn hash_metadata(name: &str, metadata: &fs::Metadata, hasher: &mut blake3::Hasher) -> Option<i64> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let changed_ns = metadata.ctime() * 1_000_000_000 + metadata.ctime_nsec();
+    hasher.update(name.as_bytes());
+    // Zeros separate the name from the numbers.
+    for number in [0, metadata.ino(), metadata.size(), changed_ns as u64, metadata.mtime() as u64] {
+        hasher.update(&number.to_le_bytes());
+    }
+    hasher.update(&metadata.mtime_nsec().to_le_bytes());
+    Some(changed_ns)
+}
+
+/// Elsewhere programs can set all times of a file, so that metadata does not show every change.
+#[cfg(not(unix))]
+fn hash_metadata(_: &str, _: &fs::Metadata, _: &mut blake3::Hasher) -> Option<i64> {
+    None
 }
 
 /// The states of several folders.

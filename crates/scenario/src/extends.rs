@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Problem, ScenarioError};
@@ -28,8 +27,7 @@ const LONGEST_CHAIN: usize = 100;
 /// Reads the octets of a file. Devices are refused without opening them; endless files such as
 /// pipes are refused at [`LARGEST_FILE`].
 pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let kind = fs::metadata(path)?.file_type();
-    if kind.is_char_device() || kind.is_block_device() {
+    if is_device(fs::metadata(path)?.file_type()) {
         return Err(io::Error::other("it is a device, not a file"));
     }
     let mut bytes = Vec::new();
@@ -38,6 +36,18 @@ pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other(format!("it has more than {LARGEST_FILE} octets")));
     }
     Ok(bytes)
+}
+
+#[cfg(unix)]
+fn is_device(kind: fs::FileType) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+
+    kind.is_char_device() || kind.is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_device(_: fs::FileType) -> bool {
+    false
 }
 
 /// Reads the text of a file.
