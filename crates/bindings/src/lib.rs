@@ -13,6 +13,7 @@ mod control;
 mod emulate;
 mod encodings;
 mod errors;
+#[cfg(target_os = "linux")]
 mod faults;
 mod lines;
 #[cfg(target_os = "linux")]
@@ -46,6 +47,7 @@ mod _core {
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use super::faults::FaultControl;
+    #[cfg(target_os = "linux")]
     #[pymodule_export]
     use super::proxy::{
         ProxyError, clean_proxies, guard_proxy, proxies_at_work, proxy, rules_left, try_interception,
