@@ -36,10 +36,10 @@ impl FaultOrder {
     }
 
     /// Executes the order.
-    pub(crate) fn apply_to(&self, network: &mut Network) {
+    pub(crate) fn apply_to(&self, network: &mut Network, now: Time) {
         match self {
-            FaultOrder::Set { name, changes } => network.set_fault(name, changes),
-            FaultOrder::Remove { name } => network.remove_fault(name),
+            FaultOrder::Set { name, changes } => network.set_fault(now, name, changes),
+            FaultOrder::Remove { name } => network.remove_fault(now, name),
         }
     }
 }

@@ -6,23 +6,26 @@ use serde::Deserialize;
 use umts_stack::core_network::LinkChange;
 use umts_stack::ids::Direction;
 use umts_stack::network::{Change, TimedChange};
-use umts_units::{BitRate, Duration, Probability, Time};
+use umts_stack::radio::mac::{Channel, TransportFormat};
+use umts_units::{BitRate, Bytes, Duration, Erlang, Probability, Time};
 
 use super::Inspection;
+use super::channels::GroupChannels;
 use crate::error::Problem;
 use crate::model::{BlockErrors, Link};
 use crate::range;
 use crate::tree::{Node, Value};
 
 const CHANGEABLE: &str = "these keys may change during a run: radio.bler, radio.uplink.bler and radio.cut, also of one group of users \
-                          (ue.NAME.radio.bler); rate, delay, loss, downlink_loss and uplink_loss of a link (link.0.delay)";
+                          (ue.NAME.radio.bler); rate, delay, loss, downlink_loss and uplink_loss of a link (link.0.delay); \
+                          the rate of a bearer on a DCH (bearer.NAME.downlink.rate); the offered traffic of calls (ue.NAME.calls.offered)";
 
 const TOO_LATE: &str = "the change is not before the end of the run, so it has no effect in a simulation";
 
 impl Inspection<'_> {
     /// Resolves the changes, by time. A change after the end of the run is only a warning, so that
     /// another `duration` leaves the scenario valid.
-    pub(super) fn changes(&mut self) -> Result<Vec<TimedChange>, Problem> {
+    pub(super) fn changes(&mut self, channels: &[GroupChannels]) -> Result<Vec<TimedChange>, Problem> {
         let (scenario, tree) = (self.scenario, self.tree);
         let mut changes = Vec::new();
         for (i, at) in scenario.at.iter().enumerate() {
@@ -38,7 +41,7 @@ impl Inspection<'_> {
             let at = Time::ZERO + at.time;
             for (keys, value) in values {
                 let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-                let made = self.changes_of(&keys, value)?;
+                let made = self.changes_of(&keys, value, channels)?;
                 changes.extend(made.into_iter().map(|change| TimedChange { at, change }));
             }
         }
@@ -47,9 +50,21 @@ impl Inspection<'_> {
     }
 
     /// The changes that set the key with the path `keys` to `value`.
-    fn changes_of(&self, keys: &[&str], value: &Node) -> Result<Vec<Change>, Problem> {
+    fn changes_of(
+        &self,
+        keys: &[&str],
+        value: &Node,
+        channels: &[GroupChannels],
+    ) -> Result<Vec<Change>, Problem> {
         match keys {
             ["link", link, key] => self.link_change(link, key, value),
+            ["bearer", bearer, direction @ ("downlink" | "uplink"), "rate"] => {
+                let direction =
+                    if *direction == "downlink" { Direction::Downlink } else { Direction::Uplink };
+                self.rate_change(bearer, direction, value, channels)
+            }
+            ["ue", name, "calls", "offered"] => self.calls_change(self.group_named(name, value)?, value),
+            ["ue", "calls", "offered"] if self.scenario.ue.len() == 1 => self.calls_change(0, value),
             ["radio", rest @ ..] => self.radio_change(None, rest, value),
             ["ue", "radio", rest @ ..] if self.scenario.ue.len() == 1 => {
                 self.radio_change(Some(0), rest, value)
@@ -86,6 +101,58 @@ impl Inspection<'_> {
             _ => return Err(unknown(&["link", link, key], value)),
         };
         Ok(vec![Change::Link { hop: hop as u8, change }])
+    }
+
+    /// A change of the rate of a bearer, for all users that have it on DCHs of their own.
+    fn rate_change(
+        &self,
+        name: &str,
+        direction: Direction,
+        value: &Node,
+        channels: &[GroupChannels],
+    ) -> Result<Vec<Change>, Problem> {
+        let scenario = self.scenario;
+        let declared = name.parse::<usize>().ok().and_then(|index| scenario.bearer.get(index));
+        let name = declared.map_or(name, |bearer| bearer.name.as_str());
+        let rate = read::<BitRate>(value, &["bearer", "downlink", "rate"])?;
+        let mut changes = Vec::new();
+        for (group, ue) in scenario.ue.iter().enumerate() {
+            let Some(dedicated) =
+                self.names.groups[group].bearer.as_ref().filter(|of| of.bearer.name == name)
+            else {
+                continue;
+            };
+            let channel = &channels[group].own[direction.index()];
+            if channel.kind != Channel::Dch || ue.has_substitute() || scenario.layout.is_some() {
+                continue;
+            }
+            let size = Bytes::from(scenario.rlc_of(ue).pdu_payload);
+            let dch = [&dedicated.bearer.downlink, &dedicated.bearer.uplink][direction.index()];
+            let blocks = blocks_at(rate, channel.format, &dch.transport_formats, size)
+                .map_err(|(message, help)| at_key(value, message).help(help))?;
+            changes.push(Change::FullTti { ues: self.ues_of(group), direction, blocks });
+        }
+        if changes.is_empty() {
+            let message = format!("no user has a DCH of bearer `{name}` during the whole run");
+            let help = "the rate of a bearer changes for users with `bearer = NAME`, outside a layout; users that \
+                        RRC switches, and shared channels, keep their rate";
+            return Err(at_key(value, message).help(help.to_owned()));
+        }
+        Ok(changes)
+    }
+
+    /// A change of the offered traffic of a group of calls.
+    fn calls_change(&self, group: usize, value: &Node) -> Result<Vec<Change>, Problem> {
+        let ues = &self.scenario.ue;
+        if ues[group].calls.is_none() {
+            let message = format!("`{}` are not calls", ues[group].name);
+            return Err(
+                at_key(value, message).help("only a group with `calls` has offered traffic".to_owned())
+            );
+        }
+        let class = ues[..group].iter().filter(|ue| ue.calls.is_some()).count() as u16;
+        let offered = read::<Erlang>(value, &["ue", "calls", "offered"])?;
+        Ok(vec![Change::OfferedCalls { class, offered }])
     }
 
     /// A change of the radio of group `only`, or of all groups.
@@ -169,6 +236,39 @@ impl Inspection<'_> {
         let before: u16 = self.scenario.ue[..group].iter().map(|ue| ue.count).sum();
         before..before + self.scenario.ue[group].count
     }
+}
+
+/// Blocks in a TTI of a DCH at `rate`, which must be a rate of its transport formats with PDUs of
+/// `size`. `formats` are the numbers of blocks in its transport format set; empty: any number.
+/// The error is a message with a repair.
+fn blocks_at(
+    rate: BitRate,
+    format: TransportFormat,
+    formats: &[u32],
+    size: Bytes,
+) -> Result<u32, (String, String)> {
+    let rate_of = |blocks: u32| {
+        let bps =
+            u128::from(blocks) * u128::from(size.bits()) * 1_000_000_000 / u128::from(format.tti.as_nanos());
+        u64::try_from(bps).ok().and_then(BitRate::from_bps)
+    };
+    let is_possible = |blocks: &u32| match format.set.is_any() {
+        true => (1..=format.blocks).contains(blocks),
+        false => *blocks > 0 && formats.contains(blocks),
+    };
+    let possible: Vec<u32> = (1..=format.blocks).filter(is_possible).collect();
+    let exact = possible.iter().copied().find(|blocks| rate_of(*blocks) == Some(rate));
+    exact.ok_or_else(|| {
+        let rates: Vec<String> =
+            possible.iter().filter_map(|n| rate_of(*n)).map(|rate| rate.to_string()).collect();
+        let rates = match rates.as_slice() {
+            [first, second, .., last] if format.set.is_any() => format!("{first}, {second}, … {last}"),
+            all => all.join(", "),
+        };
+        let message =
+            format!("the bearer cannot carry exactly {rate}, in whole PDUs of {size} per {}", format.tti);
+        (message, format!("choose one of its rates: {rates}; radio.cut stops the channel"))
+    })
 }
 
 /// Collects the values below `node` with the paths of their keys, in the order of the file. A key in

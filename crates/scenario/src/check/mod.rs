@@ -149,7 +149,7 @@ impl Inspection<'_> {
         self.radio();
         self.capacity()?;
         let impaired = self.traffic()?;
-        let changes = self.changes()?;
+        let changes = self.changes(&channels)?;
         let proxy = self.proxy()?;
         Ok(Findings { channels, reserved, impaired, changes, proxy })
     }

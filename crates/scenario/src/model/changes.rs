@@ -14,8 +14,9 @@ pub struct At {
     pub time: Duration,
     /// The keys and their new values, as in `{ radio.bler = 0.1 }`. These may change: `radio.bler`
     /// and `radio.uplink.bler`, which every group of users also has (`ue.NAME.radio.bler`);
-    /// `radio.cut` and `ue.NAME.radio.cut`, true while no block arrives, as in a tunnel; and `rate`,
-    /// `delay`, `loss`, `downlink_loss` and `uplink_loss` of a link (`link.N.delay`).
+    /// `radio.cut` and `ue.NAME.radio.cut`, true while no block arrives, as in a tunnel; `rate`,
+    /// `delay`, `loss`, `downlink_loss` and `uplink_loss` of a link (`link.N.delay`); the rate of a
+    /// bearer on a DCH (`bearer.NAME.downlink.rate`), and `calls.offered` of a group of calls.
     #[schemars(extend("x-label" = "Changed keys"))]
     pub set: Map<String, Value>,
 }

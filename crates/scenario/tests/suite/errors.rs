@@ -760,6 +760,35 @@ fn changes_during_the_run_are_checked() {
 }
 
 #[test]
+fn changed_rate_must_be_a_rate_of_a_dch() {
+    let with = |bearer: &str, set: &str| {
+        format!(
+            "version = 1\nduration = \"9 s\"\n[[ue]]\nname = \"user\"\nbearer = \"{bearer}\"\n\
+             [[at]]\ntime = \"5 s\"\nset = {{ {set} }}\n"
+        )
+    };
+    for (bearer, set, message, help) in [
+        (
+            "ps-384",
+            "bearer.ps-384.downlink.rate = \"100 kbit/s\"",
+            "cannot carry exactly 100 kbit/s",
+            "32 kbit/s, 64 kbit/s, 128 kbit/s, 256 kbit/s, 384 kbit/s",
+        ),
+        ("ps-384", "bearer.ps-384.downlink.rate = \"768 kbit/s\"", "cannot carry exactly", "384 kbit/s;"),
+        ("ps-384", "bearer.ps-64.downlink.rate = \"64 kbit/s\"", "no user has a DCH of bearer `ps-64`", ""),
+        ("switched", "bearer.ps-64.downlink.rate = \"32 kbit/s\"", "no user has a DCH", "RRC switches"),
+        ("ps-384", "ue.user.calls.offered = \"3 Erl\"", "`user` are not calls", "calls"),
+        ("ps-384", "bearer.ps-384.downlink.tti = \"20 ms\"", "cannot change", "bearer.NAME.downlink.rate"),
+    ] {
+        let rendered = refused(&with(bearer, set)).render(false);
+        assert!(rendered.contains(message) && rendered.contains(help), "{rendered}");
+    }
+    let valid = with("ps-384", "bearer.ps-384.downlink.rate = \"128 kbit/s\"");
+    let loaded = Scenario::parse(&valid, "test.toml", Path::new(""), &[]).expect("it is valid");
+    assert_eq!(loaded.scenario.plan().changes.len(), 1);
+}
+
+#[test]
 fn changes_may_be_written_in_any_order_and_after_the_end() {
     let text = small(
         "",

@@ -40,6 +40,9 @@ fn a_change_leaves_everything_before_it_equal() {
         ("ftp-on-dch-384-3gpp", "link.ggsn.delay = \"0 ms\""),
         ("ftp-on-dch-384-3gpp", "link.1.rate = \"64 kbit/s\""),
         ("ftp-on-dch-384-3gpp", "link.2.loss = 0.2"),
+        ("ftp-on-dch-384-3gpp", "bearer.ps-384.downlink.rate = \"128 kbit/s\""),
+        ("ftp-on-dch-384-3gpp", "bearer.0.uplink.rate = \"16 kbit/s\""),
+        ("cell-edge-dch", "ue.call.calls.offered = \"40 Erl\""),
         ("ftp-fach-dch-3gpp", "radio.cut = true"),
         ("hsdpa", "radio.cut = true"),
         ("tdd-ftp-3gpp", "radio.cut = true"),
@@ -71,6 +74,10 @@ fn changed_values_act_like_values_from_the_start() {
     assert_eq!(goodput_after("link.0.loss = 1"), 0.0);
     let (half, none) = (goodput_after("radio.bler = 0.5"), goodput_after("radio.bler = 0"));
     assert!(half < 0.6 * none, "{half} of {none}");
+    // Four of twelve blocks in a TTI.
+    let third = goodput_after("bearer.ps-384.downlink.rate = \"128 kbit/s\"");
+    assert!((0.3..0.36).contains(&(third / none)), "{third} of {none}");
+    assert_eq!(goodput_after("bearer.ps-384.downlink.rate = \"384 kbit/s\""), none);
 }
 
 #[test]

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use umts_kernel::{EventQueue, Phase};
-use umts_units::Time;
+use umts_units::{Erlang, Time};
 
 use super::Network;
 use crate::core_network::LinkChange;
@@ -27,6 +27,10 @@ pub enum Change {
     Link { hop: u8, change: LinkChange },
     /// Block error ratio of these UEs in one direction, for UEs with independent errors or none.
     BlockErrorRate { ues: Range<u16>, direction: Direction, bler: f64 },
+    /// Blocks in a full TTI of the DCHs of these UEs in one direction.
+    FullTti { ues: Range<u16>, direction: Direction, blocks: u32 },
+    /// Offered traffic of calls of class number `class` in a layout.
+    OfferedCalls { class: u16, offered: Erlang },
     /// Whether the air of these UEs is cut: no block or packet arrives in either direction.
     Cut { ues: Range<u16>, is_cut: bool },
 }
@@ -41,21 +45,27 @@ impl Network {
 
     /// Makes change `number`, except for values that a fault overrides.
     #[cold]
-    pub(super) fn make_change(&mut self, number: u32) {
+    pub(super) fn make_change(&mut self, now: Time, number: u32) {
         let change = self.changes[number as usize].change.clone();
         match self.faults.is_empty() {
-            true => self.apply(&change),
-            false => self.change_below_faults(&change),
+            true => self.apply(now, &change),
+            false => self.change_below_faults(now, &change),
         }
     }
 
-    pub(super) fn apply(&mut self, change: &Change) {
+    pub(super) fn apply(&mut self, now: Time, change: &Change) {
         match change {
             Change::Link { hop, change } => self.path.core.change_link(*hop, *change),
             Change::BlockErrorRate { ues, direction, bler } => {
                 for ue in ues.clone() {
                     self.path.access.set_block_error_rate(UeId(ue), *direction, *bler);
                 }
+            }
+            Change::FullTti { ues, direction, blocks } => {
+                ues.clone().for_each(|ue| self.path.access.set_full_tti(UeId(ue), *direction, *blocks));
+            }
+            Change::OfferedCalls { class, offered } => {
+                self.path.access.set_offered_calls(now, usize::from(*class), *offered);
             }
             Change::Cut { ues, is_cut } => {
                 ues.clone().for_each(|ue| self.path.access.set_cut(UeId(ue), *is_cut));

@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use umts_units::Time;
+
 use super::{Change, Network};
 use crate::core_network::LinkChange;
 use crate::ids::UeId;
@@ -20,6 +22,9 @@ enum Parameter {
     LinkLoss(u8, usize),
     /// Block errors of a UE in the direction with index `.1`.
     BlockErrorRate(u16, usize),
+    /// Blocks in a full TTI of a UE in the direction with index `.1`.
+    FullTti(u16, usize),
+    OfferedCalls(u16),
     Cut(u16),
 }
 
@@ -90,6 +95,14 @@ fn single_changes(change: &Change) -> Vec<(Parameter, Change)> {
             });
             single.collect()
         }
+        Change::FullTti { ues, direction, blocks } => {
+            let single = ues.clone().map(|ue| {
+                let change = Change::FullTti { ues: ue..ue + 1, direction: *direction, blocks: *blocks };
+                (Parameter::FullTti(ue, direction.index()), change)
+            });
+            single.collect()
+        }
+        Change::OfferedCalls { class, .. } => vec![(Parameter::OfferedCalls(*class), change.clone())],
         Change::Cut { ues, is_cut } => {
             let single =
                 ues.clone().map(|ue| (Parameter::Cut(ue), Change::Cut { ues: ue..ue + 1, is_cut: *is_cut }));
@@ -101,7 +114,7 @@ fn single_changes(change: &Change) -> Vec<(Parameter, Change)> {
 impl Network {
     /// Adds a fault, or gives the fault with this name other values. The fault keeps its place
     /// among the faults that set the same values.
-    pub fn set_fault(&mut self, name: &str, changes: &[Change]) {
+    pub fn set_fault(&mut self, now: Time, name: &str, changes: &[Change]) {
         // Of several changes of one value, the last one is in force.
         let values: BTreeMap<_, _> = changes.iter().flat_map(single_changes).collect();
         for (&parameter, change) in &values {
@@ -111,29 +124,29 @@ impl Network {
                 self.faults.below.insert(parameter, undo);
             }
         }
-        self.update_faults(name, values);
+        self.update_faults(now, name, values);
     }
 
     /// Removes a fault. Its values become the values of the faults below or the values without
     /// faults. An unknown name has no effect.
-    pub fn remove_fault(&mut self, name: &str) {
-        self.update_faults(name, BTreeMap::new());
+    pub fn remove_fault(&mut self, now: Time, name: &str) {
+        self.update_faults(now, name, BTreeMap::new());
     }
 
-    fn update_faults(&mut self, name: &str, values: BTreeMap<Parameter, Change>) {
+    fn update_faults(&mut self, now: Time, name: &str, values: BTreeMap<Parameter, Change>) {
         for parameter in self.faults.replace(name, values) {
             if let Some(change) = self.faults.take_value(parameter) {
-                self.apply(&change);
+                self.apply(now, &change);
             }
         }
     }
 
     /// Makes a scheduled change. Values with a fault change below the fault.
-    pub(super) fn change_below_faults(&mut self, change: &Change) {
+    pub(super) fn change_below_faults(&mut self, now: Time, change: &Change) {
         for (parameter, change) in single_changes(change) {
             match self.faults.below.get_mut(&parameter) {
                 Some(below) => *below = change,
-                None => self.apply(&change),
+                None => self.apply(now, &change),
             }
         }
     }
@@ -150,6 +163,14 @@ impl Network {
                 let bler = access.block_error_rate(UeId(ues.start), *direction)?;
                 Some(Change::BlockErrorRate { ues: ues.clone(), direction: *direction, bler })
             }
+            Change::FullTti { ues, direction, .. } => {
+                let blocks = access.full_tti(UeId(ues.start), *direction);
+                Some(Change::FullTti { ues: ues.clone(), direction: *direction, blocks })
+            }
+            Change::OfferedCalls { class, .. } => {
+                let offered = access.offered_calls(usize::from(*class))?;
+                Some(Change::OfferedCalls { class: *class, offered })
+            }
             Change::Cut { ues, .. } => {
                 Some(Change::Cut { ues: ues.clone(), is_cut: access.is_cut(UeId(ues.start)) })
             }
@@ -160,7 +181,7 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use umts_kernel::random::Streams;
-    use umts_units::{BitRate, Duration, Probability, Time};
+    use umts_units::{BitRate, Duration, Probability};
 
     use super::*;
     use crate::core_network::LinkConfig;
@@ -212,11 +233,11 @@ mod tests {
         let mut network = network(Vec::new());
         let half = Probability::new(0.5);
         let changes = [delay(300), rate(BitRate::from_bps(64_000)), loss(half, None)];
-        network.set_fault("slow", &changes);
+        network.set_fault(Time::ZERO, "slow", &changes);
         for change in &changes {
             assert_eq!(value(&network, change), *change);
         }
-        network.remove_fault("slow");
+        network.remove_fault(Time::ZERO, "slow");
         let before = [delay(10), rate(None), loss(Some(Probability::ZERO), None)];
         for change in &before {
             assert_eq!(value(&network, change), *change);
@@ -227,18 +248,18 @@ mod tests {
     #[test]
     fn last_added_of_several_faults_is_in_force() {
         let mut network = network(Vec::new());
-        network.set_fault("a", &[delay(100)]);
-        network.set_fault("b", &[delay(200)]);
+        network.set_fault(Time::ZERO, "a", &[delay(100)]);
+        network.set_fault(Time::ZERO, "b", &[delay(200)]);
         // A changed fault keeps its place below.
-        network.set_fault("a", &[delay(150)]);
+        network.set_fault(Time::ZERO, "a", &[delay(150)]);
         assert_eq!(value(&network, &delay(0)), delay(200));
-        network.remove_fault("b");
+        network.remove_fault(Time::ZERO, "b");
         assert_eq!(value(&network, &delay(0)), delay(150));
-        network.set_fault("b", &[delay(200)]);
-        network.remove_fault("a");
+        network.set_fault(Time::ZERO, "b", &[delay(200)]);
+        network.remove_fault(Time::ZERO, "a");
         assert_eq!(value(&network, &delay(0)), delay(200));
-        network.remove_fault("b");
-        network.remove_fault("b");
+        network.remove_fault(Time::ZERO, "b");
+        network.remove_fault(Time::ZERO, "b");
         assert_eq!(value(&network, &delay(0)), delay(10));
     }
 
@@ -246,8 +267,8 @@ mod tests {
     fn changed_fault_restores_values_that_it_does_not_set_any_more() {
         let mut network = network(Vec::new());
         let uplink = loss(None, Some(Probability::ONE));
-        network.set_fault("a", &[delay(100), uplink.clone()]);
-        network.set_fault("a", &[uplink.clone()]);
+        network.set_fault(Time::ZERO, "a", &[delay(100), uplink.clone()]);
+        network.set_fault(Time::ZERO, "a", &[uplink.clone()]);
         assert_eq!(value(&network, &delay(0)), delay(10));
         assert_eq!(value(&network, &uplink), uplink);
     }
@@ -256,10 +277,10 @@ mod tests {
     fn scheduled_change_of_a_value_with_a_fault_is_in_force_after_the_fault() {
         let changed = TimedChange { at: Time::ZERO, change: delay(50) };
         let mut network = network(vec![changed]);
-        network.set_fault("a", &[delay(100)]);
-        network.make_change(0);
+        network.set_fault(Time::ZERO, "a", &[delay(100)]);
+        network.make_change(Time::ZERO, 0);
         assert_eq!(value(&network, &delay(0)), delay(100));
-        network.remove_fault("a");
+        network.remove_fault(Time::ZERO, "a");
         assert_eq!(value(&network, &delay(0)), delay(50));
     }
 }

@@ -198,7 +198,11 @@ pub struct Calls {
     first_end: Time,
     arrivals: Stream,
     lengths: Stream,
-    /// Mean time between arrivals.
+    /// Offered traffic of all cells, or of each one.
+    offered: Erlang,
+    /// Number of times that `offered` is offered.
+    cells: f64,
+    /// Mean time between arrivals. 0 if no call arrives.
     gap: Duration,
     /// Mean length of a call.
     holding: Duration,
@@ -214,26 +218,49 @@ impl Calls {
     /// Calls in `cells` cells. The process is stationary from the start of the run.
     pub fn new(config: &CallsConfig, group: usize, cells: usize, streams: &Streams) -> Self {
         let stream = |purpose: &str| streams.stream(&format!("calls{group}/{purpose}"));
-        let offered = config.offered.value();
-        let mean = match config.per {
-            Offered::Cell => offered * cells as f64,
-            Offered::Network => offered,
+        let cells = match config.per {
+            Offered::Cell => cells as f64,
+            Offered::Network => 1.0,
         };
+        let mean = config.offered.value() * cells;
         let mut arrivals = stream("arrivals");
         let at_start = poisson(mean, &mut stream("start"));
-        let gap = (mean > 0.0).then(|| Duration::from_secs_f64(config.holding.as_secs() / mean));
+        let gap = mean_gap(mean, config.holding);
         let next = gap.map(|gap| Time::ZERO + exponential(gap, &mut arrivals));
         Calls {
             under_way: Vec::new(),
             first_end: Time::NEVER,
             lengths: stream("lengths"),
             arrivals,
+            offered: config.offered,
+            cells,
             gap: gap.unwrap_or_default(),
             holding: config.holding,
             next,
             number: 0,
             at_start,
         }
+    }
+
+    pub fn offered(&self) -> Erlang {
+        self.offered
+    }
+
+    /// Changes the offered traffic from `now` on. Calls in progress continue.
+    pub fn set_offered(&mut self, now: Time, offered: Erlang) {
+        let before = self.gap;
+        let gap = mean_gap(offered.value() * self.cells, self.holding);
+        self.next = gap.map(|gap| match self.next {
+            Some(next) if next <= now => next,
+            // The rest of an exponential time is exponential with the same mean, so only the mean
+            // changes.
+            Some(next) => {
+                now + Duration::from_secs_f64((next - now).as_secs() * (gap.as_secs() / before.as_secs()))
+            }
+            None => now + exponential(gap, &mut self.arrivals),
+        });
+        self.offered = offered;
+        self.gap = gap.unwrap_or_default();
     }
 
     /// Ends the calls that end by `now`. Calls `ended` for each.
@@ -300,6 +327,11 @@ impl Calls {
     }
 }
 
+/// Mean time between arrivals of which `mean` are in progress on average. `None`: no call arrives.
+fn mean_gap(mean: f64, holding: Duration) -> Option<Duration> {
+    (mean > 0.0).then(|| Duration::from_secs_f64(holding.as_secs() / mean))
+}
+
 /// Draws a Poisson number with this mean: the number of exponential times of mean 1 that fit into
 /// `mean`.
 fn poisson(mean: f64, stream: &mut Stream) -> u64 {
@@ -344,6 +376,39 @@ mod tests {
         EnvironmentConfig {
             layout: Layout::lattice([3, 4], 500.0, Border::Torus, None),
             propagation: PropagationConfig::default(),
+        }
+    }
+
+    #[test]
+    fn changed_offered_traffic_is_reached_after_some_holding_times() {
+        let config = CallsConfig { offered: erlang(10.0), per: Offered::Network, ..CallsConfig::default() };
+        let environment = Environment::new(&torus(), &Streams::new(1, 0));
+        for (offered, expected) in [(40.0, 40.0), (0.0, 0.0)] {
+            let mut calls = Calls::new(&config, 0, 1, &Streams::new(1, 0));
+            let holding = config.holding.as_secs() as u64;
+            let (mut sum, mut samples) = (0, 0);
+            for second in 0..100 * holding {
+                let now = Time::ZERO + Duration::from_secs(second);
+                if second == holding {
+                    calls.set_offered(now, erlang(offered));
+                }
+                calls.end_until(now, |_| {});
+                calls.begin_until(now, |number| {
+                    let mobile = environment.appear(number, &MobilityConfig::Still, None, now);
+                    Some(CallLocation::new(mobile, RadioLink::new(CellId(0), Code::last(32))))
+                });
+                if second > 20 * holding {
+                    sum += calls.under_way().len();
+                    samples += 1;
+                }
+            }
+            let mean = sum as f64 / f64::from(samples);
+            // Four standard errors: 80 holding times are about 40 independent samples.
+            let error = 4.0 * (expected / 40.0_f64).sqrt();
+            assert!((mean - expected).abs() <= error, "{mean} instead of {expected}");
+            // Calls begin again after a time without any.
+            calls.set_offered(Time::ZERO + Duration::from_secs(100 * holding), erlang(10.0));
+            assert!(calls.next.is_some());
         }
     }
 

@@ -110,6 +110,10 @@ impl Carriers {
         }
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &Carrier> {
+        self.list.iter()
+    }
+
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Carrier> {
         self.list.iter_mut()
     }

@@ -83,9 +83,19 @@ impl CarrierMac {
 
     /// Sets schedulers of the user. Only the DSCHs of a layout have candidates for them.
     pub fn set_schedulers(&mut self, schedulers: &UserSchedulers) {
-        if let CarrierMac::Multicell(mac) = self {
+        if let Some(mac) = self.multicell_mut() {
             mac.set_schedulers(schedulers);
         }
+    }
+
+    /// The MAC of the cells of a layout.
+    pub fn multicell(&self) -> Option<&Multicell> {
+        if let CarrierMac::Multicell(mac) = self { Some(mac) } else { None }
+    }
+
+    /// The MAC of the cells of a layout.
+    pub fn multicell_mut(&mut self) -> Option<&mut Multicell> {
+        if let CarrierMac::Multicell(mac) = self { Some(mac) } else { None }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Changes of the radio of a UE during a run.
 
+use umts_units::{Erlang, Time};
+
 use super::Utran;
 use crate::ids::{Direction, UeId};
 
@@ -17,6 +19,28 @@ impl Utran {
     /// Block error ratio of a UE in `direction`, if the UE has independent errors or none.
     pub fn block_error_rate(&self, ue: UeId, direction: Direction) -> Option<f64> {
         self.ues[ue].channels[direction.index()].errors.rate()
+    }
+
+    /// Blocks in a full TTI of the channel of a UE in `direction`.
+    pub fn full_tti(&self, ue: UeId, direction: Direction) -> u32 {
+        self.ues[ue].channels[direction.index()].format.blocks
+    }
+
+    /// Sets the number of blocks in a full TTI of the DCH of a UE in `direction`.
+    pub fn set_full_tti(&mut self, ue: UeId, direction: Direction, blocks: u32) {
+        self.ues[ue].channels[direction.index()].format.blocks = blocks;
+    }
+
+    /// Offered traffic of calls of class number `class`. `None` without a layout.
+    pub fn offered_calls(&self, class: usize) -> Option<Erlang> {
+        self.carriers.iter().find_map(|carrier| Some(carrier.mac.multicell()?.offered_calls(class)))
+    }
+
+    /// Changes the offered traffic of calls of class number `class` in a layout.
+    pub fn set_offered_calls(&mut self, now: Time, class: usize, offered: Erlang) {
+        for mac in self.carriers.iter_mut().filter_map(|carrier| carrier.mac.multicell_mut()) {
+            mac.set_offered_calls(now, class, offered);
+        }
     }
 
     /// Whether the air of a UE is cut.

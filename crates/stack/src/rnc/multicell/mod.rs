@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use umts_kernel::random::{AddressedStream, Streams};
 use umts_kernel::{Phase, TraceSink};
-use umts_units::{Bytes, Duration, Time};
+use umts_units::{Bytes, Duration, Erlang, Time};
 
 use self::active_sets::ActiveSets;
 use self::codes::DchCodes;
@@ -155,6 +155,16 @@ impl Multicell {
         for (number, cell) in self.cells.iter_mut().enumerate() {
             cell.mac.set_scheduler(schedulers.make(CellId(number as u16)));
         }
+    }
+
+    /// Offered traffic of calls of class number `class`.
+    pub fn offered_calls(&self, class: usize) -> Erlang {
+        self.calls.classes[class].calls.offered()
+    }
+
+    /// Changes the offered traffic of calls of class number `class`.
+    pub fn set_offered_calls(&mut self, now: Time, class: usize, offered: Erlang) {
+        self.calls.classes[class].calls.set_offered(now, offered);
     }
 
     /// The TTI of all cells.
