@@ -141,8 +141,10 @@ def content_of(timeline: ConnectionTimeline, lane: str, level: int, index: int) 
 
 def test_tiles_count_what_the_tables_hold(run: Run, timeline: ConnectionTimeline) -> None:
     tables = {lane.name: rows_of(run, timeline, lane) for lane in LANES}
-    # The scenario has no HS-DSCH: another test does.
-    assert {name for name, rows in tables.items() if not rows} == {"hs_attempts", "hs_cqi", "hs_credits"}
+    # The scenario has no HS-DSCH and no E-DCH: other tests do.
+    hspa = {lane.name for lane in LANES if lane.name.startswith(("hs_", "e_"))}
+    assert {name for name, rows in tables.items() if not rows} == hspa
+    assert len(hspa) == 7
     kinds: Counter[str] = Counter()
     for level, index, first, last in windows(timeline):
         tile = timeline.tile(level, index)
@@ -350,6 +352,49 @@ def test_lanes_of_the_hs_dsch_show_attempts_cqi_and_credits() -> None:
     Tile.model_validate_json(timeline.encoded(timeline.highest, 0))
     decoded = [row for row in sent if row["decoded"]]
     assert sum(row["pdus"] for row in decoded) <= run.series("timeline_pdus")["count"].sum()
+
+
+# ── E-DCH ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_lanes_of_the_e_dch_show_attempts_happy_bits_grants_and_noise_rise() -> None:
+    overrides = {"duration": "3 s", "measure.budget": True, "measure.timeline": True}
+    [run] = simulate(Scenario.load(FTP.with_name("hspa.toml"), overrides), series=True)
+    timeline = ConnectionTimeline(run, run.connection_rows()[0]["connection"])
+    lanes = {lane.name: lane for lane in LANES}
+    blocks, grants = (run.series(f"timeline_e_{name}").to_dicts() for name in ("blocks", "grants"))
+    # The metrics count the whole run: the scenario has no warm-up.
+    assert len(blocks) == run.metrics["e_transmissions"]
+    assert max(row["noise_rise_db"] for row in blocks) == pytest.approx(
+        run.metrics["e_max_noise_rise_db"], rel=1e-6
+    )
+    happy = 100 * sum(row["happy"] for row in blocks) / len(blocks)
+    assert happy == pytest.approx(run.metrics["e_happy_pct"])
+    kinds = Counter("absolute" if row["absolute"] else "relative" for row in grants)
+    assert all(kinds[kind] == run.metrics[f"e_{kind}_grants"] for kind in ("absolute", "relative"))
+    assert min(kinds["absolute"], kinds["relative"]) > 0
+    assert all(row["noise_rise_db"] > 0 for row in blocks)
+    assert {row["ratio"] for row in grants if row["index"] is None} <= {0}
+    # Index 0 is the amplitude 5/15 on one E-DPDCH (TS 25.321 table 9.2.5.2.1.1).
+    ratios = {row["index"]: row["ratio"] for row in grants}
+    assert all(ratio >= (5 / 15) ** 2 for index, ratio in ratios.items() if index is not None)
+
+    own = [row for row in blocks if row["ue"] == timeline.ue]
+    assert len(timeline.items(lanes["e_attempts"])) == len(timeline.items(lanes["e_happy"])) == len(own) > 50
+    assert {row["attempt"] for row in own} >= {1, 2}
+    names = [name for name, _ in timeline.categories(lanes["e_happy"])]
+    assert [names[i] for i in timeline.items(lanes["e_happy"]).category] == [
+        "happy" if row["happy"] else "unhappy" for row in own
+    ]
+    assert timeline.items(lanes["e_noise_rise"]).high.tolist() == [row["noise_rise_db"] for row in own]
+    own_grants = [row["ratio"] for row in grants if row["ue"] == timeline.ue]
+    assert timeline.items(lanes["e_grant"]).high.tolist() == own_grants
+    texts = [
+        Selection(timeline, lane, int(timeline.items(lanes[lane]).row[0])).text
+        for lane in ("e_happy", "e_grant")
+    ]
+    assert texts[0].startswith("E-DCH, ")
+    assert "power ratio" in texts[1]
 
 
 # ── Search and measuring ────────────────────────────────────────────────────────────────────────────

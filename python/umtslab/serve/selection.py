@@ -203,6 +203,15 @@ def _what(lane: str, row: Mapping[str, Any]) -> str:
         case "hs_attempts":
             fate = "decoded" if row["decoded"] else "given up" if row["last"] else "not decoded"
             return f"HS-DSCH, {count(row['pdus'], 'PDU')}, attempt {row['attempt']}, CQI {row['cqi']}, {fate}"
+        case "e_attempts" | "e_happy":
+            fate = "decoded" if row["decoded"] else "given up" if row["last"] else "not decoded"
+            size = f"{count(row['bits'], 'bit')}, {count(row['pdus'], 'PDU')}"
+            happy = "happy" if row["happy"] else "unhappy"
+            return f"E-DCH, {size}, attempt {row['attempt']}, {happy}, {fate}"
+        case "e_grant":
+            kind = "Absolute" if row["absolute"] else "Relative"
+            grant = "zero grant" if row["index"] is None else f"index {row['index']}"
+            return f"{kind} grant: {grant}, power ratio {number(row['ratio'], 4)}"
         case "rlc_buffer":
             return f"{count(round(row['octets']), 'byte')} in the buffer of RLC"
     return _value_or_timer(lane, row)

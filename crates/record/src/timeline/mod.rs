@@ -15,6 +15,8 @@
 //! | `timeline_timers` | a timer from its start to its end | `connection`, `ue`, `direction` |
 //! | `timeline_hs_blocks` | a transmission on the HS-DSCH | `ue` |
 //! | `timeline_hs_credits` | an allocation of credits for the HS-DSCH | `ue` |
+//! | `timeline_e_blocks` | a transmission on the E-DCH | `ue` |
+//! | `timeline_e_grants` | a serving grant for the E-DCH | `ue` |
 //! | `timeline_events` | an event without duration | `connection`, `ue` |
 //!
 //! Numbers of PDUs do not wrap around. They begin at zero again after a RESET or a
@@ -49,8 +51,8 @@ use crate::series::Table;
 use bearer::Bearer;
 use connections::Connection;
 use rows::{
-    BlockSetRow, DchRequestRow, DiscardRow, EventRow, HsBlockRow, HsCreditRow, LossRow, PduRun, RrcRow,
-    SduRow, SegmentRow, StatusRow, TimerRow,
+    BlockSetRow, DchRequestRow, DiscardRow, EBlockRow, EGrantRow, EventRow, HsBlockRow, HsCreditRow, LossRow,
+    PduRun, RrcRow, SduRow, SegmentRow, StatusRow, TimerRow,
 };
 use table::{OpenRows, RowIndex, Taken};
 
@@ -69,7 +71,11 @@ pub(crate) struct Timeline {
     timers: OpenRows<TimerRow>,
     hs_blocks: OpenRows<HsBlockRow>,
     hs_credits: OpenRows<HsCreditRow>,
+    e_blocks: OpenRows<EBlockRow>,
+    e_grants: OpenRows<EGrantRow>,
     events: OpenRows<EventRow>,
+    /// Blocks of the E-DCH whose noise rise is not known yet: those of the TTI that begins now.
+    e_blocks_sent: Vec<RowIndex>,
     connections: Open<Connection>,
     /// Segments that have not arrived.
     packets: BTreeMap<PacketId, RowIndex>,
@@ -115,14 +121,17 @@ impl Timeline {
             timers: OpenRows::default(),
             hs_blocks: OpenRows::default(),
             hs_credits: OpenRows::default(),
+            e_blocks: OpenRows::default(),
+            e_grants: OpenRows::default(),
             events: OpenRows::default(),
+            e_blocks_sent: Vec::new(),
             connections: Open::default(),
             packets: BTreeMap::new(),
             ues,
         }
     }
 
-    fn tables(&mut self) -> [&mut dyn Taken; 13] {
+    fn tables(&mut self) -> [&mut dyn Taken; 15] {
         [
             &mut self.segments,
             &mut self.sdus,
@@ -136,6 +145,8 @@ impl Timeline {
             &mut self.timers,
             &mut self.hs_blocks,
             &mut self.hs_credits,
+            &mut self.e_blocks,
+            &mut self.e_grants,
             &mut self.events,
         ]
     }

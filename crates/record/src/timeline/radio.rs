@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use umts_stack::detail::{PollCauses, Stage};
 use umts_stack::ids::{Direction, UeId};
+use umts_stack::mac::e::grant::Grant;
 use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::{BlockSet, DataRun, Pdu, Status};
 use umts_stack::trace::{CellUpdateCause, Channel, RrcState, SwitchCause, TraceEvent};
@@ -11,7 +12,9 @@ use umts_units::Time;
 
 use super::Timeline;
 use super::bearer::{Bearer, RunPart, RunningPoll, SetInTransit, StatusInTransit};
-use super::rows::{BlockSetRow, DchRequestRow, HsBlockRow, PduRun, RrcRow, SduRow, StatusRow, TimerRow};
+use super::rows::{
+    BlockSetRow, DchRequestRow, EBlockRow, EGrantRow, HsBlockRow, PduRun, RrcRow, SduRow, StatusRow, TimerRow,
+};
 use super::table::RowIndex;
 
 impl Timeline {
@@ -93,7 +96,48 @@ impl Timeline {
                     last: *is_last,
                 });
             }
+            TraceEvent::EBlockSent { .. } | TraceEvent::EGrantSent { .. } | TraceEvent::ENoiseRise { .. } => {
+                self.record_e_dch(now, event);
+            }
             _ => self.record_rrc(now, event),
+        }
+    }
+
+    fn record_e_dch(&mut self, now: Time, event: &TraceEvent) {
+        match event {
+            TraceEvent::EBlockSent { ue, attempt, bits, pdus, is_decoded, is_last, is_happy } => {
+                let index = self.e_blocks.open(EBlockRow {
+                    time_s: now.as_secs(),
+                    ue: u32::from(ue.0),
+                    attempt: u32::from(*attempt),
+                    bits: *bits,
+                    pdus: *pdus,
+                    happy: *is_happy,
+                    decoded: *is_decoded,
+                    last: *is_last,
+                    noise_rise_db: 0.0,
+                });
+                self.e_blocks_sent.push(index);
+            }
+            // Follows the blocks of its cell that were sent at the same instant.
+            TraceEvent::ENoiseRise { rise, .. } => {
+                for index in self.e_blocks_sent.drain(..) {
+                    if let Some(row) = self.e_blocks.close(index) {
+                        row.noise_rise_db = f64::from(rise.0);
+                    }
+                }
+            }
+            TraceEvent::EGrantSent { ue, index, is_absolute } => {
+                let grant = index.and_then(|index| Grant::all().nth(usize::from(index)));
+                self.e_grants.push(EGrantRow {
+                    time_s: now.as_secs(),
+                    ue: u32::from(ue.0),
+                    index: index.map(u32::from),
+                    ratio: grant.map_or(0.0, Grant::ratio),
+                    absolute: *is_absolute,
+                });
+            }
+            _ => {}
         }
     }
 

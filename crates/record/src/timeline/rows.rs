@@ -293,6 +293,36 @@ table! {
 }
 
 table! {
+    /// A transmission of a block of `bits` bits with `pdus` MAC-d PDUs on the E-DCH. `attempt` is
+    /// the number of the transmission, from 1. `last`: the block has ended. `happy` is the happy bit
+    /// (TS 25.321 §11.8.1.5), `noise_rise_db` the noise rise of the cell by its E-DCH users.
+    EBlockRow "timeline_e_blocks" {
+        time_s: Float "s",
+        ue: Id "",
+        attempt: Id "",
+        bits: Id "bit",
+        pdus: Id "",
+        happy: Flag "",
+        decoded: Flag "",
+        last: Flag "",
+        noise_rise_db: Float "dB",
+    }
+}
+
+table! {
+    /// A serving grant that the Node B sends to a UE. `index` is the index in TS 25.321 table
+    /// 9.2.5.2.1.1, `ratio` the power of the E-DPDCHs relative to the DPCCH that it allows (linear).
+    /// The zero grant has no index, and the ratio 0.
+    EGrantRow "timeline_e_grants" {
+        time_s: Float "s",
+        ue: Id "",
+        index: OptionalId "",
+        ratio: Float "",
+        absolute: Flag "",
+    }
+}
+
+table! {
     /// A loss of a packet, with the link of the fixed network where it happened.
     LossRow "timeline_losses" {
         time_s: Float "s",
