@@ -2,10 +2,10 @@
 //! so all cells schedule before any of them transmits (Rendón et al. 2004, §2).
 //!
 //! ```text
-//!   measure    moving UEs are measured every 100 ms and change cells           mobility, active_sets, dch_users
+//!   measure    moving UEs are measured every 100 ms and change cells           mobility, active_sets, bearer_users
 //!   schedule   all links are added up, then DSCH users cell by cell            power_solver, dsch, mac_sh
 //!   powers     the powers of all cells, with the interference and Eb/N0        power_solver, steps
-//!   transmit   RLC is pulled, and the Eb/N0 of each link decides the losses    dsch, voice_calls, dch_users
+//!   transmit   RLC is pulled, and the Eb/N0 of each link decides the losses    dsch, voice_calls, bearer_users
 //! ```
 //!
 //! A turn is one pass through these steps: a TTI, or a frame if the DSCH is scheduled every frame.
@@ -15,9 +15,9 @@
 
 mod active_sets;
 mod associated;
+mod bearer_users;
 mod codes;
 mod config;
-mod dch_users;
 mod dsch;
 mod in_progress;
 mod mobility;
@@ -35,13 +35,13 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Duration, Time};
 
 use self::active_sets::ActiveSets;
+use self::bearer_users::{BearerUsers, PlacedUser};
 use self::codes::DchCodes;
 pub use self::codes::WithoutCode;
 pub use self::config::{
     AssociatedConfig, BufferAtHandover, CallClassConfig, CodeLimit, DchConfig, DchUserConfig, DchUserOptions,
     HandoverConfig, MulticellConfig, RlcAtHandover,
 };
-use self::dch_users::{DchUsers, PlacedDch};
 use self::in_progress::TtiInProgress;
 pub use self::mobility::Handover;
 use self::mobility::Mobility;
@@ -69,7 +69,7 @@ pub struct Multicell {
     mobility: Mobility,
     calls: VoiceCalls,
     active_sets: ActiveSets,
-    dchs: DchUsers,
+    dchs: BearerUsers,
     codes: DchCodes,
     associated: Option<AssociatedConfig>,
     solver: PowerSolver,
@@ -120,7 +120,7 @@ impl Multicell {
         let (mobilities, dchs) = users(ues);
         let mut codes = DchCodes::new(&config.dch, config.dsch.codes, cells);
         let period = MEASURED_EACH / interval;
-        let dchs = DchUsers::new(config, &dchs, &environment, &mut codes, period);
+        let dchs = BearerUsers::new(config, &dchs, &environment, &mut codes, period);
         let cell = |_| DownlinkCell {
             mac: MacSh::new(dsch.clone()),
             ready: Vec::new(),
@@ -264,7 +264,7 @@ impl Multicell {
 }
 
 /// The movement of each user of a DSCH by UE, `None` for others, and the users of DCH bearers.
-fn users(ues: &[UeConfig]) -> (Vec<Option<MobilityConfig>>, Vec<PlacedDch>) {
+fn users(ues: &[UeConfig]) -> (Vec<Option<MobilityConfig>>, Vec<PlacedUser>) {
     let on_dsch = ues.iter().map(|ue| ue.mobility.clone().filter(|_| ue.dch.is_none())).collect();
     let each = (0..).map(UeId).zip(ues);
     let with_dch = each.filter_map(|(id, ue)| Some((id, ue.mobility.clone()?, ue.dch.clone()?))).collect();

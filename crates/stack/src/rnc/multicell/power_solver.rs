@@ -5,7 +5,7 @@
 //! them up, determines the powers, and then the Eb/N0 that each link achieves with them. The powers of
 //! all cells must be known first, because each is interference in the others.
 
-use super::dch_users::DchUsers;
+use super::bearer_users::BearerUsers;
 use super::mobility::Mobility;
 use super::voice_calls::VoiceCalls;
 use crate::environment::Gains;
@@ -53,7 +53,7 @@ pub(super) enum Receiver {
     /// A user of a DSCH.
     User(UeId),
     /// Index of a user of a DCH bearer.
-    DchUser(usize),
+    BearerUser(usize),
 }
 
 /// One contributor to the power of a cell in a TTI.
@@ -101,7 +101,7 @@ pub(super) struct PowerSolver {
 pub(super) struct Receivers<'a> {
     pub calls: &'a VoiceCalls,
     pub mobility: &'a Mobility,
-    pub dchs: &'a DchUsers,
+    pub dchs: &'a BearerUsers,
 }
 
 impl Receivers<'_> {
@@ -110,7 +110,7 @@ impl Receivers<'_> {
         match receiver {
             Receiver::Call(class, call) => self.calls.call(class, call).at.mobile.gains(),
             Receiver::User(ue) => self.mobility.user(ue).mobile.gains(),
-            Receiver::DchUser(number) => self.dchs.user(number).at.mobile.gains(),
+            Receiver::BearerUser(number) => self.dchs.user(number).at.mobile.gains(),
         }
     }
 }
@@ -284,7 +284,7 @@ mod tests {
             solver.add(kind, Receiver::User(ue), user.cell, link);
         }
         solver.add_up();
-        let dchs = DchUsers::none(HANDOVER, active_sets(None, WithoutCode::Kept));
+        let dchs = BearerUsers::none(HANDOVER, active_sets(None, WithoutCode::Kept));
         let receivers = Receivers { calls: &calls, mobility: &mobility, dchs: &dchs };
         solver.control(receivers);
         solver.measure(receivers);

@@ -3,7 +3,7 @@
 
 use umts_units::Duration;
 
-use super::dch_users::DchUsers;
+use super::bearer_users::BearerUsers;
 use super::power_solver::{LinkKind, PowerSolver};
 use super::voice_calls::{PoweredDch, VoiceCalls, link};
 use crate::radio::phy::power_control::{InnerLoop, PowerConfig, Sent};
@@ -19,7 +19,7 @@ const LEAST: f64 = 1e-6;
 pub(super) fn follow_commands(
     solver: &mut PowerSolver,
     calls: &mut VoiceCalls,
-    dchs: &mut DchUsers,
+    dchs: &mut BearerUsers,
     interval: Duration,
 ) {
     let slots = (interval.as_secs() * f64::from(InnerLoop::SLOTS_PER_SECOND)) as u32;
@@ -64,7 +64,7 @@ pub(super) fn follow_commands(
 }
 
 /// Adds the powers of the legs of all users in a slot, times `weight`, to `sums`.
-fn add_powers(sums: &mut Vec<f64>, dchs: &mut DchUsers, factors: &[f64], weight: f64) {
+fn add_powers(sums: &mut Vec<f64>, dchs: &mut BearerUsers, factors: &[f64], weight: f64) {
     let mut number = 0;
     for dch in dchs.powered() {
         let power = dch.loops.inner.map_or(0.0, |inner| inner.power);
@@ -79,7 +79,7 @@ fn add_powers(sums: &mut Vec<f64>, dchs: &mut DchUsers, factors: &[f64], weight:
 }
 
 /// Sets the powers of the legs of all users, in the order of [`add_powers`].
-fn set_powers(solver: &mut PowerSolver, dchs: &mut DchUsers, powers: &[f64]) {
+fn set_powers(solver: &mut PowerSolver, dchs: &mut BearerUsers, powers: &[f64]) {
     let (mut number, mut further) = (0, 0);
     for (main, dch) in dchs.powered().enumerate() {
         solver.links_mut(LinkKind::Dch)[main].power_mw = powers[number];
@@ -109,7 +109,7 @@ fn constant_powers(solver: &PowerSolver) -> Vec<f64> {
 fn totals_of_slot(
     max: f64,
     calls: &mut VoiceCalls,
-    dchs: &mut DchUsers,
+    dchs: &mut BearerUsers,
     constant: &[f64],
     totals: &mut [f64],
 ) -> Vec<f64> {

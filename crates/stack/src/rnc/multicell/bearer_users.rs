@@ -29,11 +29,11 @@ use crate::ue::{UeContext, Ues};
 const DOWN: Direction = Direction::Downlink;
 
 /// A UE with a DCH bearer: its movement, and its downlink.
-pub(super) type PlacedDch = (UeId, MobilityConfig, Arc<DchUserConfig>);
+pub(super) type PlacedUser = (UeId, MobilityConfig, Arc<DchUserConfig>);
 
 /// A user with a DCH bearer.
 #[derive(Debug)]
-pub(super) struct DchUser {
+pub(super) struct BearerUser {
     pub ue: UeId,
     /// Its place, and the links from its cells.
     pub at: CallLocation,
@@ -50,40 +50,40 @@ pub(super) struct DchUser {
 
 /// All users of DCH bearers, by UE number.
 #[derive(Debug)]
-pub(super) struct DchUsers {
-    users: Vec<DchUser>,
+pub(super) struct BearerUsers {
+    users: Vec<BearerUser>,
     sets: ActiveSets,
     handover: HandoverConfig,
     /// Turns between two measurements of a user.
     period: u64,
 }
 
-impl DchUsers {
+impl BearerUsers {
     /// Each user starts in its best cell, with a code of this cell if one is free.
     pub fn new(
         config: &MulticellConfig,
-        users: &[PlacedDch],
+        users: &[PlacedUser],
         environment: &Environment,
         codes: &mut DchCodes,
         period: u64,
     ) -> Self {
         let powers = vec![config.power.common; environment.cells()];
-        let users = users.iter().map(|user| DchUser::new(user, environment, codes, &powers)).collect();
+        let users = users.iter().map(|user| BearerUser::new(user, environment, codes, &powers)).collect();
         // Steps of active sets are recorded for calls only, and only calls have gaps.
         let sets = ActiveSets { is_recorded: false, compressed: None, ..ActiveSets::new(config) };
-        DchUsers { users, sets, handover: config.handover, period }
+        BearerUsers { users, sets, handover: config.handover, period }
     }
 
     #[cfg(test)]
     pub fn none(config: HandoverConfig, sets: ActiveSets) -> Self {
-        DchUsers { users: Vec::new(), sets, handover: config, period: 1 }
+        BearerUsers { users: Vec::new(), sets, handover: config, period: 1 }
     }
 
     pub fn is_empty(&self) -> bool {
         self.users.is_empty()
     }
 
-    pub fn user(&self, number: usize) -> &DchUser {
+    pub fn user(&self, number: usize) -> &BearerUser {
         &self.users[number]
     }
 
@@ -104,7 +104,7 @@ impl DchUsers {
         powers: &[f64],
         handovers: &mut VecDeque<Handover>,
     ) {
-        let DchUsers { users, sets, handover, period } = self;
+        let BearerUsers { users, sets, handover, period } = self;
         let phase = turn % *period;
         for user in users.iter_mut().filter(|user| u64::from(user.ue.0) % *period == phase) {
             environment.measure(&mut user.at.mobile, now);
@@ -150,8 +150,8 @@ impl DchUsers {
         let users = self.users.iter_mut().enumerate();
         for (number, user) in users.filter(|(_, user)| user.is_sent) {
             share_target(&mut user.at, &solver.power, &solver.before);
-            let DchUser { at, loops, config, .. } = &*user;
-            let (receiver, aim) = (Receiver::DchUser(number), config.aim());
+            let BearerUser { at, loops, config, .. } = &*user;
+            let (receiver, aim) = (Receiver::BearerUser(number), config.aim());
             solver.add(LinkKind::Dch, receiver, at.main.cell, link(at, loops, &at.main, aim));
             for leg in &at.further {
                 solver.add(LinkKind::DchLeg, receiver, leg.cell, link(at, loops, leg, aim));
@@ -232,10 +232,10 @@ fn has_data(now: Time, context: &UeContext) -> bool {
     rlc.buffer_occupancy() > Bytes::ZERO || rlc.has_work(now)
 }
 
-impl DchUser {
+impl BearerUser {
     /// A user in its best cell when the cells send `powers`.
     fn new(
-        (ue, mobility, config): &PlacedDch,
+        (ue, mobility, config): &PlacedUser,
         environment: &Environment,
         codes: &mut DchCodes,
         powers: &[f64],
@@ -243,7 +243,7 @@ impl DchUser {
         let mut mobile = environment.appear(u64::from(ue.0), mobility, None, Time::ZERO);
         environment.measure(&mut mobile, Time::ZERO);
         let main = RadioLink::new(mobile.gains().best(), Code::last(config.spreading_factor));
-        let mut user = DchUser {
+        let mut user = BearerUser {
             ue: *ue,
             at: CallLocation::new(mobile, main),
             config: config.clone(),
@@ -300,7 +300,7 @@ mod tests {
         environment: &Environment,
         codes: &mut DchCodes,
         soft: Option<SoftHandover>,
-    ) -> DchUsers {
+    ) -> BearerUsers {
         let mobility = MobilityConfig::Legs(Legs::vehicular(50.0 / 3.6));
         let config = |factor: u16| DchUserConfig {
             processing: CHIP_RATE / (64e3 * 32.0 / f64::from(factor)),
@@ -313,9 +313,9 @@ mod tests {
             .zip(factors)
             .map(|(ue, &factor)| (ue, mobility.clone(), Arc::new(config(factor))))
             .collect();
-        let mut dchs = DchUsers::none(HANDOVER, active_sets(soft, WithoutCode::Kept));
+        let mut dchs = BearerUsers::none(HANDOVER, active_sets(soft, WithoutCode::Kept));
         let powers = [10.0; CELLS];
-        dchs.users = users.iter().map(|of| DchUser::new(of, environment, codes, &powers)).collect();
+        dchs.users = users.iter().map(|of| BearerUser::new(of, environment, codes, &powers)).collect();
         dchs.period = PERIOD;
         dchs
     }
