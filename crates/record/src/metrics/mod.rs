@@ -270,6 +270,8 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::DschHeld { .. }
             | TraceEvent::DschPostponed { .. }
             | TraceEvent::DchSent { .. }
+            | TraceEvent::FachSent { .. }
+            | TraceEvent::SccpchSent { .. }
             | TraceEvent::Call { .. }
             | TraceEvent::CellDchs { .. }
             | TraceEvent::CellPower { .. } => self.record_layout(at, event),
@@ -310,8 +312,11 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::EBlockDropped { .. }
             | TraceEvent::ET1Expired { .. }
             | TraceEvent::BlocksReceived { .. }
-            | TraceEvent::RachCollision { .. }
-            | TraceEvent::CellUpdateStarted { .. } => self.radio.record(at, event),
+            | TraceEvent::RachCollision { .. } => self.radio.record(at, event),
+            TraceEvent::CellUpdateStarted { .. } => {
+                self.radio.record(at, event);
+                self.record_layout(at, event);
+            }
             // Needed by series, time budgets or captures only. Metrics of a new event are decided
             // here.
             TraceEvent::Established { .. }

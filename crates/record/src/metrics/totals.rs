@@ -470,6 +470,13 @@ pub(super) struct LayoutTotals {
     pub dch_further_power: f64,
     /// Sum of Eb/N0 in dB.
     pub dch_ebn0_db: f64,
+    /// TTIs in which users of the FACH had data, and the sum of their Eb/N0 in dB.
+    pub fach_sent: u64,
+    pub fach_ebn0_db: f64,
+    /// TTIs of cells in which the S-CCPCH was sent, and its power in mW.
+    pub sccpch_sent: u64,
+    pub sccpch_power: f64,
+    pub cell_reselections: u64,
     /// By kind of step.
     pub call_steps: [u64; 7],
     /// Octets of downlink SDUs that entered RLC, and that were delivered.

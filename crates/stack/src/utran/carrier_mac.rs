@@ -81,6 +81,11 @@ impl CarrierMac {
         }
     }
 
+    /// The MAC of the cells of a layout.
+    pub fn multicell(&self) -> Option<&Multicell> {
+        if let CarrierMac::Multicell(mac) = self { Some(mac) } else { None }
+    }
+
     /// The next handover that the MAC's measurements require.
     #[inline]
     pub fn poll_handover(&mut self) -> Option<Handover> {
