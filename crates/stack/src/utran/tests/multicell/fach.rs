@@ -54,8 +54,8 @@ fn sccpch_is_sent_only_with_data_and_adds_to_the_power_of_its_cell() {
 
 #[test]
 fn block_errors_follow_the_eb_n0_at_the_place_of_the_user() {
-    // Between two cells, and with little power.
-    let config = with_fach(100.0, 5.0);
+    // Between two cells, and with little power: about 4 dB half-way between cells that send 10 mW each.
+    let config = with_fach(0.3, 5.0);
     let table = LinkTable::logistic(5.0, 2.5);
     let layout = &config.environment.layout;
     let (here, there) = (layout.centre(CellId(0)), layout.centre(CellId(1)));
