@@ -146,6 +146,8 @@ ROWS = (
     Row("dch_code_power_dbm", "mean of DCH bearers", _has_value("dch_code_power_dbm")),
     Row("dch_ebn0_db", "mean of DCH bearers", _has_value("dch_ebn0_db")),
     Row("dch_soft_pct", "of the time with power", _is_positive("dch_soft_pct")),
+    Row("fach_ebn0_db", "mean of users of the FACH", _has_value("fach_ebn0_db")),
+    Row("cell_reselections", "sum over users", _is_positive("cell_reselections")),
     Row("handovers", "sum over users", _is_positive("handovers")),
     Row("cell_efficiency", "of the reserved rate", _SWITCHED),
     Row("simultaneous_dch", "average over time", _SWITCHED),

@@ -234,6 +234,9 @@ fn complete_layout(scenario: &mut model::Scenario, tree: &Node) {
         cell.dch.get_or_insert_default();
         cell.fach = cell.fach.take().filter(|_| is_written(&format!("cell.{i}.fach")));
         cell.rach = cell.rach.take().filter(|_| is_written(&format!("cell.{i}.rach")));
+        if cell.fach.is_some() {
+            cell.sccpch.get_or_insert_default();
+        }
     }
     for (i, ue) in scenario.ue.iter_mut().enumerate() {
         ue.mobility.get_or_insert_with(Mobility::still).complete();

@@ -218,6 +218,8 @@ pub enum CellUpdateCause {
     RlcUnrecoverableError,
     /// T313 expired in CELL_DCH.
     RadioLinkFailure,
+    /// The UE on common channels selected another cell.
+    CellReselection,
 }
 
 /// How a cell update ended.
@@ -495,6 +497,10 @@ pub enum TraceEvent {
     /// `power`, `further_power`: in mW, of the code in this cell and of its codes in the others. `ebn0`:
     /// linear.
     DchSent { ue: UeId, cell: u16, legs: u8, power: Real<f32>, further_power: Real<f32>, ebn0: Real<f32> },
+    /// A user on the FACH of a cell of a layout had data in a TTI of the cells. `ebn0`: linear.
+    FachSent { ue: UeId, cell: u16, ebn0: Real<f32> },
+    /// The S-CCPCH of a cell of a layout was sent in a TTI of the cells, with this power in mW.
+    SccpchSent { cell: u16, power: Real<f32> },
 
     /// A step of a call. Recorded if codes are limited, handover is soft, or calls have gaps.
     Call { cell: u16, step: CallStep },
@@ -502,7 +508,7 @@ pub enum TraceEvent {
     /// `associated`: DCHs beside the DSCH, both with their power in mW. `compressed`: own calls
     /// that had a gap. `codes`: the share of a code tree that all of them and DCH bearers use. Recorded
     /// if codes are limited, handover is soft, calls have gaps, associated DCHs are charged, or there
-    /// are DCH bearers.
+    /// are users of DCH bearers or of the FACH.
     CellDchs {
         cell: u16,
         further: u32,

@@ -2,7 +2,7 @@
 
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::rnc::calls::BLOCK_BITS;
-use umts_stack::trace::{CallStep, Postponed, Real, TraceEvent};
+use umts_stack::trace::{CallStep, CellUpdateCause, Postponed, Real, TraceEvent};
 use umts_units::{Bytes, Duration, Time};
 
 use super::totals::LayoutTotals;
@@ -111,6 +111,17 @@ impl LayoutRecorder {
                 totals.dch_further_power += f64::from(further_power);
                 // At least -60 dB: a UE out of reach receives nothing, and Eb/N0 is 0.
                 totals.dch_ebn0_db += 10.0 * libm::log10(f64::from(ebn0).max(1e-6));
+            }
+            TraceEvent::FachSent { ebn0: Real(ebn0), .. } => {
+                totals.fach_sent += 1;
+                totals.fach_ebn0_db += 10.0 * libm::log10(f64::from(ebn0).max(1e-6));
+            }
+            TraceEvent::SccpchSent { power: Real(power), .. } => {
+                totals.sccpch_sent += 1;
+                totals.sccpch_power += f64::from(power);
+            }
+            TraceEvent::CellUpdateStarted { cause: CellUpdateCause::CellReselection, .. } => {
+                totals.cell_reselections += 1;
             }
             TraceEvent::DschPostponed { why, .. } => totals.postponed[reason(why)] += 1,
             TraceEvent::Handover { .. } => totals.handovers += 1,

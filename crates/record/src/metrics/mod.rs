@@ -273,6 +273,8 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::DschHeld { .. }
             | TraceEvent::DschPostponed { .. }
             | TraceEvent::DchSent { .. }
+            | TraceEvent::FachSent { .. }
+            | TraceEvent::SccpchSent { .. }
             | TraceEvent::Call { .. }
             | TraceEvent::CellDchs { .. }
             | TraceEvent::CellPower { .. } => self.record_layout(at, event),
@@ -313,8 +315,11 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::EBlockDropped { .. }
             | TraceEvent::ET1Expired { .. }
             | TraceEvent::BlocksReceived { .. }
-            | TraceEvent::RachCollision { .. }
-            | TraceEvent::CellUpdateStarted { .. } => self.radio.record(at, event),
+            | TraceEvent::RachCollision { .. } => self.radio.record(at, event),
+            TraceEvent::CellUpdateStarted { .. } => {
+                self.radio.record(at, event);
+                self.record_layout(at, event);
+            }
             // Series, time budgets or captures use these events, but no metric does.
             TraceEvent::Established { .. }
             | TraceEvent::RtoUpdated { .. }

@@ -185,7 +185,7 @@ impl NetworkTotals {
             TraceEvent::RlcUnrecoverable { .. } => self.rlc_unrecoverable_errors += 1,
             TraceEvent::RlcReestablished { .. } => self.rlc_reestablishments += 1,
             TraceEvent::CellUpdateStarted { cause, .. } => {
-                self.cell_updates += 1;
+                self.cell_updates += u64::from(cause != CellUpdateCause::CellReselection);
                 self.radio_link_failures += u64::from(cause == CellUpdateCause::RadioLinkFailure);
             }
             // Each of the two ignores events of the other channel.

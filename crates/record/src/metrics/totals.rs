@@ -492,7 +492,18 @@ pub(super) struct LayoutTotals {
     pub dch_further_power: f64,
     /// Eb/N0 of the user, in dB.
     pub dch_ebn0_db: f64,
-    // ── Calls and SDUs ──
+    // ── TTIs in which users of the FACH had data, summed over users ──
+    /// Number of these TTIs.
+    pub fach_sent: u64,
+    /// Eb/N0 of the user, in dB.
+    pub fach_ebn0_db: f64,
+    // ── TTIs of cells in which the S-CCPCH was sent ──
+    /// Number of these TTIs.
+    pub sccpch_sent: u64,
+    /// Power of the S-CCPCH, in mW.
+    pub sccpch_power: f64,
+    // ── Cells, calls and SDUs ──
+    pub cell_reselections: u64,
     /// Steps of calls, indexed by the kind of step.
     pub call_steps: [u64; 7],
     /// Octets of downlink SDUs that entered RLC.

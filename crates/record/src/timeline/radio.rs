@@ -76,6 +76,7 @@ impl Timeline {
                 let kind = match cause {
                     CellUpdateCause::RlcUnrecoverableError => "cell_update_rlc_error",
                     CellUpdateCause::RadioLinkFailure => "cell_update_radio_link_failure",
+                    CellUpdateCause::CellReselection => "cell_update_reselection",
                 };
                 self.ue_event(now, *ue, None, kind, None);
             }

@@ -51,7 +51,7 @@ impl Inspection<'_> {
     }
 
     /// The error for a value out of its range.
-    fn out_of_range(&self, path: &str, message: String, help: String) -> Result<(), Problem> {
+    pub(super) fn out_of_range(&self, path: &str, message: String, help: String) -> Result<(), Problem> {
         Err(self.problem(path, message).label("out of range").help(help))
     }
 
@@ -120,7 +120,7 @@ impl Inspection<'_> {
     }
 
     /// The branch of the code tree that the DSCH of a cell has.
-    fn branch(&self, i: usize) -> Code {
+    pub(super) fn branch(&self, i: usize) -> Code {
         let dsch = self.scenario.cell[i].dsch.clone().unwrap_or_default();
         Code::last(dsch.codes.spreading_factor())
     }
@@ -143,7 +143,7 @@ impl Inspection<'_> {
     }
 
     /// A spreading factor is a power of two from `min_factor` on.
-    fn spreading_factor(&self, path: &str, factor: u16, min_factor: u16) -> Result<(), Problem> {
+    pub(super) fn spreading_factor(&self, path: &str, factor: u16, min_factor: u16) -> Result<(), Problem> {
         if factor.is_power_of_two() && (min_factor..=LARGEST_SF).contains(&factor) {
             return Ok(());
         }
@@ -189,7 +189,7 @@ impl Inspection<'_> {
     }
 
     /// Checks that a code of this spreading factor carries `rate`. A symbol has two bits, before any coding.
-    fn carries(&self, path: &str, factor: u16, rate: BitRate) -> Result<(), Problem> {
+    pub(super) fn carries(&self, path: &str, factor: u16, rate: BitRate) -> Result<(), Problem> {
         let max_rate = 2.0 * CHIP_RATE / f64::from(factor);
         if rate.bps() as f64 <= max_rate {
             return Ok(());
@@ -204,7 +204,9 @@ impl Inspection<'_> {
     fn has_free_code(&self, path: &str, factor: u16) -> Result<(), Problem> {
         let Some(cell) = self.scenario.cell.first() else { return Ok(()) };
         let Some(dch) = cell.dch.as_ref().filter(|dch| dch.codes == DchCodes::OneTree) else { return Ok(()) };
-        let occupied_codes: Vec<Code> = dch.common_code().into_iter().chain([self.branch(0)]).collect();
+        let sccpch = cell.sccpch.zip(cell.fach.as_ref()).and_then(|(sccpch, fach)| sccpch.code(fach.rate));
+        let common = dch.common_code().into_iter().chain(sccpch);
+        let occupied_codes: Vec<Code> = common.chain([self.branch(0)]).collect();
         let mut codes = (0..factor).map(|number| Code { spreading_factor: factor, number });
         if codes.any(|code| occupied_codes.iter().all(|other| !other.meets(code))) {
             return Ok(());

@@ -17,6 +17,7 @@ mod qos;
 mod reserved;
 mod rlc;
 mod rrc;
+mod sccpch;
 mod sectors;
 mod sharing;
 mod streets;

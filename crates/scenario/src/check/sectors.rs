@@ -1,6 +1,6 @@
 //! Checks of a layout (cells of several sites on one carrier): the keys that only its cells have,
-//! and the bearer of each user group, which must be the DSCH, a bearer on DCHs or a call. Determines the
-//! channels of users of the DSCH and of calls.
+//! and the bearer of each user group, which must be the DSCH, a bearer on DCHs, FACH and RACH, or a call.
+//! Determines the channels of users of the DSCH and of calls.
 
 use umts_stack::radio::mac::TransportFormat;
 use umts_stack::rnc::calls;
@@ -10,6 +10,7 @@ use umts_units::{BitRate, Bytes, Duration};
 
 use super::Inspection;
 use super::channels::GroupChannels;
+use super::names::COMMON;
 use crate::error::Problem;
 use crate::model::{CONVERSATIONAL, DSCH, RlcMode, SWITCHED, Ue};
 use crate::resolved;
@@ -18,8 +19,7 @@ use crate::resolved;
 const ASSOCIATED_TTI: Duration = Duration::from_millis(20);
 
 impl Inspection<'_> {
-    /// Checks that `[handover]` and the DSCH, DCH and power of a cell are set only with `[layout]`,
-    /// and the FACH and RACH only without.
+    /// Checks that `[handover]` and the DSCH, DCH, S-CCPCH and power of a cell are set only with `[layout]`.
     pub(super) fn layout_keys(&self) -> Result<(), Problem> {
         let is_layout = self.scenario.layout.is_some();
         let without_layout = |path: String, table: &str| {
@@ -40,23 +40,19 @@ impl Inspection<'_> {
             if !is_layout && cell.dch.is_some() {
                 return without_layout(format!("cell.{i}.dch"), "cell.dch");
             }
-            let common_channels = [("fach", cell.fach.is_some()), ("rach", cell.rach.is_some())];
-            if let Some((key, _)) = common_channels.into_iter().find(|(_, is_set)| is_layout && *is_set) {
-                let message =
-                    format!("the cells of a layout have DCHs and a DSCH, but no {}", key.to_uppercase());
-                let help = format!("leave `{key}` out");
-                return Err(self
-                    .problem(&format!("cell.{i}.{key}"), message)
-                    .label("this channel")
-                    .help(help));
+            if !is_layout && cell.sccpch.is_some() {
+                return without_layout(format!("cell.{i}.sccpch"), "cell.sccpch");
+            }
+            if is_layout {
+                self.common_channels_of_layout(i, cell)?;
             }
         }
         Ok(())
     }
 
     /// Checks the bearer of user group `i`, and returns its channels in a layout. `None` if there
-    /// is no layout, if the group has a bearer on DCHs, or if a measured link or a flat profile replaces
-    /// its radio.
+    /// is no layout, if the group has a bearer on DCHs or FACH and RACH, or if a measured link or a flat
+    /// profile replaces its radio.
     pub(super) fn sector_channels(&self, i: usize) -> Result<Option<GroupChannels>, Problem> {
         let ue = &self.scenario.ue[i];
         let is_layout = self.scenario.layout.is_some();
@@ -72,7 +68,7 @@ impl Inspection<'_> {
             (CONVERSATIONAL, true) => Ok(Some(in_both_directions(call_channel()))),
             (DSCH, true) => self.dsch_channels(i, ue).map(Some),
             (_, true) if !ue.has_substitute() => {
-                self.dch_bearer(i, ue)?;
+                self.dch_or_common_bearer(i, ue)?;
                 self.code_of_dch(i, ue)?;
                 Ok(None)
             }
@@ -80,19 +76,24 @@ impl Inspection<'_> {
         }
     }
 
-    /// Checks that the bearer of user group `i` has its own DCHs, the only channels of a layout besides
-    /// DSCHs and calls.
-    fn dch_bearer(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
+    /// Checks that the bearer of user group `i` has its own DCHs, or FACH and RACH, the only channels of a
+    /// layout besides DSCHs and calls.
+    fn dch_or_common_bearer(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
         let name = &ue.bearer;
         let named = self.names.groups[i].bearer.as_ref();
         let (message, help) = match named {
             _ if name == SWITCHED => (
-                "RRC cannot switch users of a layout, whose cells have no FACH and RACH".to_owned(),
-                "choose a bearer for the whole run, such as \"ps-64\" or \"dsch\"",
+                "RRC cannot switch users of a layout".to_owned(),
+                "choose a bearer for the whole run, such as \"common\", \"ps-64\" or \"dsch\"",
             ),
+            None if name == COMMON && self.scenario.cell[0].fach.is_none() => (
+                "the cells of this layout have no FACH and RACH".to_owned(),
+                "add fach = {} and rach = {} to the [[cell]], or choose another bearer, such as \"ps-64\"",
+            ),
+            None if name == COMMON => return Ok(()),
             None => (
                 format!("the cells of a layout have no bearer `{name}`"),
-                "write bearer = \"dsch\", the name of a bearer on DCHs such as \"ps-64\", or \"conversational-64\" for calls",
+                "write bearer = \"dsch\", \"common\" for FACH and RACH, the name of a bearer on DCHs such as \"ps-64\", or \"conversational-64\" for calls",
             ),
             Some(named) if named.bearer.downlink.shared => (
                 format!(

@@ -10,10 +10,10 @@ use umts_stack::scheduling::SchedulerKind;
 use umts_units::keyword::{OrNone, Unlimited};
 use umts_units::{BitRate, Duration};
 
-use super::Dchs;
 use super::dsch::Dsch;
 use super::power::Power;
 use super::tdd::{Duplex, Tdd};
+use super::{Dchs, Sccpch};
 use crate::text::pdus;
 
 /// The transmission time intervals of the channels modelled here (TS 25.302 §7.1), in milliseconds.
@@ -74,6 +74,10 @@ pub struct Cell {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Dchs")]
     pub dch: Option<Dchs>,
+    /// Physical channel of the FACH (only in a `[layout]`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Sccpch")]
+    pub sccpch: Option<Sccpch>,
 }
 
 /// Admission of DCHs. The FACH counts towards the downlink limit, and so do the DCHs that users
@@ -274,7 +278,7 @@ fn default_rach() -> Option<Rach> {
     Some(Rach::default())
 }
 
-/// The cell of a layout, which has neither FACH nor RACH.
+/// The cell of a layout, which has neither FACH nor RACH by default.
 pub(crate) fn default_sector() -> Vec<Cell> {
     default_cells().into_iter().map(|cell| Cell { fach: None, rach: None, ..cell }).collect()
 }
@@ -293,6 +297,7 @@ pub(crate) fn default_cells() -> Vec<Cell> {
         power: None,
         dsch: None,
         dch: None,
+        sccpch: None,
         hs_dsch: HsDschConfig::default(),
         e_dch: EDchConfig::default(),
     }]

@@ -47,7 +47,7 @@ pub use layout::{Border, Layout, Site};
 pub use mobility::{Mobility, MobilityModel};
 pub(crate) use network::default_chain;
 pub use network::{InternetDelay, Link, LinkDirections, Outage, QueueLimit, RedConfig};
-pub use power::{LinkTables, Power, Supply};
+pub use power::{LinkTables, Power, Supply, milliwatts};
 pub(crate) use propagation::complete as complete_propagation;
 pub use propagation::{Antenna, PathLoss, Propagation, Shadowing, StreetLoss};
 pub use proxy::{
@@ -73,7 +73,7 @@ pub use umts_stack::radio::pdcp::{HeaderCompression, PdcpConfig as Pdcp};
 pub use umts_stack::rnc::calls::CallsConfig as Calls;
 pub use umts_stack::rnc::multicell::{
     AssociatedConfig as Associated, BufferAtHandover, CodeLimit as DchCodes, DchConfig as Dchs,
-    DchUserOptions as UeDch, HandoverConfig as Handover, RlcAtHandover, WithoutCode,
+    DchUserOptions as UeDch, HandoverConfig as Handover, RlcAtHandover, SccpchOptions as Sccpch, WithoutCode,
 };
 pub use umts_stack::rnc::rrc::{CompressedBy, CompressedMode as Compressed, SoftHandover as Soft};
 pub(crate) use users::{CONVERSATIONAL, DSCH, FlowTable, SWITCHED};

@@ -54,8 +54,8 @@ pub struct Power {
     /// Power that the cell draws from its supply, for the estimate of its energy.
     pub supply: Supply,
     /// File with block error ratios in columns `format,ebn0_db,bler`, with formats `TF1`, `TF2` …
-    /// for the DSCH, `conversational` for calls, and the name of the bearer, such as `ps-64`, for DCH
-    /// bearers. `"none"`: logistic curves.
+    /// for the DSCH, `conversational` for calls, `fach` for the FACH, and the name of the bearer, such as
+    /// `ps-64`, for DCH bearers. `"none"`: logistic curves.
     #[serde(with = "OrNone::<String>")]
     #[schemars(extend("x-label" = "Link tables", "x-default" = "none", "x-range" = "the name of a file", "x-source" = "Rendón et al. (2004), §3.1: histograms of link simulations"))]
     pub tables: Option<String>,
@@ -90,6 +90,9 @@ pub struct LinkTables(pub(crate) BTreeMap<String, LinkTable>);
 impl LinkTables {
     /// Name of the format of calls.
     pub const CALLS: &str = "conversational";
+
+    /// Name of the format of the FACH.
+    pub const FACH: &str = "fach";
 
     /// Name of format `number`, counted from zero: `TF1` is the first.
     pub fn format(number: usize) -> String {
@@ -147,6 +150,6 @@ impl Power {
 }
 
 /// Converts a level to a power in milliwatts.
-fn milliwatts(level: Dbm) -> f64 {
+pub fn milliwatts(level: Dbm) -> f64 {
     libm::exp10(level.0 / 10.0)
 }

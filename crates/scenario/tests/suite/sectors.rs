@@ -65,7 +65,7 @@ fn assert_refused(cases: &[(String, &str, &str, &str)]) {
 fn invalid_layout_keys_are_reported_with_their_location() {
     let no_layout = |text: &str| text.replace("[layout]\n", "");
     let cases: &[(String, &str, &str, &str)] = &[
-        (with("UE", "bearer = \"common\""), "ue.0.bearer", "no bearer `common`", "dsch"),
+        (with("UE", "bearer = \"common\""), "ue.0.bearer", "no FACH and RACH", "add fach = {}"),
         (with("UE", "bearer = \"dch-64\""), "ue.0.bearer", "no bearer `dch-64`", "dsch"),
         (with("UE", "bearer = \"conversational-64\""), "ue.0.bearer", "these users do not call", "calls = {"),
         (with("CALL", "calls = {}\nbearer = \"dsch\""), "ue.1.bearer", "not `dsch`", "conversational-64"),
@@ -85,8 +85,7 @@ fn invalid_layout_keys_are_reported_with_their_location() {
             "carry speech and no flow",
             "leave the flow out",
         ),
-        (with("CELL", "[cell.fach]"), "cell.0.fach", "no FACH", "leave `fach` out"),
-        (with("CELL", "[cell.rach]"), "cell.0.rach", "no RACH", "leave `rach` out"),
+        (with("CELL", "[cell.sccpch]"), "cell.0.sccpch", "carries a FACH", "add fach = {}"),
         (
             with("UE", "rlc = { pdu_payload = \"80 B\" }"),
             "ue.0.rlc.pdu_payload",
@@ -126,6 +125,12 @@ fn invalid_layout_keys_are_reported_with_their_location() {
             "add [layout]",
         ),
         (
+            no_layout(&with("CELL", "[cell.sccpch]")),
+            "cell.0.sccpch",
+            "has no effect without [layout]",
+            "add [layout]",
+        ),
+        (
             no_layout(&with("REST", "[handover]")),
             "handover",
             "has no effect without [layout]",
@@ -147,6 +152,62 @@ fn users_of_dch_bearers_live_in_a_layout() {
         assert_eq!((dch.ebn0.0, dch.spreading_factor(own[0].rate)), (4.0, Some(factor)));
         assert_eq!(load(&scenario.to_toml()).expect("the scenario is valid").scenario, scenario);
     }
+}
+
+#[test]
+fn users_of_the_fach_live_in_a_layout_with_common_channels() {
+    let cell = "fach = {}\nrach = {}\nsccpch = { power = \"30 dBm\" }";
+    let text = with("CELL", cell).replace("name = \"user\"\n", "name = \"user\"\nbearer = \"common\"\n");
+    let scenario = load(&text).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    let own = scenario.plan().groups[0].channels;
+    assert_eq!(own.map(|channel| channel.kind), [Channel::Fach, Channel::Rach]);
+    let sccpch = scenario.cell[0].sccpch.expect("it is written");
+    let code = sccpch.code(own[0].rate).expect("32 kbit/s have a code");
+    assert_eq!((sccpch.power.0, sccpch.ebn0.0, code.spreading_factor, code.number), (30.0, 5.0, 64, 1));
+    assert_eq!(load(&scenario.to_toml()).expect("it is valid").scenario, scenario);
+    let without_rach = text.replace("rach = {}\n", "");
+    assert_refused(&[(without_rach, "ue.0.bearer", "has no RACH", "give the cell the channel")]);
+}
+
+#[test]
+fn invalid_keys_of_the_fach_are_reported_with_their_location() {
+    let cell = |fach: &str, sccpch: &str| {
+        with("CELL", &format!("fach = {{ {fach} }}\nrach = {{}}\nsccpch = {{ {sccpch} }}"))
+    };
+    assert_refused(&[
+        (
+            cell("scheduling = \"per_ue_push\"", ""),
+            "cell.0.fach.scheduling",
+            "cannot be used in a layout",
+            "pull",
+        ),
+        (cell("", "power = \"81 dBm\""), "cell.0.sccpch.power", "cannot be 81 dBm", "80 dBm"),
+        (cell("", "power = \"43 dBm\""), "cell.0.sccpch.power", "must be below cell.power.max", "less power"),
+        (cell("", "ebn0 = \"31 dB\""), "cell.0.sccpch.ebn0", "cannot be 31 dB", "-30 dB to 30 dB"),
+        (
+            cell("", "spreading_factor = 512"),
+            "cell.0.sccpch.spreading_factor",
+            "factor of 512",
+            "256 or less",
+        ),
+        (cell("", "spreading_factor = 12"), "cell.0.sccpch.spreading_factor", "cannot be 12", "as in 16"),
+        (
+            cell("", "spreading_factor = 256"),
+            "cell.0.sccpch.spreading_factor",
+            "cannot carry 32 kbit/s",
+            "30 kbit/s",
+        ),
+        (cell("rate = \"1024 kbit/s\"", ""), "cell.0.fach.rate", "needs several codes", "768 kbit/s"),
+        (
+            with(
+                "CELL",
+                "fach = {}\nrach = {}\nsccpch = { spreading_factor = 64 }\ndsch = { codes = \"1/1\" }",
+            ),
+            "cell.0.sccpch.spreading_factor",
+            "branch of the DSCH",
+            "dsch.codes",
+        ),
+    ]);
 }
 
 #[test]

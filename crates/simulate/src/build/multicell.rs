@@ -3,7 +3,7 @@
 use umts_scenario::{Group, Scenario, model};
 use umts_stack::radio::mac::Channel;
 use umts_stack::radio::phy::sir::CHIP_RATE;
-use umts_stack::rnc::multicell::{CallClassConfig, DchUserConfig, MulticellConfig};
+use umts_stack::rnc::multicell::{CallClassConfig, DchUserConfig, MulticellConfig, SccpchConfig};
 
 /// The cells of a layout, which all have the same configuration. `None` without a layout.
 pub(super) fn sectors(scenario: &Scenario) -> Option<MulticellConfig> {
@@ -15,8 +15,20 @@ pub(super) fn sectors(scenario: &Scenario) -> Option<MulticellConfig> {
         power: power.config(),
         dsch: dsch.config(&power),
         dch: scenario.cell[0].dch.unwrap_or_default(),
+        sccpch: sccpch(&scenario.cell[0], &power),
         handover: scenario.handover.unwrap_or_default(),
         calls: scenario.ue.iter().filter_map(|ue| call_class(ue, &power)).collect(),
+    })
+}
+
+/// The S-CCPCH of a cell with a FACH.
+fn sccpch(cell: &model::Cell, power: &model::Power) -> Option<SccpchConfig> {
+    let (fach, options) = (cell.fach.as_ref()?, cell.sccpch.unwrap_or_default());
+    Some(SccpchConfig {
+        power: model::milliwatts(options.power),
+        code: options.code(fach.rate).expect("a checked scenario has one code"),
+        processing: CHIP_RATE / fach.rate.bps() as f64,
+        errors: power.link(model::LinkTables::FACH, options.ebn0).into(),
     })
 }
 

@@ -12,13 +12,13 @@ use umts_units::Time;
 
 use crate::common::{output, value};
 
-fn parse(text: &str) -> Scenario {
+pub fn parse(text: &str) -> Scenario {
     let loaded = Scenario::parse(text, "test.toml", Path::new(""), &[]);
     loaded.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario
 }
 
 /// Two users of a bearer: a download and an upload. `layout` and `cell`: further tables.
-fn two_users(bearer: &str, layout: &str, cell: &str) -> Scenario {
+pub fn two_users(bearer: &str, layout: &str, cell: &str) -> Scenario {
     parse(&format!(
         "version = 1\nduration = \"60 s\"\n{layout}[radio]\nmodel = \"error_free\"\n[[cell]]\nname = \"sector\"\n{cell}\
          [[ue]]\nname = \"down\"\nbearer = \"{bearer}\"\n[[ue]]\nname = \"up\"\nbearer = \"{bearer}\"\n\
@@ -28,13 +28,17 @@ fn two_users(bearer: &str, layout: &str, cell: &str) -> Scenario {
 }
 
 /// All events of a run, without those of cells in a layout.
-fn events(scenario: &Scenario) -> Vec<(Time, TraceEvent)> {
+pub fn events(scenario: &Scenario) -> Vec<(Time, TraceEvent)> {
     let (_, mut events) =
         observe(scenario, 1, 0, Vec::new(), |_, _| ControlFlow::Continue(())).expect("nothing stops it");
     events.retain(|(_, event)| {
         !matches!(
             event,
-            TraceEvent::CellPower { .. } | TraceEvent::CellDchs { .. } | TraceEvent::DchSent { .. }
+            TraceEvent::CellPower { .. }
+                | TraceEvent::CellDchs { .. }
+                | TraceEvent::DchSent { .. }
+                | TraceEvent::FachSent { .. }
+                | TraceEvent::SccpchSent { .. }
         )
     });
     events
@@ -42,8 +46,8 @@ fn events(scenario: &Scenario) -> Vec<(Time, TraceEvent)> {
 
 /// One station in a town of one block: no other cell interferes. At a block error ratio of 10⁻¹² nothing is
 /// lost, and the power is enough for it.
-const ONE_CELL: &str = "[layout]\n[layout.streets]\nblocks = [1, 1]\nevery = 1\n";
-const LOSSLESS: &str = "[cell.power]\nmax = \"60 dBm\"\nbler_target = 1e-12\n";
+pub const ONE_CELL: &str = "[layout]\n[layout.streets]\nblocks = [1, 1]\nevery = 1\n";
+pub const LOSSLESS: &str = "[cell.power]\nmax = \"60 dBm\"\nbler_target = 1e-12\n";
 
 #[test]
 fn one_cell_without_losses_gives_the_bits_of_a_run_without_a_layout() {

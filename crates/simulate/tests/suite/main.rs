@@ -12,6 +12,7 @@ mod common;
 mod dch_bearers;
 mod e_dch;
 mod eurane;
+mod fach_in_layout;
 mod hs_dsch;
 mod hs_switching;
 mod impairments;

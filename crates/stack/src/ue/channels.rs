@@ -4,19 +4,23 @@ use super::SIGNALLING_BLOCK;
 use crate::ids::{CarrierId, CellId};
 use crate::radio::mac::TransportFormat;
 use crate::radio::phy::{BlockErrors, EbN0Errors, Lost};
+use crate::scheduling::SchedulerKind;
 
 #[derive(Debug)]
 pub struct UeChannel {
     pub cell: CellId,
     /// The carrier that queries the UE for blocks.
     pub carrier: CarrierId,
+    /// Number and scheduler of the channel, as in its [`ChannelConfig`](super::ChannelConfig).
+    pub number: u16,
+    pub scheduler: SchedulerKind,
     /// TTI, and blocks per TTI if the channel is dedicated.
     pub format: TransportFormat,
     /// Bits of a block on the Iub.
     pub block_bits: u32,
     /// The radio of this channel.
     pub errors: BlockErrors,
-    /// Block errors of a downlink DCH in a layout, which replace `errors`.
+    /// Block errors of a downlink DCH or FACH in a layout, which replace `errors`.
     pub in_layout: Option<Box<EbN0Errors>>,
 }
 

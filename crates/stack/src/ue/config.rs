@@ -49,6 +49,14 @@ pub struct UeConfig {
     pub substitute: Option<SubstituteConfig>,
 }
 
+impl UeConfig {
+    /// Whether the UE starts on the FACH.
+    pub fn is_on_fach(&self) -> bool {
+        let [downlink, _] = self.channels;
+        downlink.channel == Channel::Fach && self.substitute.is_none()
+    }
+}
+
 /// A radio model without RLC and MAC.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SubstituteConfig {

@@ -9,7 +9,7 @@ use crate::Context;
 use crate::event_context::Wakeup;
 use crate::ids::{Direction, UeId};
 use crate::rnc::rrc::{CellUpdate, ConnectionConfig, FRAME, RadioLinkSupervision};
-use crate::trace::{CellUpdateOutcome, TraceEvent};
+use crate::trace::{CellUpdateCause, CellUpdateOutcome, TraceEvent};
 
 /// Number of the random draw for a signalling message in a TTI. Data blocks have the numbers 0 to
 /// 127, and the error chain has 128.
@@ -20,6 +20,8 @@ pub const SIGNALLING_BLOCK: u32 = 129;
 pub struct Connection {
     config: Arc<ConnectionConfig>,
     update: Option<CellUpdate>,
+    /// Whether the cell update follows a cell reselection, without any failure: RLC then continues.
+    keeps_rlc: bool,
     /// The supervised radio link of a DCH.
     link: Option<SupervisedLink>,
     /// Next wake-up for the cell update or the radio link.
@@ -37,7 +39,7 @@ struct SupervisedLink {
 impl Connection {
     /// A connection without a failure.
     pub fn new(config: Arc<ConnectionConfig>) -> Self {
-        Connection { config, update: None, link: None, wake: Wakeup::NONE }
+        Connection { config, update: None, keeps_rlc: false, link: None, wake: Wakeup::NONE }
     }
 
     /// Whether an RLC unrecoverable error leads to a cell update.
@@ -51,9 +53,20 @@ impl Connection {
     }
 
     /// Begins a cell update. Supervision of the radio link pauses.
-    pub fn begin_update(&mut self, now: Time) {
+    pub fn begin_update(&mut self, now: Time, cause: CellUpdateCause) {
         self.update = Some(CellUpdate::new(now));
+        self.keeps_rlc = cause == CellUpdateCause::CellReselection;
         self.stop_supervision();
+    }
+
+    /// RLC fails during a cell update, which therefore re-establishes it.
+    pub fn handle_failure_in_update(&mut self) {
+        self.keeps_rlc = false;
+    }
+
+    /// Whether RLC continues after the cell update that ends with `outcome`.
+    pub fn keeps_rlc(&self, outcome: CellUpdateOutcome) -> bool {
+        self.keeps_rlc && outcome == CellUpdateOutcome::Confirmed
     }
 
     /// Starts supervision of the radio link at `now` if the UE has a DCH and T313 is configured.

@@ -159,6 +159,11 @@ impl UeContext {
         self.guarantees.as_ref().is_some_and(|guarantees| guarantees[direction.index()].is_met(now))
     }
 
+    /// Whether the UE may select another cell: not during a cell update.
+    pub fn can_reselect(&self) -> bool {
+        !self.connection.updates_cell()
+    }
+
     /// Schedules a wake-up for the timers of the RLC entity that sends in `direction`. One wake-up is
     /// outstanding at a time: a later deadline is found when the earlier one fires.
     #[inline]

@@ -8,9 +8,8 @@ use super::config::CellConfig;
 use super::link_emulation::LinkEmulation;
 use super::{Cell, Utran};
 use crate::event_context::Wakeup;
-use crate::ids::{CellId, Direction, UeId};
+use crate::ids::{CellId, UeId};
 use crate::radio::Air;
-use crate::radio::phy::{EbN0Errors, errors_stream};
 use crate::rnc::Admission;
 use crate::rnc::multicell::{Multicell, MulticellConfig};
 use crate::ue::{COMMON, UeConfig, UeContext, Ues};
@@ -58,12 +57,7 @@ impl Utran {
         let (multicell, streams) = (self.multicell, &self.streams);
         let mut factory =
             ChannelFactory { cells: &self.cells, carriers: &mut self.carriers, multicell, streams };
-        let mut channels = factory.channels(ue, cell, COMMON, config.channels, &config.errors);
-        if let Some(dch) = &config.dch {
-            let draws = streams.addressed(&errors_stream(Direction::Downlink, ue));
-            channels[Direction::Downlink.index()].in_layout =
-                Some(Box::new(EbN0Errors::new(dch.errors.clone(), draws)));
-        }
+        let channels = factory.channels(ue, cell, COMMON, config.channels, &config.errors);
         if let Some(switching) = &config.switching {
             let admission = &mut self.cells[cell.index()].admission;
             switching.rrc.dch_rates.iter().for_each(|dch| admission.offer(*dch));

@@ -1,5 +1,6 @@
-//! Recovery of a UE after a failure of RLC or of the radio link: a cell update, then RLC is
-//! re-established at both ends (TS 25.322 §11.4.4, TS 25.331 §8.3.1).
+//! Cell updates. After a failure of RLC or of the radio link a cell update is followed by the
+//! re-establishment of RLC at both ends (TS 25.322 §11.4.4, TS 25.331 §8.3.1). After a cell reselection RLC
+//! continues.
 
 use umts_kernel::{EventQueue, Phase, TraceSink};
 use umts_units::{Duration, Time};
@@ -52,11 +53,21 @@ impl Utran {
     ) {
         let context = &mut self.ues[ue];
         if context.connection.updates_cell() {
-            return;
+            return context.connection.handle_failure_in_update();
         }
         if context.notify_rrc_with(|rrc| rrc.handle_failure(&mut ctx.cx, cause)).is_some() {
             return self.obey(ctx, ue);
         }
+        self.suspend_for_update(ctx, ue, cause);
+    }
+
+    /// Suspends a UE that RRC does not switch, and begins its cell update.
+    pub(super) fn suspend_for_update<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        ue: UeId,
+        cause: CellUpdateCause,
+    ) {
         self.suspend(ctx, ue);
         Direction::BOTH.into_iter().for_each(|direction| self.rlc_changed(ctx, ue, direction));
         self.begin_cell_update(ctx, ue, cause);
@@ -72,7 +83,7 @@ impl Utran {
     ) {
         ctx.cx.record(|| TraceEvent::CellUpdateStarted { ue, cause });
         self.attach(ue, COMMON);
-        self.ues[ue].connection.begin_update(ctx.cx.now);
+        self.ues[ue].connection.begin_update(ctx.cx.now, cause);
         self.schedule_connection_wake(ctx, ue);
     }
 
@@ -112,7 +123,9 @@ impl Utran {
         if is_switched {
             return self.obey(ctx, ue);
         }
-        context.reestablish(&mut ctx.cx);
+        if !context.connection.keeps_rlc(outcome) {
+            context.reestablish(&mut ctx.cx);
+        }
         self.resume(ctx, ue);
     }
 

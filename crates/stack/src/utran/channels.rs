@@ -9,7 +9,7 @@ use crate::EventContext;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::mac::{Below, Mac};
 use crate::radio::mac::Channel;
-use crate::radio::phy::{BlockErrors, ErrorModel, errors_stream};
+use crate::radio::phy::{BlockErrors, EbN0Errors, ErrorModel, errors_stream};
 use crate::trace::TraceEvent;
 use crate::ue::{COMMON, ChannelConfig, UeChannel};
 
@@ -45,15 +45,20 @@ impl ChannelFactory<'_> {
                 Some(_) => CarrierKey::of_both_directions(cell, channel),
             };
             let of_layout = self.multicell.filter(|_| channel.channel == Channel::Dsch);
+            let table = self.multicell.filter(|_| direction == Direction::Downlink);
+            let table = table.and_then(|id| self.carriers[id].mac.multicell()?.errors_of(ue));
+            let draws = self.streams.addressed(&radio);
             let carriers = &mut self.carriers;
             UeChannel {
                 cell,
                 carrier: of_layout
                     .unwrap_or_else(|| carriers.find_or_make(key, config, channel, self.streams)),
+                number: channel.number,
+                scheduler: channel.scheduler,
                 format: channel.format,
                 block_bits: channel.block_bits,
-                errors: BlockErrors::new(errors, self.streams.addressed(&radio)),
-                in_layout: None,
+                in_layout: table.map(|table| Box::new(EbN0Errors::new(table, draws.clone()))),
+                errors: BlockErrors::new(errors, draws),
             }
         })
     }

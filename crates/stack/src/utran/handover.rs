@@ -8,9 +8,9 @@ use super::carrier::CarrierKey;
 use crate::EventContext;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::radio::mac::Channel;
-use crate::rnc::multicell::{BufferAtHandover, Handover, RlcAtHandover};
-use crate::scheduling::{SchedulerKind, UserSchedulers};
-use crate::trace::TraceEvent;
+use crate::rnc::multicell::{BufferAtHandover, CellChange, Handover, RlcAtHandover};
+use crate::scheduling::UserSchedulers;
+use crate::trace::{CellUpdateCause, TraceEvent};
 use crate::ue::ChannelConfig;
 
 impl Utran {
@@ -38,9 +38,12 @@ impl Utran {
         ctx: &mut EventContext<'_, T>,
         handover: Handover,
     ) {
-        let Handover { ue, from, to, config, is_soft } = handover;
+        let Handover { ue, from, to, config, change } = handover;
+        if change == CellChange::Reselection {
+            return self.reselect(ctx, ue, to);
+        }
         let interruption = config.interruption;
-        if !is_soft {
+        if change == CellChange::Hard {
             ctx.cx.record(|| TraceEvent::Handover { ue, from: from.0, to: to.0, interruption });
             self.ues[ue].silent_until = ctx.cx.now + interruption;
         }
@@ -58,9 +61,18 @@ impl Utran {
         }
         let downlink = self.ues[ue].channel(Direction::Downlink).carrier;
         if self.carriers[downlink].config.channel == Channel::Dch {
-            self.move_dch(ctx, ue, to, Direction::Downlink);
+            self.move_channel(ctx, ue, to, Direction::Downlink);
         }
-        self.move_dch(ctx, ue, to, Direction::Uplink);
+        self.move_channel(ctx, ue, to, Direction::Uplink);
+    }
+
+    /// A UE on the FACH and RACH selects another cell. It carries no data until the cell update there ends.
+    fn reselect<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId, to: CellId) {
+        self.suspend_for_update(ctx, ue, CellUpdateCause::CellReselection);
+        let context = &mut self.ues[ue];
+        context.cell = to;
+        context.channels.iter_mut().for_each(|channel| channel.cell = to);
+        Direction::BOTH.into_iter().for_each(|direction| self.move_channel(ctx, ue, to, direction));
     }
 
     /// Discards the SDUs that were buffered for a UE in the cell that it leaves.
@@ -79,8 +91,8 @@ impl Utran {
         }
     }
 
-    /// Moves the DCH of this direction to the new cell.
-    fn move_dch<T: TraceSink<TraceEvent>>(
+    /// Moves the DCH, FACH or RACH of this direction to the new cell.
+    fn move_channel<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         ue: UeId,
@@ -88,14 +100,13 @@ impl Utran {
         direction: Direction,
     ) {
         self.leave_carrier(ctx, ue, direction);
-        let dch = self.ues[ue].channel(direction);
-        let before = &self.carriers[dch.carrier];
+        let before = self.ues[ue].channel(direction);
         let channel = ChannelConfig {
-            channel: before.config.channel,
-            number: 0,
-            scheduler: SchedulerKind::default(),
-            format: dch.format,
-            block_bits: dch.block_bits,
+            channel: self.carriers[before.carrier].config.channel,
+            number: before.number,
+            scheduler: before.scheduler,
+            format: before.format,
+            block_bits: before.block_bits,
         };
         let key = CarrierKey::new(to, direction, channel);
         let config = &self.cells[to.index()].config;

@@ -100,6 +100,14 @@ metrics! { LAYOUT: LayoutTotals;
         => |t| t.per_dch(t.dch_legs as f64);
     "dch_soft_pct" "Soft handover of DCH bearers" ["%"] "Share of the TTIs in which a DCH bearer has power and several cells send it." = "TTIs with several cells" / "TTIs of DCH bearers"
         => |t| percent(t.dch_soft, t.dch_sent);
+    "fach_ebn0_db" "Eb/N0 of the FACH" ["dB"] "Mean of the Eb/N0 in dB at users of the FACH in a layout, per bit of its full rate. Only TTIs in which data wait for the user count." = "sum of Eb/N0 in dB" / "such TTIs of users"
+        => |t| (t.fach_sent > 0).then(|| t.fach_ebn0_db / t.fach_sent as f64);
+    "sccpch_pct" "Transmission of the S-CCPCH" ["%"] "Share of the TTIs in which a cell transmits the S-CCPCH, which carries the FACH." = "TTIs of cells with S-CCPCH" / "TTIs of cells"
+        => |t| percent(t.sccpch_sent, t.ttis).filter(|_| t.sccpch_sent > 0);
+    "sccpch_power_pct" "Power of the S-CCPCH" ["%"] "Share of the transmit power of all cells that is used for S-CCPCHs." = "power of S-CCPCHs" / "power of cells"
+        => |t| (t.sccpch_sent > 0 && t.power > 0.0).then(|| 100.0 * t.sccpch_power / t.power);
+    "cell_reselections" "Cell reselections" ["1"] "Changes of the cell of users on FACH and RACH. Each takes a cell update." = "reselections" / ""
+        => |t| (t.fach_sent > 0).then(|| count(t.cell_reselections)).flatten();
     "call_gaps_pct" "TTIs with a gap" ["%"] "Share of the TTIs of calls that contain a gap of compressed mode." = "such TTIs" / "TTIs of calls"
         => |t| (t.dch_ttis > 0).then(|| percent(t.compressed, t.calls)).flatten();
 }

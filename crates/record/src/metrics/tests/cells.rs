@@ -1,6 +1,6 @@
 //! Metrics of the cells of a layout.
 
-use umts_stack::trace::{CallStep, Postponed, Real};
+use umts_stack::trace::{CallStep, CellUpdateCause, Postponed, Real};
 
 use super::*;
 
@@ -122,6 +122,29 @@ fn power_and_cells_of_dch_bearers() {
             ("dch_ebn0_db", 10.0),
             ("dch_legs", 1.5),
             ("dch_soft_pct", 25.0),
+        ],
+    );
+}
+
+#[test]
+fn power_and_quality_of_the_fach() {
+    let mut script = script();
+    let sent = |ebn0| TraceEvent::FachSent { ue: UeId(4), cell: 0, ebn0: Real(ebn0) };
+    script.at(40).event(sent(10.0)).event(TraceEvent::SccpchSent { cell: 0, power: Real(60.0) });
+    script.at(60).event(sent(1000.0)).event(TraceEvent::SccpchSent { cell: 0, power: Real(40.0) });
+    let started = |cause| TraceEvent::CellUpdateStarted { ue: UeId(4), cause };
+    script.event(started(CellUpdateCause::CellReselection));
+    script.event(started(CellUpdateCause::RlcUnrecoverableError));
+    // Outside the window.
+    script.at(2000).event(sent(1.0));
+    check(
+        &script.result_of_layout(0, 1000).network,
+        &[
+            ("fach_ebn0_db", 20.0),
+            // 2 of the 4 TTIs of cells, and 100 of their 2,000 mW.
+            ("sccpch_pct", 50.0),
+            ("sccpch_power_pct", 5.0),
+            ("cell_reselections", 1.0),
         ],
     );
 }

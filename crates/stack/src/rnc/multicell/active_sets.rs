@@ -255,7 +255,7 @@ mod tests {
             without_code: without,
             ..DchConfig::default()
         };
-        let codes = DchCodes::new(&config, DSCH, CELLS);
+        let codes = DchCodes::new(&config, DSCH, None, CELLS);
         (active_sets(soft, without), codes)
     }
 

@@ -28,12 +28,14 @@ pub(super) struct DchCodes {
 }
 
 impl DchCodes {
-    /// Codes of `cells` cells beside `branch`, which the DSCH has.
-    pub fn new(config: &DchConfig, branch: Code, cells: usize) -> Self {
+    /// Codes of `cells` cells beside `branch`, which the DSCH has, and `sccpch`, which the S-CCPCH has.
+    pub fn new(config: &DchConfig, branch: Code, sccpch: Option<Code>, cells: usize) -> Self {
+        let common = config.common_code();
+        let is_beside = |code: &Code| common.is_none_or(|common| !common.meets(*code));
         let tree = || {
             let mut tree = CodeTree::new();
             tree.reserve(branch);
-            config.common_code().into_iter().for_each(|code| tree.reserve(code));
+            common.into_iter().chain(sccpch.filter(is_beside)).for_each(|code| tree.reserve(code));
             tree
         };
         let trees = if config.has_one_tree() { vec![tree(); cells] } else { Vec::new() };
@@ -88,15 +90,26 @@ mod tests {
     fn one_tree_leaves_23_codes_for_calls() {
         let cell = CellId(1);
         let with = |common| {
-            let mut codes = DchCodes::new(&one_tree(common), DSCH, 2);
+            let mut codes = DchCodes::new(&one_tree(common), DSCH, None, 2);
             std::iter::repeat_with(|| codes.take(cell, 32)).take_while(Option::is_some).count()
         };
         assert_eq!((with(Some(TreeShare::of(32))), with(None)), (23, 24));
     }
 
     #[test]
+    fn sccpch_has_a_code_within_the_branch_of_the_common_channels_or_beside_it() {
+        let left = |common, spreading_factor| {
+            let sccpch = Some(Code { spreading_factor, number: 1 });
+            let mut codes = DchCodes::new(&one_tree(common), DSCH, sccpch, 1);
+            std::iter::repeat_with(|| codes.take(CellId(0), 32)).take_while(Option::is_some).count()
+        };
+        assert_eq!((left(Some(TreeShare::of(32)), 64), left(Some(TreeShare::of(32)), 32)), (23, 22));
+        assert_eq!((left(None, 64), left(Some(TreeShare::of(32)), 8)), (23, 19));
+    }
+
+    #[test]
     fn unlimited_codes_are_always_available() {
-        let mut codes = DchCodes::new(&DchConfig::default(), DSCH, 1);
+        let mut codes = DchCodes::new(&DchConfig::default(), DSCH, None, 1);
         let taken: Vec<_> = (0..100).filter_map(|_| codes.take(CellId(0), 32)).collect();
         assert_eq!((taken.len(), codes.used(0)), (100, 100.0 / 32.0));
         taken.into_iter().for_each(|code| codes.release(CellId(0), code));
@@ -110,7 +123,7 @@ mod tests {
         fn no_two_codes_lie_on_one_path(
             operations in prop::collection::vec((0_u16..2, (3_u32..10).prop_map(|level| 1_u16 << level), any::<prop::sample::Index>()), 0..200),
         ) {
-            let mut codes = DchCodes::new(&one_tree(Some(TreeShare::of(32))), DSCH, 2);
+            let mut codes = DchCodes::new(&one_tree(Some(TreeShare::of(32))), DSCH, None, 2);
             let mut held: [Vec<Code>; 2] = [vec![DSCH, COMMON], vec![DSCH, COMMON]];
             for (step, (cell, factor, which)) in operations.into_iter().enumerate() {
                 let of = &mut held[usize::from(cell)];

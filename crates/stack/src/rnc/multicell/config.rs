@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use umts_units::{BitRate, Db, Duration};
+use umts_units::{BitRate, Db, Dbm, Duration};
 
 use super::codes::WithoutCode;
 use crate::environment::{EnvironmentConfig, MobilityConfig};
@@ -28,6 +28,8 @@ pub struct MulticellConfig {
     pub dsch: MacShConfig,
     /// The dedicated channels of each cell.
     pub dch: DchConfig,
+    /// The S-CCPCH of each cell. `None`: the cells have no FACH.
+    pub sccpch: Option<SccpchConfig>,
     /// How users change cells.
     pub handover: HandoverConfig,
     /// Calls of each kind.
@@ -115,14 +117,60 @@ options! {
 impl DchUserOptions {
     /// The spreading factor of a DCH of this rate. `None` if one code is not enough.
     pub fn spreading_factor(&self, rate: BitRate) -> Option<u16> {
-        let needed = CODED_BITS * rate.bps() as f64;
-        let has_room = |factor: &u16| 2.0 * CHIP_RATE / f64::from(*factor) >= needed;
-        self.spreading_factor.or_else(|| [128, 64, 32, 16, 8, 4].into_iter().find(has_room))
+        self.spreading_factor.or_else(|| largest_factor(rate))
     }
 }
 
-/// Bits on the air per bit of RLC payload that the code of a DCH has at least.
+/// The largest spreading factor up to 128 whose code carries [`CODED_BITS`] per bit of RLC payload at `rate`.
+/// `None` if one code is not enough.
+fn largest_factor(rate: BitRate) -> Option<u16> {
+    let needed = CODED_BITS * rate.bps() as f64;
+    let has_room = |factor: &u16| 2.0 * CHIP_RATE / f64::from(*factor) >= needed;
+    [128, 64, 32, 16, 8, 4].into_iter().find(has_room)
+}
+
+/// Bits on the air per bit of RLC payload that a code has at least.
 const CODED_BITS: f64 = 2.5;
+
+options! {
+    /// S-CCPCH of a cell of a layout: the physical channel of the FACH. It has no power control.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct SccpchOptions as "Sccpch" {
+        /// Transmit power of the S-CCPCH while the FACH has data. Otherwise it is not transmitted.
+        [label = "Power of the S-CCPCH", range = "-50 dBm to 80 dBm, with the pilot below power.max",
+            source = "an assumption: a tenth of 43 dBm; TS 25.211 §5.3.3.4: transmitted only with data"]
+        pub power: Dbm = Dbm(33.0),
+        /// Eb/N0 at which 1 % of the blocks are lost, unless `cell.power.tables` has the table `fach`.
+        [label = "Eb/N0 of the FACH", range = "-30 dB to 30 dB",
+            source = "an assumption: 2.75 dB more than a DCH, because no power control follows the fading"]
+        pub ebn0: Db = Db(5.0),
+        /// Spreading factor of its code, which is number 1 of this factor. `"auto"`: as for a DCH of the
+        /// rate of the FACH, 64 for 32 kbit/s.
+        [label = "Spreading factor of the S-CCPCH", keyword = "Auto::<u16>",
+            range = "a power of two from 4 to 256", source = "TS 25.211 §5.3.3.4, TS 34.108 §6.10.2.4.3"]
+        pub spreading_factor: Option<u16> = None,
+    }
+}
+
+impl SccpchOptions {
+    /// The code of an S-CCPCH whose FACH has this rate. `None` if one code is not enough.
+    pub fn code(&self, rate: BitRate) -> Option<Code> {
+        let spreading_factor = self.spreading_factor.or_else(|| largest_factor(rate))?;
+        Some(Code { spreading_factor, number: 1 })
+    }
+}
+
+/// The S-CCPCH of a cell, with its FACH.
+#[derive(Debug, Clone)]
+pub struct SccpchConfig {
+    /// Power in mW while the FACH has data.
+    pub power: f64,
+    pub code: Code,
+    /// Processing gain: chips per bit of RLC payload at the full rate of the FACH.
+    pub processing: f64,
+    /// The block error ratio at an Eb/N0.
+    pub errors: Arc<LinkTable>,
+}
 
 /// Downlink of the DCH of a user.
 #[derive(Debug, Clone)]

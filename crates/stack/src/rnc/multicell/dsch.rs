@@ -30,7 +30,7 @@ impl Multicell {
         let dsch = &mut cells[cell.index()];
         let mut load = solver.cells[cell.index()].load;
         let interference = |ue: UeId| mobility.user(ue).interference(&solver.before);
-        let radio = Radio { power: &solver.power, interference: &interference };
+        let radio = Radio { power: &solver.limits(cell.index()), interference: &interference };
         dsch.mac.schedule(ctx.cx.now, clock.tti, candidates, &radio, &mut load);
         solver.cells[cell.index()].load = load;
         dsch.first_grant = solver.links(LinkKind::Dsch).len();
@@ -167,7 +167,11 @@ impl Multicell {
             lost,
             scaled: power.sent.factor < 1.0,
         });
-        if self.active_sets.is_recorded || self.associated.is_some() || !self.dchs.is_empty() {
+        let sccpch = self.solver.commons[cell.index()] - self.solver.power.common;
+        if sccpch > 0.0 {
+            ctx.cx.record(|| TraceEvent::SccpchSent { cell: cell.0, power: Real(sccpch as f32) });
+        }
+        if self.active_sets.is_recorded || self.associated.is_some() || !self.bearers.is_empty() {
             let ((further, further_power), (associated, associated_power)) =
                 (power.soft_legs, power.associated);
             ctx.cx.record(|| TraceEvent::CellDchs {

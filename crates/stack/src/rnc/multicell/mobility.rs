@@ -13,15 +13,24 @@ use crate::rnc::calls::PowerControlLoops;
 use crate::rnc::mac_sh::Decision;
 use crate::rnc::rrc::CellSelection;
 
-/// A handover that UTRAN must execute.
+/// How a UE changes its cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CellChange {
+    Hard,
+    /// The new cell has sent to the UE before: nothing is interrupted.
+    Soft,
+    /// The UE on common channels selects the cell and informs the RNC by a cell update.
+    Reselection,
+}
+
+/// A change of cells that UTRAN must execute.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Handover {
     pub ue: UeId,
     pub from: CellId,
     pub to: CellId,
     pub config: HandoverConfig,
-    /// The new cell has sent to the UE before: nothing is interrupted.
-    pub is_soft: bool,
+    pub change: CellChange,
 }
 
 /// A user of a DSCH.
@@ -125,7 +134,7 @@ impl Mobility {
         user.gain = gains.of(better.unwrap_or(from));
         user.cell = better?;
         let (to, config) = (user.cell, self.config);
-        self.handovers.push_back(Handover { ue, from, to, config, is_soft: false });
+        self.handovers.push_back(Handover { ue, from, to, config, change: CellChange::Hard });
         Some(from)
     }
 }

@@ -2,10 +2,10 @@
 //! so all cells schedule before any of them transmits (Rendón et al. 2004, §2).
 //!
 //! ```text
-//!   measure    moving UEs are measured every 100 ms and change cells           mobility, active_sets, dch_users
+//!   measure    moving UEs are measured every 100 ms and change cells           mobility, active_sets, bearer_users
 //!   schedule   all links are added up, then DSCH users cell by cell            power_solver, dsch, mac_sh
 //!   powers     the powers of all cells, with the interference and Eb/N0        power_solver, steps
-//!   transmit   RLC is pulled, and the Eb/N0 of each link decides the losses    dsch, voice_calls, dch_users
+//!   transmit   RLC is pulled, and the Eb/N0 of each link decides the losses    dsch, voice_calls, bearer_users
 //! ```
 //!
 //! A turn is one pass through these steps: a TTI, or a frame if the DSCH is scheduled every frame.
@@ -15,9 +15,9 @@
 
 mod active_sets;
 mod associated;
+mod bearer_users;
 mod codes;
 mod config;
-mod dch_users;
 mod dsch;
 mod in_progress;
 mod mobility;
@@ -35,16 +35,16 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Duration, Erlang, Time};
 
 use self::active_sets::ActiveSets;
+use self::bearer_users::{BearerUsers, PlacedUser};
 use self::codes::DchCodes;
 pub use self::codes::WithoutCode;
 pub use self::config::{
     AssociatedConfig, BufferAtHandover, CallClassConfig, CodeLimit, DchConfig, DchUserConfig, DchUserOptions,
-    HandoverConfig, MulticellConfig, RlcAtHandover,
+    HandoverConfig, MulticellConfig, RlcAtHandover, SccpchConfig, SccpchOptions,
 };
-use self::dch_users::{DchUsers, PlacedDch};
 use self::in_progress::TtiInProgress;
-pub use self::mobility::Handover;
 use self::mobility::Mobility;
+pub use self::mobility::{CellChange, Handover};
 use self::power_solver::{PowerSolver, Receivers};
 use self::ready::Ready;
 use self::voice_calls::VoiceCalls;
@@ -52,6 +52,7 @@ use crate::environment::{Environment, MobilityConfig};
 use crate::ids::{CellId, Direction, MacTimer, UeId};
 use crate::mac::{Below, CarrierConfig, Mac};
 use crate::radio::air::Transmission;
+use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::PowerControl;
 use crate::rnc::mac_sh::{Candidates, MacSh};
 use crate::scheduling::UserSchedulers;
@@ -69,7 +70,7 @@ pub struct Multicell {
     mobility: Mobility,
     calls: VoiceCalls,
     active_sets: ActiveSets,
-    dchs: DchUsers,
+    bearers: BearerUsers,
     codes: DchCodes,
     associated: Option<AssociatedConfig>,
     solver: PowerSolver,
@@ -117,10 +118,11 @@ impl Multicell {
         let environment = Environment::new(&config.environment, streams);
         let (cells, interval) = (environment.cells(), config.dsch.interval());
         let dsch = Arc::new(config.dsch.clone());
-        let (mobilities, dchs) = users(ues);
-        let mut codes = DchCodes::new(&config.dch, config.dsch.codes, cells);
+        let (mobilities, users) = users(ues);
+        let sccpch = config.sccpch.as_ref().map(|sccpch| sccpch.code);
+        let mut codes = DchCodes::new(&config.dch, config.dsch.codes, sccpch, cells);
         let period = MEASURED_EACH / interval;
-        let dchs = DchUsers::new(config, &dchs, &environment, &mut codes, period);
+        let bearers = BearerUsers::new(config, &users, &environment, &mut codes, period);
         let cell = |_| DownlinkCell {
             mac: MacSh::new(dsch.clone()),
             ready: Vec::new(),
@@ -132,7 +134,7 @@ impl Multicell {
             mobility: Mobility::new(environment, config.handover, &mobilities, period),
             calls: VoiceCalls::new(config, cells, MEASURED_EACH, streams),
             active_sets: ActiveSets::new(config),
-            dchs,
+            bearers,
             codes,
             associated: config.dch.associated,
             solver: PowerSolver::new(config.power, cells),
@@ -174,7 +176,12 @@ impl Multicell {
 
     /// The cell that a UE is in. `None`: the UE is outside the layout.
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
-        self.mobility.cell_of(ue).or_else(|| self.dchs.cell_of(ue))
+        self.mobility.cell_of(ue).or_else(|| self.bearers.cell_of(ue))
+    }
+
+    /// Block error ratio by Eb/N0 of the downlink of a UE. `None` unless it is a DCH or FACH in the layout.
+    pub fn errors_of(&self, ue: UeId) -> Option<Arc<LinkTable>> {
+        self.bearers.errors_of(ue)
     }
 
     /// The next handover to execute.
@@ -204,10 +211,11 @@ impl Multicell {
                 self.close_associated(ue, self.mobility.user(ue).cell);
             }
         }
-        let Multicell { mobility, calls, active_sets, dchs, codes, solver, .. } = self;
+        let Multicell { mobility, calls, active_sets, bearers, codes, solver, .. } = self;
         let Mobility { environment, handovers, .. } = mobility;
         calls.measure(now, tti, environment, active_sets, codes, &solver.before);
-        dchs.measure(now, tti, environment, codes, &solver.before, handovers);
+        let can_reselect = |ue: UeId| ues[ue].can_reselect();
+        bearers.measure((now, tti), environment, codes, &solver.before, can_reselect, handovers);
     }
 
     /// Measures a user, and moves it to another cell if that is better. Its credit goes along.
@@ -237,20 +245,20 @@ impl Multicell {
         self.calls.add_links(tti, &self.active_sets, &mut self.solver);
         self.add_associated();
         self.add_in_progress();
-        self.dchs.begin(ctx.cx.now, &self.solver.power, below.ues);
-        self.dchs.add_links(&mut self.solver);
+        self.bearers.begin(ctx.cx.now, &self.solver.power, below.ues);
+        self.bearers.add_links(&mut self.solver);
         self.solver.add_up();
         for cell in (0..cells).map(CellId) {
             self.schedule(ctx, cell, below.ues);
         }
-        let Multicell { calls, mobility, dchs, solver, clock, .. } = self;
-        solver.control(Receivers { calls, mobility, dchs });
+        let Multicell { calls, mobility, bearers, solver, clock, .. } = self;
+        solver.control(Receivers { calls, mobility, bearers });
         if solver.power.control == PowerControl::Steps {
-            steps::follow_commands(solver, calls, dchs, clock.interval);
+            steps::follow_commands(solver, calls, bearers, clock.interval);
         }
-        solver.measure(Receivers { calls, mobility, dchs });
+        solver.measure(Receivers { calls, mobility, bearers });
         let counts = calls.receive(tti, solver);
-        dchs.receive(ctx, clock.interval, solver, below.ues);
+        bearers.receive(ctx, clock.interval, solver, below.ues);
         for (cell, counts) in (0..cells).map(CellId).zip(&counts) {
             self.end_in_progress(ctx, cell, below.air);
             self.transmit(ctx, cell, config, below);
@@ -273,12 +281,13 @@ impl Multicell {
     }
 }
 
-/// The movement of each user of a DSCH by UE, `None` for others, and the users of DCH bearers.
-fn users(ues: &[UeConfig]) -> (Vec<Option<MobilityConfig>>, Vec<PlacedDch>) {
-    let on_dsch = ues.iter().map(|ue| ue.mobility.clone().filter(|_| ue.dch.is_none())).collect();
-    let each = (0..).map(UeId).zip(ues);
-    let with_dch = each.filter_map(|(id, ue)| Some((id, ue.mobility.clone()?, ue.dch.clone()?))).collect();
-    (on_dsch, with_dch)
+/// The movement of each user of a DSCH by UE, `None` for others, and the users of other bearers.
+fn users(ues: &[UeConfig]) -> (Vec<Option<MobilityConfig>>, Vec<PlacedUser>) {
+    let has_bearer = |ue: &UeConfig| ue.dch.is_some() || ue.is_on_fach();
+    let on_dsch = ues.iter().map(|ue| ue.mobility.clone().filter(|_| !has_bearer(ue))).collect();
+    let others = (0..).map(UeId).zip(ues).filter(|(_, ue)| has_bearer(ue));
+    let others = others.filter_map(|(id, ue)| Some((id, ue.mobility.clone()?, ue.dch.clone()))).collect();
+    (on_dsch, others)
 }
 
 /// The timer expires twice at the start of a TTI: for the measurements, and then, after the

@@ -5,7 +5,7 @@
 //! them up, determines the powers, and then the Eb/N0 that each link achieves with them. The powers of
 //! all cells must be known first, because each is interference in the others.
 
-use super::dch_users::DchUsers;
+use super::bearer_users::BearerUsers;
 use super::mobility::Mobility;
 use super::voice_calls::VoiceCalls;
 use crate::environment::Gains;
@@ -53,7 +53,7 @@ pub(super) enum Receiver {
     /// A user of a DSCH.
     User(UeId),
     /// Index of a user of a DCH bearer.
-    DchUser(usize),
+    BearerUser(usize),
 }
 
 /// One contributor to the power of a cell in a TTI.
@@ -91,6 +91,8 @@ pub(super) struct PowerSolver {
     /// By [`LinkKind`].
     links: [Vec<DownlinkLink>; KINDS],
     pub cells: Vec<CellPower>,
+    /// Power of the common channels of each cell in this TTI, in mW, with its S-CCPCH if that is sent.
+    pub commons: Vec<f64>,
     /// Transmit power of each cell in this TTI and in the previous one, in mW.
     pub powers: Vec<f64>,
     pub before: Vec<f64>,
@@ -101,7 +103,7 @@ pub(super) struct PowerSolver {
 pub(super) struct Receivers<'a> {
     pub calls: &'a VoiceCalls,
     pub mobility: &'a Mobility,
-    pub dchs: &'a DchUsers,
+    pub bearers: &'a BearerUsers,
 }
 
 impl Receivers<'_> {
@@ -110,7 +112,7 @@ impl Receivers<'_> {
         match receiver {
             Receiver::Call(class, call) => self.calls.call(class, call).at.mobile.gains(),
             Receiver::User(ue) => self.mobility.user(ue).mobile.gains(),
-            Receiver::DchUser(number) => self.dchs.user(number).at.mobile.gains(),
+            Receiver::BearerUser(number) => self.bearers.user(number).at.mobile.gains(),
         }
     }
 }
@@ -131,6 +133,7 @@ impl PowerSolver {
             coupled: Coupled::new(if is_ideal { cells } else { 0 }),
             links: Default::default(),
             cells: vec![cell; cells],
+            commons: vec![power.common; cells],
             powers: vec![power.common; cells],
             before: vec![power.common; cells],
         }
@@ -139,6 +142,7 @@ impl PowerSolver {
     /// Starts a TTI without links.
     pub fn begin(&mut self) {
         self.links.iter_mut().for_each(Vec::clear);
+        self.commons.fill(self.power.common);
         for cell in &mut self.cells {
             (cell.load, cell.achieved) = (Load::default(), Load::default());
             (cell.soft_legs, cell.associated) = ((0, 0.0), (0, 0.0));
@@ -148,6 +152,12 @@ impl PowerSolver {
     /// Ends a TTI: its powers are the known ones in the next TTI.
     pub fn end(&mut self) {
         std::mem::swap(&mut self.powers, &mut self.before);
+    }
+
+    /// The power limits of a cell in this TTI.
+    #[inline]
+    pub fn limits(&self, cell: usize) -> PowerConfig {
+        PowerConfig { common: self.commons[cell], ..self.power }
     }
 
     #[inline]
@@ -183,9 +193,9 @@ impl PowerSolver {
         if self.power.control == PowerControl::Ideal {
             self.solve(receivers);
         }
-        for (cell, power) in self.cells.iter_mut().zip(&mut self.powers) {
-            cell.sent = cell.load.sent(&self.power);
-            *power = cell.sent.total;
+        for cell in 0..self.cells.len() {
+            let sent = self.cells[cell].load.sent(&self.limits(cell));
+            (self.cells[cell].sent, self.powers[cell]) = (sent, sent.total);
         }
         for kind in SOLVED {
             for of in &mut self.links[kind as usize] {
@@ -228,7 +238,8 @@ impl PowerSolver {
             self.coupled.add(&self.power, of.cell.index(), &of.link, gains);
         }
         self.powers.copy_from_slice(&self.before);
-        self.coupled.solve(&vec![self.power; self.powers.len()], &mut self.powers);
+        let limits: Vec<PowerConfig> = (0..self.powers.len()).map(|cell| self.limits(cell)).collect();
+        self.coupled.solve(&limits, &mut self.powers);
         for of in self.links.iter_mut().flatten() {
             of.link.interference = receivers.gains(of.receiver).from_others(&self.powers, of.cell);
         }
@@ -284,8 +295,8 @@ mod tests {
             solver.add(kind, Receiver::User(ue), user.cell, link);
         }
         solver.add_up();
-        let dchs = DchUsers::none(HANDOVER, active_sets(None, WithoutCode::Kept));
-        let receivers = Receivers { calls: &calls, mobility: &mobility, dchs: &dchs };
+        let bearers = BearerUsers::none(HANDOVER, active_sets(None, WithoutCode::Kept));
+        let receivers = Receivers { calls: &calls, mobility: &mobility, bearers: &bearers };
         solver.control(receivers);
         solver.measure(receivers);
         solver

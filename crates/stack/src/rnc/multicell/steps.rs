@@ -3,7 +3,7 @@
 
 use umts_units::Duration;
 
-use super::dch_users::DchUsers;
+use super::bearer_users::BearerUsers;
 use super::power_solver::{LinkKind, PowerSolver};
 use super::voice_calls::{PoweredDch, VoiceCalls, link};
 use crate::radio::phy::power_control::{InnerLoop, PowerConfig, Sent};
@@ -19,12 +19,12 @@ const LEAST: f64 = 1e-6;
 pub(super) fn follow_commands(
     solver: &mut PowerSolver,
     calls: &mut VoiceCalls,
-    dchs: &mut DchUsers,
+    bearers: &mut BearerUsers,
     interval: Duration,
 ) {
     let slots = (interval.as_secs() * f64::from(InnerLoop::SLOTS_PER_SECOND)) as u32;
     let main_links = solver.links(LinkKind::Call).iter().chain(solver.links(LinkKind::Dch));
-    for (dch, link) in calls.powered().chain(dchs.powered()).zip(main_links) {
+    for (dch, link) in calls.powered().chain(bearers.powered()).zip(main_links) {
         // New DCHs start with the power that they need.
         dch.loops.inner.get_or_insert(InnerLoop::new(link.power_mw));
         dch.loops.achieved = 0.0;
@@ -36,9 +36,9 @@ pub(super) fn follow_commands(
     let mut means = Vec::new();
     let step = libm::exp10(solver.power.step_db / 10.0);
     for _ in 0..slots {
-        let factors = totals_of_slot(solver.power.max, calls, dchs, &constant, &mut totals);
-        add_powers(&mut means, dchs, &factors, 1.0 / f64::from(slots));
-        for dch in calls.powered().chain(dchs.powered()) {
+        let factors = totals_of_slot(solver.power.max, calls, bearers, &constant, &mut totals);
+        add_powers(&mut means, bearers, &factors, 1.0 / f64::from(slots));
+        for dch in calls.powered().chain(bearers.powered()) {
             one_slot(&solver.power, dch, step, (&totals, &factors));
         }
         for (least, factor) in least.iter_mut().zip(&factors) {
@@ -51,10 +51,10 @@ pub(super) fn follow_commands(
     for (cell, (&total, &factor)) in solver.cells.iter_mut().zip(solver.powers.iter().zip(&least)) {
         cell.sent = Sent { total, factor };
     }
-    for dch in calls.powered().chain(dchs.powered()) {
+    for dch in calls.powered().chain(bearers.powered()) {
         dch.loops.achieved /= f64::from(slots);
     }
-    set_powers(solver, dchs, &means);
+    set_powers(solver, bearers, &means);
     let requested = |call: &Call| call.loops.inner.map_or(0.0, |inner| inner.power);
     let legs = calls.each().flat_map(|call| call.at.further.iter().map(move |leg| (leg, requested(call))));
     for (at, (leg, power)) in legs.enumerate() {
@@ -64,9 +64,9 @@ pub(super) fn follow_commands(
 }
 
 /// Adds the powers of the legs of all users in a slot, times `weight`, to `sums`.
-fn add_powers(sums: &mut Vec<f64>, dchs: &mut DchUsers, factors: &[f64], weight: f64) {
+fn add_powers(sums: &mut Vec<f64>, bearers: &mut BearerUsers, factors: &[f64], weight: f64) {
     let mut number = 0;
-    for dch in dchs.powered() {
+    for dch in bearers.powered() {
         let power = dch.loops.inner.map_or(0.0, |inner| inner.power);
         for leg in dch.at.legs() {
             if sums.len() == number {
@@ -79,9 +79,9 @@ fn add_powers(sums: &mut Vec<f64>, dchs: &mut DchUsers, factors: &[f64], weight:
 }
 
 /// Sets the powers of the legs of all users, in the order of [`add_powers`].
-fn set_powers(solver: &mut PowerSolver, dchs: &mut DchUsers, powers: &[f64]) {
+fn set_powers(solver: &mut PowerSolver, bearers: &mut BearerUsers, powers: &[f64]) {
     let (mut number, mut further) = (0, 0);
-    for (main, dch) in dchs.powered().enumerate() {
+    for (main, dch) in bearers.powered().enumerate() {
         solver.links_mut(LinkKind::Dch)[main].power_mw = powers[number];
         number += 1;
         for _ in &dch.at.further {
@@ -99,8 +99,8 @@ fn constant_powers(solver: &PowerSolver) -> Vec<f64> {
         sums
     };
     let (grants, in_progress) = (sums(LinkKind::Dsch), sums(LinkKind::InProgress));
-    let each = solver.cells.iter().zip(grants).zip(in_progress);
-    each.map(|((cell, grants), in_progress)| solver.power.common + grants + cell.associated.1 + in_progress)
+    let each = solver.cells.iter().zip(&solver.commons).zip(grants).zip(in_progress);
+    each.map(|(((cell, common), grants), in_progress)| common + grants + cell.associated.1 + in_progress)
         .collect()
 }
 
@@ -109,12 +109,12 @@ fn constant_powers(solver: &PowerSolver) -> Vec<f64> {
 fn totals_of_slot(
     max: f64,
     calls: &mut VoiceCalls,
-    dchs: &mut DchUsers,
+    bearers: &mut BearerUsers,
     constant: &[f64],
     totals: &mut [f64],
 ) -> Vec<f64> {
     let mut wanted = vec![0.0; constant.len()];
-    for dch in calls.powered().chain(dchs.powered()) {
+    for dch in calls.powered().chain(bearers.powered()) {
         let power = dch.loops.inner.map_or(0.0, |inner| inner.power);
         dch.at.legs().for_each(|leg| wanted[leg.cell.index()] += power);
     }

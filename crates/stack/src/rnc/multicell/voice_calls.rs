@@ -275,7 +275,7 @@ mod tests {
     use crate::ids::CellId;
     use crate::radio::phy::ovsf::Code;
     use crate::rnc::calls::{CallsConfig, Offered};
-    use crate::rnc::multicell::dch_users::DchUsers;
+    use crate::rnc::multicell::bearer_users::BearerUsers;
     use crate::rnc::multicell::mobility::Mobility;
     use crate::rnc::multicell::power_solver::Receivers;
     use crate::rnc::multicell::testing::{CELLS, HANDOVER, active_sets, environment, mobile_between};
@@ -309,13 +309,13 @@ mod tests {
         let mobility = Mobility::new(environment(), HANDOVER, &[], 5);
         let power = PowerConfig { control: PowerControl::Ideal, ..PowerConfig::default() };
         let (mut calls, mut sets) = (calls(40.0), active_sets(None, WithoutCode::Kept));
-        let mut codes = DchCodes::new(&DchConfig::default(), DSCH, CELLS);
+        let mut codes = DchCodes::new(&DchConfig::default(), DSCH, None, CELLS);
         let mut solver = PowerSolver::new(power, CELLS);
         calls.measure(Time::ZERO, 0, &mobility.environment, &mut sets, &mut codes, &solver.before);
         calls.add_links(0, &sets, &mut solver);
         solver.add_up();
-        let dchs = DchUsers::none(HANDOVER, active_sets(None, WithoutCode::Kept));
-        let receivers = Receivers { calls: &calls, mobility: &mobility, dchs: &dchs };
+        let bearers = BearerUsers::none(HANDOVER, active_sets(None, WithoutCode::Kept));
+        let receivers = Receivers { calls: &calls, mobility: &mobility, bearers: &bearers };
         solver.control(receivers);
         solver.measure(receivers);
         let counts = calls.receive(0, &solver);

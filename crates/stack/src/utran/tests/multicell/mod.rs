@@ -1,7 +1,8 @@
-//! The cells of a layout: grants on DSCHs, handovers, calls, DCH bearers.
+//! The cells of a layout: grants on DSCHs, handovers, calls, DCH bearers, FACH.
 
 mod dch_bearers;
 mod dedicated;
+mod fach;
 mod handover;
 mod phases;
 
@@ -91,6 +92,7 @@ fn sectors(guaranteed_blocks: f64, target_db: f64) -> MulticellConfig {
         },
         handover: HandoverConfig::default(),
         dch: DchConfig::default(),
+        sccpch: None,
         calls: Vec::new(),
     }
 }
@@ -213,6 +215,7 @@ impl Bench {
             match event {
                 Event::MacTimeout(id, timer) => self.access.mac_timeout(&mut ctx, id, timer),
                 Event::RlcWake(ue, direction) => self.access.rlc_wake(&mut ctx, ue, direction),
+                Event::ConnectionWake(ue) => self.access.connection_wake(&mut ctx, ue),
                 Event::BlocksArrive(transmission) => {
                     let transmission = self.access.receive(transmission);
                     for sent in transmission.sets() {

@@ -1,9 +1,10 @@
-//! Users of DCH bearers in the cells of a layout: their cells and codes, their links in a turn, and the
-//! Eb/N0 of their downlink. MAC-d serves them as everywhere (`mac::Dedicated`). The Eb/N0 decides the
-//! losses of the blocks that it sends until the next turn (`EbN0Errors`).
+//! Users of DCHs and of the FACH in the cells of a layout: their cells and codes, their links in a turn, and
+//! the Eb/N0 of their downlink. MAC-d and MAC-c serve them as everywhere (`mac::Dedicated`, `mac::Shared`).
+//! The Eb/N0 decides the losses of the blocks that are sent until the next turn (`EbN0Errors`).
 //!
-//! A user keeps its codes and is measured all the time. Its DCH takes the power of the full rate in turns
-//! that begin with data in RLC, sent or not, and no power otherwise.
+//! A user of a DCH keeps its codes. Its DCH takes the power of the full rate in turns that begin with data
+//! in RLC, sent or not, and no power otherwise. The S-CCPCH of a cell, which carries the FACH, takes its
+//! power in turns that begin with data for a user of the FACH. All users are measured all the time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,116 +14,138 @@ use umts_units::{Bytes, Duration, Time};
 
 use super::active_sets::ActiveSets;
 use super::codes::DchCodes;
-use super::mobility::Handover;
+use super::mobility::{CellChange, Handover};
 use super::power_solver::{LinkKind, PowerSolver, Receiver};
 use super::voice_calls::{Aim, PoweredDch, link, share_target};
-use super::{BufferAtHandover, DchUserConfig, HandoverConfig, MulticellConfig, RlcAtHandover};
+use super::{BufferAtHandover, DchUserConfig, HandoverConfig, MulticellConfig, RlcAtHandover, SccpchConfig};
 use crate::EventContext;
 use crate::environment::{Environment, MobilityConfig};
 use crate::ids::{CellId, Direction, UeId};
-use crate::radio::phy::ovsf::Code;
+use crate::radio::phy::LinkTable;
+use crate::radio::phy::ovsf::{Code, LARGEST_SF};
 use crate::radio::phy::power_control::{PowerConfig, PowerControl};
+use crate::radio::phy::sir::Link;
 use crate::rnc::calls::{CallLocation, PowerControlLoops, RadioLink};
+use crate::rnc::rrc::CellSelection;
 use crate::trace::{Real, TraceEvent};
 use crate::ue::{UeContext, Ues};
 
 const DOWN: Direction = Direction::Downlink;
 
-/// A UE with a DCH bearer: its movement, and its downlink.
-pub(super) type PlacedDch = (UeId, MobilityConfig, Arc<DchUserConfig>);
+/// A UE with its movement and its downlink: a DCH, or `None` for the FACH.
+pub(super) type PlacedUser = (UeId, MobilityConfig, Option<Arc<DchUserConfig>>);
 
-/// A user with a DCH bearer.
+/// A user of a DCH or of the FACH.
 #[derive(Debug)]
-pub(super) struct DchUser {
+pub(super) struct BearerUser {
     pub ue: UeId,
     /// Its place, and the links from its cells.
     pub at: CallLocation,
-    config: Arc<DchUserConfig>,
+    /// Its DCH. `None`: the FACH of its cell.
+    dch: Option<Arc<DchUserConfig>>,
     loops: PowerControlLoops,
-    /// Whether it has a code in its cells. Without a code it neither sends nor receives.
+    /// Whether it has a code in its cells. Without a code a DCH neither sends nor receives.
     has_code: bool,
-    /// Whether its DCH takes power in this turn.
+    /// Whether data for it are sent in this turn: its DCH, or the S-CCPCH of its cell, takes power.
     is_sent: bool,
     /// Whether its power was limited in the previous turn. The target of the outer loop then stays, because
     /// losses do not show that it is too low.
     is_limited: bool,
 }
 
-/// All users of DCH bearers, by UE number.
+/// All users of DCHs and of the FACH, by UE number.
 #[derive(Debug)]
-pub(super) struct DchUsers {
-    users: Vec<DchUser>,
+pub(super) struct BearerUsers {
+    users: Vec<BearerUser>,
+    /// The S-CCPCH of each cell. `None`: the cells have no FACH.
+    sccpch: Option<SccpchConfig>,
     sets: ActiveSets,
     handover: HandoverConfig,
     /// Turns between two measurements of a user.
     period: u64,
 }
 
-impl DchUsers {
-    /// Each user starts in its best cell, with a code of this cell if one is free.
+impl BearerUsers {
+    /// Each user starts in its best cell. A user of a DCH has a code of this cell if one is free.
     pub fn new(
         config: &MulticellConfig,
-        users: &[PlacedDch],
+        users: &[PlacedUser],
         environment: &Environment,
         codes: &mut DchCodes,
         period: u64,
     ) -> Self {
         let powers = vec![config.power.common; environment.cells()];
-        let users = users.iter().map(|user| DchUser::new(user, environment, codes, &powers)).collect();
+        let users = users.iter().map(|user| BearerUser::new(user, environment, codes, &powers)).collect();
         // Steps of active sets are recorded for calls only, and only calls have gaps.
         let sets = ActiveSets { is_recorded: false, compressed: None, ..ActiveSets::new(config) };
-        DchUsers { users, sets, handover: config.handover, period }
+        BearerUsers { users, sccpch: config.sccpch.clone(), sets, handover: config.handover, period }
     }
 
     #[cfg(test)]
     pub fn none(config: HandoverConfig, sets: ActiveSets) -> Self {
-        DchUsers { users: Vec::new(), sets, handover: config, period: 1 }
+        BearerUsers { users: Vec::new(), sccpch: None, sets, handover: config, period: 1 }
     }
 
     pub fn is_empty(&self) -> bool {
         self.users.is_empty()
     }
 
-    pub fn user(&self, number: usize) -> &DchUser {
+    pub fn user(&self, number: usize) -> &BearerUser {
         &self.users[number]
     }
 
-    /// The best of the cells of a UE. `None` if it has no DCH bearer.
+    /// The best of the cells of a UE. `None` if it has neither a DCH nor the FACH.
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
+        Some(self.of_ue(ue)?.at.main.cell)
+    }
+
+    /// Block error ratio by Eb/N0 of the DCH or FACH of a UE.
+    pub fn errors_of(&self, ue: UeId) -> Option<Arc<LinkTable>> {
+        match &self.of_ue(ue)?.dch {
+            Some(dch) => Some(dch.errors.clone()),
+            None => self.sccpch.as_ref().map(|sccpch| sccpch.errors.clone()),
+        }
+    }
+
+    fn of_ue(&self, ue: UeId) -> Option<&BearerUser> {
         let number = self.users.binary_search_by_key(&ue, |user| user.ue).ok()?;
-        Some(self.users[number].at.main.cell)
+        Some(&self.users[number])
     }
 
     /// Measures the part of the users that turn number `turn` measures, and updates their cells. Adds the
-    /// changes that UTRAN must execute to `handovers`.
+    /// changes that UTRAN must execute to `handovers`. `can_reselect`: whether a user of the FACH may select
+    /// another cell.
     pub fn measure(
         &mut self,
-        now: Time,
-        turn: u64,
+        (now, turn): (Time, u64),
         environment: &Environment,
         codes: &mut DchCodes,
         powers: &[f64],
+        can_reselect: impl Fn(UeId) -> bool,
         handovers: &mut VecDeque<Handover>,
     ) {
-        let DchUsers { users, sets, handover, period } = self;
+        let BearerUsers { users, sets, handover, period, .. } = self;
         let phase = turn % *period;
         for user in users.iter_mut().filter(|user| u64::from(user.ue.0) % *period == phase) {
             environment.measure(&mut user.at.mobile, now);
             let from = user.at.main.cell;
             let had_code = user.has_code;
-            if !had_code {
-                user.at.main.cell = user.at.mobile.gains().best();
-                user.take_code(codes, powers);
-            } else if !sets.update_cells(codes, &mut user.at, user.config.spreading_factor, powers) {
-                sets.leave(codes, &user.at);
-                user.at.further.clear();
-                user.has_code = false;
-            }
+            let change = match user.dch.clone() {
+                None => {
+                    if can_reselect(user.ue) {
+                        user.select_cell(&sets.selection);
+                    }
+                    CellChange::Reselection
+                }
+                Some(dch) => {
+                    user.update_cells(sets, codes, dch.spreading_factor, powers);
+                    if had_code && sets.soft.is_some() { CellChange::Soft } else { CellChange::Hard }
+                }
+            };
             let (ue, to) = (user.ue, user.at.main.cell);
             if to != from {
-                let is_soft = had_code && sets.soft.is_some();
-                let config = if is_soft { WITHOUT_LOSS } else { *handover };
-                handovers.push_back(Handover { ue, from, to, config, is_soft });
+                let config = if change == CellChange::Hard { *handover } else { WITHOUT_LOSS };
+                handovers.push_back(Handover { ue, from, to, config, change });
             }
         }
     }
@@ -132,6 +155,10 @@ impl DchUsers {
     pub fn begin(&mut self, now: Time, power: &PowerConfig, ues: &mut Ues) {
         for user in &mut self.users {
             let context = &mut ues[user.ue];
+            if user.dch.is_none() {
+                user.is_sent = context.rlc[DOWN.index()].has_work(now);
+                continue;
+            }
             user.is_sent = user.has_code && has_data(now, context);
             if let Some(errors) = &mut context.channels[DOWN.index()].in_layout {
                 let [blocks, lost] = errors.take_counts();
@@ -145,13 +172,18 @@ impl DchUsers {
         }
     }
 
-    /// Adds the links of the users that receive power in this turn to `solver`.
+    /// Adds the power of each S-CCPCH and the links of the DCHs that take power in this turn to `solver`.
     pub fn add_links(&mut self, solver: &mut PowerSolver) {
         let users = self.users.iter_mut().enumerate();
         for (number, user) in users.filter(|(_, user)| user.is_sent) {
+            let Some(dch) = &user.dch else {
+                let sccpch = self.sccpch.as_ref().expect("users of the FACH have an S-CCPCH");
+                solver.commons[user.at.main.cell.index()] = solver.power.common + sccpch.power;
+                continue;
+            };
             share_target(&mut user.at, &solver.power, &solver.before);
-            let DchUser { at, loops, config, .. } = &*user;
-            let (receiver, aim) = (Receiver::DchUser(number), config.aim());
+            let BearerUser { at, loops, .. } = &*user;
+            let (receiver, aim) = (Receiver::BearerUser(number), dch.aim());
             solver.add(LinkKind::Dch, receiver, at.main.cell, link(at, loops, &at.main, aim));
             for leg in &at.further {
                 solver.add(LinkKind::DchLeg, receiver, leg.cell, link(at, loops, leg, aim));
@@ -161,10 +193,9 @@ impl DchUsers {
 
     /// The DCHs with power in this turn, for power control.
     pub fn powered(&mut self) -> impl Iterator<Item = PoweredDch<'_>> {
-        self.users.iter_mut().filter(|user| user.is_sent).map(|user| PoweredDch {
-            at: &user.at,
-            loops: &mut user.loops,
-            aim: user.config.aim(),
+        self.users.iter_mut().filter(|user| user.is_sent).filter_map(|user| {
+            let aim = user.dch.as_ref()?.aim();
+            Some(PoweredDch { at: &user.at, loops: &mut user.loops, aim })
         })
     }
 
@@ -181,7 +212,12 @@ impl DchUsers {
         let mut others = solver.links(LinkKind::DchLeg).iter();
         for user in &mut self.users {
             let context = &mut ues[user.ue];
-            let mut ebn0 = user.config.target * user.loops.target_scale;
+            let Some(dch) = &user.dch else {
+                let sccpch = self.sccpch.as_ref().expect("users of the FACH have an S-CCPCH");
+                user.receive_fach(ctx, sccpch, solver, context);
+                continue;
+            };
+            let mut ebn0 = dch.target * user.loops.target_scale;
             if user.is_sent {
                 let main = mains.next().expect("each DCH with power has a link from its best cell");
                 user.at.main.interference = main.interference;
@@ -232,34 +268,80 @@ fn has_data(now: Time, context: &UeContext) -> bool {
     rlc.buffer_occupancy() > Bytes::ZERO || rlc.has_work(now)
 }
 
-impl DchUser {
+impl BearerUser {
     /// A user in its best cell when the cells send `powers`.
     fn new(
-        (ue, mobility, config): &PlacedDch,
+        (ue, mobility, dch): &PlacedUser,
         environment: &Environment,
         codes: &mut DchCodes,
         powers: &[f64],
     ) -> Self {
         let mut mobile = environment.appear(u64::from(ue.0), mobility, None, Time::ZERO);
         environment.measure(&mut mobile, Time::ZERO);
-        let main = RadioLink::new(mobile.gains().best(), Code::last(config.spreading_factor));
-        let mut user = DchUser {
+        let factor = dch.as_ref().map_or(LARGEST_SF, |dch| dch.spreading_factor);
+        let main = RadioLink::new(mobile.gains().best(), Code::last(factor));
+        let mut user = BearerUser {
             ue: *ue,
             at: CallLocation::new(mobile, main),
-            config: config.clone(),
+            dch: dch.clone(),
             loops: PowerControlLoops::default(),
             has_code: false,
             is_sent: false,
             is_limited: false,
         };
-        user.take_code(codes, powers);
+        if let Some(dch) = dch {
+            user.take_code(codes, dch.spreading_factor, powers);
+        }
         user
     }
 
-    /// Takes a code of its cell, if one is free.
-    fn take_code(&mut self, codes: &mut DchCodes, powers: &[f64]) {
+    /// Selects the best cell, with the hysteresis of handovers.
+    fn select_cell(&mut self, selection: &CellSelection) {
+        let CallLocation { mobile, main, .. } = &mut self.at;
+        if let Some(better) = selection.better(main.cell, mobile.gains()) {
+            *main = RadioLink::new(better, main.code);
+        }
+    }
+
+    /// Updates the cells of a DCH. Without a code it tries to take one of the best cell.
+    fn update_cells(&mut self, sets: &mut ActiveSets, codes: &mut DchCodes, factor: u16, powers: &[f64]) {
+        if !self.has_code {
+            self.at.main.cell = self.at.mobile.gains().best();
+            self.take_code(codes, factor, powers);
+        } else if !sets.update_cells(codes, &mut self.at, factor, powers) {
+            sets.leave(codes, &self.at);
+            self.at.further.clear();
+            self.has_code = false;
+        }
+    }
+
+    /// Sets the Eb/N0 of the FACH with the powers of a turn. Outside a transmission it is the Eb/N0 with
+    /// which the S-CCPCH would be received.
+    fn receive_fach<T: TraceSink<TraceEvent>>(
+        &self,
+        ctx: &mut EventContext<'_, T>,
+        sccpch: &SccpchConfig,
+        solver: &PowerSolver,
+        context: &mut UeContext,
+    ) {
+        let (ue, cell, gains) = (self.ue, self.at.main.cell, self.at.mobile.gains());
+        let is_transmitted = solver.commons[cell.index()] > solver.power.common;
+        let total = solver.powers[cell.index()] + if is_transmitted { 0.0 } else { sccpch.power };
+        let interference = gains.from_others(&solver.powers, cell);
+        let link = Link { processing: sccpch.processing, target: 1.0, gain: gains.of(cell), interference };
+        let ebn0 = link.achieved(solver.power.own_share, solver.power.noise, total, sccpch.power);
+        if self.is_sent {
+            ctx.cx.record(|| TraceEvent::FachSent { ue, cell: cell.0, ebn0: Real(ebn0 as f32) });
+        }
+        if let Some(errors) = &mut context.channels[DOWN.index()].in_layout {
+            errors.set_ebn0(ebn0);
+        }
+    }
+
+    /// Takes a code of its cell for a DCH, if one is free.
+    fn take_code(&mut self, codes: &mut DchCodes, spreading_factor: u16, powers: &[f64]) {
         let cell = self.at.main.cell;
-        let Some(code) = codes.take(cell, self.config.spreading_factor) else { return };
+        let Some(code) = codes.take(cell, spreading_factor) else { return };
         self.at.main = RadioLink::new(cell, code);
         self.at.main.measure(self.at.mobile.gains(), powers);
         self.has_code = true;
@@ -280,7 +362,6 @@ mod tests {
 
     use super::*;
     use crate::environment::Legs;
-    use crate::radio::phy::LinkTable;
     use crate::radio::phy::sir::CHIP_RATE;
     use crate::rnc::multicell::mobility::Mobility;
     use crate::rnc::multicell::power_solver::Receivers;
@@ -294,13 +375,16 @@ mod tests {
     const TURN: Duration = Duration::from_millis(20);
     const PERIOD: u64 = 5;
 
-    /// Users at 50 km/h, each with a code of its spreading factor.
+    const SCCPCH: Code = Code { spreading_factor: 32, number: 1 };
+
+    /// Users at 50 km/h, each with a code of its spreading factor, then `on_fach` users of the FACH.
     fn users(
         factors: &[u16],
+        on_fach: usize,
         environment: &Environment,
         codes: &mut DchCodes,
         soft: Option<SoftHandover>,
-    ) -> DchUsers {
+    ) -> BearerUsers {
         let mobility = MobilityConfig::Legs(Legs::vehicular(50.0 / 3.6));
         let config = |factor: u16| DchUserConfig {
             processing: CHIP_RATE / (64e3 * 32.0 / f64::from(factor)),
@@ -308,26 +392,32 @@ mod tests {
             target: 1.7,
             errors: LinkTable::logistic(2.25, 2.5).into(),
         };
-        let users: Vec<_> = (0..)
-            .map(UeId)
-            .zip(factors)
-            .map(|(ue, &factor)| (ue, mobility.clone(), Arc::new(config(factor))))
-            .collect();
-        let mut dchs = DchUsers::none(HANDOVER, active_sets(soft, WithoutCode::Kept));
+        let dchs = factors.iter().map(|&factor| Some(Arc::new(config(factor))));
+        let channels = dchs.chain(std::iter::repeat_n(None, on_fach));
+        let placed = (0..).map(UeId).zip(channels).map(|(ue, dch)| (ue, mobility.clone(), dch));
+        let mut users = BearerUsers::none(HANDOVER, active_sets(soft, WithoutCode::Kept));
         let powers = [10.0; CELLS];
-        dchs.users = users.iter().map(|of| DchUser::new(of, environment, codes, &powers)).collect();
-        dchs.period = PERIOD;
-        dchs
+        users.users = placed.map(|of| BearerUser::new(&of, environment, codes, &powers)).collect();
+        users.sccpch = Some(SccpchConfig {
+            power: 2_000.0,
+            code: SCCPCH,
+            processing: CHIP_RATE / 32e3,
+            errors: LinkTable::logistic(5.0, 2.5).into(),
+        });
+        users.period = PERIOD;
+        users
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// In every turn of every kind of power control: the power of a cell is that of its common channels
-        /// and of the codes that it sends, at most its limit, and the codes in use are those of the legs.
+        /// In every turn of every kind of power control: the power of a cell is that of its common channels,
+        /// of its S-CCPCH if its FACH has data, and of the codes that it sends, at most its limit. The codes
+        /// in use are those of the legs, and none meets the code of the S-CCPCH.
         #[test]
         fn powers_and_codes_of_each_cell_add_up(
             factors in prop::collection::vec((3_u32..8).prop_map(|level| 1_u16 << level), 1..80),
+            on_fach in 0_usize..40,
             control in prop::sample::select(vec![PowerControl::Frame, PowerControl::Ideal, PowerControl::Steps]),
             is_soft in any::<bool>(),
             silent in any::<prop::sample::Index>(),
@@ -336,9 +426,10 @@ mod tests {
         ) {
             let environment = environment_with(Db(8.0), &Streams::new(seed, 0));
             let config = DchConfig { codes: CodeLimit::OneTree, ..DchConfig::default() };
-            let mut codes = DchCodes::new(&config, DSCH, CELLS);
+            let mut codes = DchCodes::new(&config, DSCH, Some(SCCPCH), CELLS);
             let soft = is_soft.then(SoftHandover::default);
-            let mut dchs = users(&factors, &environment, &mut codes, soft);
+            let mut bearers = users(&factors, on_fach, &environment, &mut codes, soft);
+            let sccpch_power = bearers.sccpch.as_ref().map_or(0.0, |sccpch| sccpch.power);
             let mobility = Mobility::new(environment, HANDOVER, &[], PERIOD);
             let mut calls = VoiceCalls::none();
             // With a limit of 13 dBm for a DCH.
@@ -348,30 +439,41 @@ mod tests {
             let mut handovers = VecDeque::new();
             for turn in 0..40 {
                 let now = Time::ZERO + TURN * turn;
-                dchs.measure(now, turn, &mobility.environment, &mut codes, &solver.before, &mut handovers);
-                for (number, user) in dchs.users.iter_mut().enumerate() {
-                    user.is_sent = user.has_code && number != silent.index(factors.len());
+                bearers.measure((now, turn), &mobility.environment, &mut codes, &solver.before, |_| true, &mut handovers);
+                for (number, user) in bearers.users.iter_mut().enumerate() {
+                    user.is_sent = match user.dch {
+                        None => number as u64 % 3 == turn % 3,
+                        Some(_) => user.has_code && number != silent.index(factors.len()),
+                    };
                 }
                 solver.begin();
-                dchs.add_links(&mut solver);
+                bearers.add_links(&mut solver);
                 solver.add_up();
-                solver.control(Receivers { calls: &calls, mobility: &mobility, dchs: &dchs });
+                solver.control(Receivers { calls: &calls, mobility: &mobility, bearers: &bearers });
                 if control == PowerControl::Steps {
-                    steps::follow_commands(&mut solver, &mut calls, &mut dchs, TURN);
+                    steps::follow_commands(&mut solver, &mut calls, &mut bearers, TURN);
                 }
-                solver.measure(Receivers { calls: &calls, mobility: &mobility, dchs: &dchs });
+                solver.measure(Receivers { calls: &calls, mobility: &mobility, bearers: &bearers });
                 let links = || solver.links(LinkKind::Dch).iter().chain(solver.links(LinkKind::DchLeg));
                 for (cell, &total) in solver.powers.iter().enumerate() {
                     let sent: f64 = links().filter(|of| of.cell.index() == cell).map(|of| of.power_mw).sum();
-                    prop_assert!((power.common + sent - total).abs() < 1e-9 * total, "cell {cell}: {sent}, {total}");
+                    let has_fach_data = bearers.users.iter().any(|user| {
+                        user.dch.is_none() && user.is_sent && user.at.main.cell.index() == cell
+                    });
+                    let common = power.common + if has_fach_data { sccpch_power } else { 0.0 };
+                    prop_assert!((common + sent - total).abs() < 1e-9 * total, "cell {cell}: {sent}, {total}");
                     prop_assert!(total <= power.max * (1.0 + 1e-9));
-                    let of_cell = dchs.users.iter().filter(|user| user.has_code).flat_map(|user| {
+                    let of_cell = bearers.users.iter().filter(|user| user.has_code).flat_map(|user| {
                         user.at.legs().filter(move |leg| leg.cell.index() == cell)
                     });
-                    let share: f64 = of_cell.map(|leg| 1.0 / f64::from(leg.code.spreading_factor)).sum();
+                    let mut share = 0.0;
+                    for leg in of_cell {
+                        share += 1.0 / f64::from(leg.code.spreading_factor);
+                        prop_assert!(!leg.code.meets(SCCPCH));
+                    }
                     prop_assert_eq!(codes.used(cell), share);
                 }
-                let legs: usize = dchs.powered().map(|dch| dch.at.legs().count()).sum();
+                let legs: usize = bearers.powered().map(|dch| dch.at.legs().count()).sum();
                 prop_assert_eq!(links().count(), legs);
                 solver.end();
             }
