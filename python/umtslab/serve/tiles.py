@@ -32,18 +32,18 @@ CELLS = 64
 
 MOST_ITEMS = {
     "line": 56,
-    "bar": 40,
+    "bar": 32,
     "strip": 40,
     "mark": 40,
-    "tick": 40,
-    "steps": 30,
-    "dashed_steps": 30,
-    "filled": 30,
+    "tick": 30,
+    "steps": 26,
+    "dashed_steps": 26,
+    "filled": 26,
 }
 """Items of one lane in a tile, by how the lane is drawn. If a tile of a level has more, all tiles of
 the level have cells."""
 
-MOST_PDUS = 160
+MOST_PDUS = 150
 """Items of the lane of PDUs in a tile."""
 
 LOWEST = -3
