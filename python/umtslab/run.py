@@ -171,7 +171,7 @@ class Run:
         number = scenario.get("measure", {}).get("waterfall")
         return None if number is None else int(number)
 
-    def missing_connection_warning(self, number: int) -> str | None:
+    def lacks_connection(self, number: int) -> str | None:
         """Return an error text if the run has no connection `number`, else None."""
         numbers = [row["connection"] for row in self.connection_rows()]
         if number in numbers:

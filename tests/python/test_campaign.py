@@ -57,7 +57,10 @@ def test_a_key_without_values_is_refused(store: Store, scenario: Scenario) -> No
 
 def test_a_sweep_accepts_a_list_of_combinations(store: Store, scenario: Scenario) -> None:
     results = sweep(scenario, [{"radio.bler": 0.1}, {"tcp.variant": "tahoe"}], store=store)
-    assert [dict(result.point.overrides) for result in results] == [{"radio.bler": 0.1}, {"tcp.variant": "tahoe"}]
+    assert [dict(result.point.overrides) for result in results] == [
+        {"radio.bler": 0.1},
+        {"tcp.variant": "tahoe"},
+    ]
 
 
 def test_integers_are_integers_in_a_table(store: Store, scenario: Scenario) -> None:

@@ -121,7 +121,7 @@ def _missing_waterfalls(replications: Replications) -> Iterator[str]:
     """Yield a warning for each run that lacks the connection of the waterfall."""
     for finished in replications.runs:
         number = finished.waterfall_connection() if WATERFALL in finished.series_kinds() else None
-        if number is not None and (warning := finished.missing_connection_warning(number)) is not None:
+        if number is not None and (warning := finished.lacks_connection(number)) is not None:
             yield warning
 
 

@@ -48,7 +48,7 @@ def why(result: str, *, connection: int | None, at: str | None, show_all: bool, 
     from umtslab.why import MissingTimeline, explain
 
     run = find_run(result, out, "one is explained")
-    if connection is not None and (lacks := run.missing_connection_warning(connection)) is not None:
+    if connection is not None and (lacks := run.lacks_connection(connection)) is not None:
         raise UsageError(lacks)
     instant = None if at is None else _instant(at, run)
     try:

@@ -182,7 +182,7 @@ def draw_waterfall(
         raise MissingSeries(
             f"the run recorded the waterfall of connection {recorded}: run it again with --waterfall {number}"
         )
-    if (missing := run.missing_connection_warning(number)) is not None:
+    if (missing := run.lacks_connection(number)) is not None:
         raise MissingSeries(missing)
     waterfall = run.series(WATERFALL)
     intervals = run.series("budget_intervals").filter(pl.col("connection") == number)

@@ -17,7 +17,7 @@ options! {
     /// Header compression above RLC, the same in both directions.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct PdcpConfig as "Pdcp" {
-        /// Whether TCP/IP headers are compressed.
+        /// Whether TCP/IP and UDP/IP headers are compressed.
         [label = "Header compression", source = "TS 25.323 §5.1"]
         pub header_compression: HeaderCompression = HeaderCompression::Off,
         /// Size of a compressed header, in octets.
@@ -31,7 +31,7 @@ options! {
     }
 }
 
-/// Whether TCP/IP headers are compressed.
+/// Whether TCP/IP and UDP/IP headers are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
