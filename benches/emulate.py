@@ -1,6 +1,6 @@
 """Measurements of `umts emulate`, without pass or fail.
 
-Usage: python benches/emulate.py [CHECK …] [--seconds N]
+Usage: python benches/emulate.py [MEASUREMENT …] [--seconds N]
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import argparse
 
 from emulation import cell, delays, fast, goodput, lateness, promotion, proxied, round_trips, system
 
-CHECKS = {
+MEASUREMENTS = {
     "goodput": goodput.check,
     "round-trips": round_trips.check,
     "promotion": promotion.check,
@@ -23,13 +23,15 @@ CHECKS = {
 
 
 def main() -> None:
-    """Run the named checks, or all checks."""
+    """Run the named measurements, or all measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("checks", nargs="*", metavar="CHECK", help=", ".join(CHECKS))
-    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("measurements", nargs="*", metavar="MEASUREMENT", help=", ".join(MEASUREMENTS))
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, help="duration, or number of samples, of each measurement"
+    )
     chosen = parser.parse_args()
-    for name in chosen.checks or CHECKS:
-        CHECKS[name](chosen.seconds)
+    for name in chosen.measurements or MEASUREMENTS:
+        MEASUREMENTS[name](chosen.seconds)
 
 
 if __name__ == "__main__":

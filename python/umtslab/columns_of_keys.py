@@ -46,6 +46,7 @@ def unit(values: Sequence[Any]) -> str | None:
 
 def _are_whole(present: Sequence[Any]) -> bool:
     """Whether all values are integers that fit into 64 bits."""
+    # A quantity with a unit, as in "5 s", is not an integer.
     return all(
         (isinstance(value, int) or str(value).lstrip("-").isdecimal()) and abs(float(value)) < 2**63
         for value in present

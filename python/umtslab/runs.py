@@ -21,13 +21,13 @@ class Runs(list[Run]):
 
     @property
     def changes(self) -> OverridePairs:
-        """Changes that all runs have in common."""
+        """The overrides that all runs have in common, without keys that only select recordings."""
         return shared_changes(run.changes for run in self)
 
     def to_frame(self) -> pl.DataFrame:
         """Return one row per run: identity, the overrides that differ between runs, all metrics.
 
-        A changed quantity is a number in s, bit/s or B. `key_units` returns the units.
+        An overridden quantity is a number in s, bit/s or B. `key_units` returns the units.
         """
         import polars as pl
 
@@ -37,7 +37,7 @@ class Runs(list[Run]):
         return pl.concat([pl.DataFrame(columns), runs_table(self)], how="horizontal")
 
     def key_units(self) -> dict[str, str]:
-        """Return the units of changed quantities in `to_frame`: ``{"duration": "s"}``."""
+        """Return the units of overridden quantities in `to_frame`: ``{"duration": "s"}``."""
         keys = {key: None for run in self for key, _ in run.changes}
         key_units = {key: unit([dict(run.changes).get(key) for run in self]) for key in keys}
         return {key: name for key, name in key_units.items() if name}

@@ -51,7 +51,7 @@ class Served:
         return f"umtslab_{self.port}={self.token}"
 
     def ask(self, path: str, method: str = "GET", body: bytes | None = None, **headers: str | None) -> Answer:
-        """Send a request with cookie, host and origin, unless given otherwise. None leaves one out."""
+        """Send a request with default headers. `headers` replace them; None omits a header."""
         sent: dict[str, str | None] = {
             "host": f"127.0.0.1:{self.port}",
             "cookie": self.cookie,

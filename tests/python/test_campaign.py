@@ -20,10 +20,10 @@ def test_a_grid_is_every_combination_with_the_last_axis_fastest() -> None:
 
 
 def test_results_are_in_the_order_of_the_grid(store: Store, scenario: Scenario) -> None:
-    cells = sweep(scenario, {"radio.bler": [0.3, 0.0]}, store=store, runs=2, jobs=2)
-    assert [cell.point.overrides for cell in cells] == [{"radio.bler": 0.3}, {"radio.bler": 0.0}]
-    assert [[run.run for run in cell.runs] for cell in cells] == [[0, 1], [0, 1]]
-    means = [cell.summary()["goodput_kbps"].mean or 0 for cell in cells]
+    results = sweep(scenario, {"radio.bler": [0.3, 0.0]}, store=store, runs=2, jobs=2)
+    assert [result.point.overrides for result in results] == [{"radio.bler": 0.3}, {"radio.bler": 0.0}]
+    assert [[run.run for run in result.runs] for result in results] == [[0, 1], [0, 1]]
+    means = [result.summary()["goodput_kbps"].mean or 0 for result in results]
     assert means[0] < means[1]
 
 
@@ -56,14 +56,17 @@ def test_a_key_without_values_is_refused(store: Store, scenario: Scenario) -> No
 
 
 def test_a_sweep_accepts_a_list_of_combinations(store: Store, scenario: Scenario) -> None:
-    cells = sweep(scenario, [{"radio.bler": 0.1}, {"tcp.variant": "tahoe"}], store=store)
-    assert [dict(cell.point.overrides) for cell in cells] == [{"radio.bler": 0.1}, {"tcp.variant": "tahoe"}]
+    results = sweep(scenario, [{"radio.bler": 0.1}, {"tcp.variant": "tahoe"}], store=store)
+    assert [dict(result.point.overrides) for result in results] == [
+        {"radio.bler": 0.1},
+        {"tcp.variant": "tahoe"},
+    ]
 
 
 def test_integers_are_integers_in_a_table(store: Store, scenario: Scenario) -> None:
     [run] = simulate(scenario, store=store)
     cells = (Cell({"rlc.max_dat": 3, "radio.bler": 0.1}, (run,)), Cell({"rlc.max_dat": 10}, (run,)))
-    record = Record("c", "", ("rlc.max_dat", "radio.bler"), 1, cells)
+    record = Record("c", "", axes=("rlc.max_dat", "radio.bler"), seed=1, cells=cells)
     table = campaign_summary(record)
     assert table["rlc.max_dat"].unique().sort().to_list() == [3, 10]
     assert table["rlc.max_dat"].dtype.is_integer()

@@ -33,7 +33,7 @@ def uninterrupted(campaign: Path, tmp_path_factory: pytest.TempPathFactory) -> t
 
 
 def assert_equal(out: Path, uninterrupted: tuple[Path, str]) -> None:
-    """Check that the store `out` equals the one of the uninterrupted sweep, without drafts."""
+    """Check that `out` has the runs, campaigns and catalogue of the uninterrupted sweep, and no drafts."""
     whole, _ = uninterrupted
     assert kills.whole_runs(out) == kills.whole_runs(whole)
     assert tree(out / "campaigns") == tree(whole / "campaigns")
@@ -46,8 +46,8 @@ def test_a_killed_coordinator_loses_no_finished_run(
 ) -> None:
     times = kills.kill_times(1)
     kill_count = store_count = 0
-    # A sweep is killed and resumed until it ends before its kill, or until the last kill. Then the next
-    # sweep begins with an empty store.
+    # Each store has one sweep, which is killed and resumed until it ends before its kill or until the
+    # last kill. The next sweep begins with an empty store.
     while kill_count < KILLS:
         out = tmp_path / f"store{store_count}"
         before: set[str] = set()

@@ -1,4 +1,4 @@
-"""The lessons run, accept the solutions, and answer wrong and missing answers with a hint.
+"""The lessons run, their solutions are right, and wrong answers get a hint.
 
 ``UMTS_BLESS=1`` writes the expected answers into the teacher's notes.
 """
@@ -44,6 +44,7 @@ def questions() -> Mapping[str, Any]:
     questions_of_lesson = {}
     for name in NAMES:
         _, variables = app(name).run()
+        # Each lesson has three questions.
         assert [verdict.state for verdict in variables["verdicts"]] == ["missing"] * 3, name
         questions_of_lesson[name] = variables["questions"]
     return questions_of_lesson

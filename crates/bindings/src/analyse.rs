@@ -187,13 +187,13 @@ pub fn analyse_courses(py: Python<'_>, path: PathBuf, most_connections: usize) -
 /// Analyse the captures of an emulation at the two ends of its network: the connections of
 /// programs, each as its data sender saw it.
 ///
-/// Times are in the time of the run. With `courses`, ``series`` has `sent`, `acked` and `sacked` of
+/// Times are in the time of the run. With `series`, ``series`` has `sent`, `acked` and `sacked` of
 /// every connection.
 #[pyfunction]
-#[pyo3(signature = (here, there, *, courses=false))]
-pub fn analyse_both_ends(py: Python<'_>, here: PathBuf, there: PathBuf, courses: bool) -> PyResult<Analysis> {
+#[pyo3(signature = (here, there, *, series=false))]
+pub fn analyse_both_ends(py: Python<'_>, here: PathBuf, there: PathBuf, series: bool) -> PyResult<Analysis> {
     let is_of_programs = |a, b| !umts_record::capture::are_simulated(a, b);
-    let analysed = py.detach(|| umts_capture::analyse_both_ends([&here, &there], courses, is_of_programs));
+    let analysed = py.detach(|| umts_capture::analyse_both_ends([&here, &there], series, is_of_programs));
     let mut analysed = analysed.map_err(|error| input_error(py, &error))?;
     let time_zero = umts_record::capture::TIME_ZERO;
     for time in [&mut analysed.first, &mut analysed.last].into_iter().flatten() {

@@ -319,6 +319,7 @@ impl Ip {
         self.is_marked = is_marked(fixed[1] >> 4);
         rest.skip(IPV6_FIXED)?;
         match u32::from(u16::from_be_bytes([fixed[4], fixed[5]])) {
+            // A jumbogram, or captured before segmentation offload.
             0 => {}
             length => {
                 packet.exceeds_frame |= length > rest.length;
@@ -357,7 +358,8 @@ impl Ip {
         Ok(Header::Transport(next))
     }
 
-    /// Returns the ends of a packet with these ports, and whether the first of them is its source.
+    /// Returns both ends of a packet with these ports in canonical order, and whether the first end is
+    /// the source.
     #[inline]
     fn ends(&self, source: u16, destination: u16) -> (Ends, bool) {
         match self.addresses {

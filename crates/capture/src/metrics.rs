@@ -85,7 +85,7 @@ metrics! {
         => |t| ratio(of_both(t, t.outstanding_segment_s)?, seconds(t.counters.active));
     "max_outstanding_segments" ["segments"] "Maximum payload sent but not acknowledged, in full segments; for the capture, the maximum of any connection."
         => |t| of_both(t, t.max_outstanding_segments).filter(|_| t.counters.active > 0);
-    "tcp_retransmissions" ["1"] "Retransmitted segments (data, SYN or FIN), including segments that fill a hole like a retransmission: according to their timestamps, or without timestamps later than 3 ms."
+    "tcp_retransmissions" ["1"] "Retransmitted segments (data, SYN or FIN). A segment that fills a hole is a retransmission if its timestamp is later than the timestamp of the segment that showed the hole. Without timestamps, it is a retransmission if it arrives more than 3 ms after the hole was shown; with equal timestamps, if it arrives after both 3 ms and the shortest round-trip time."
         => |t| count(of_sender(t, t.counters.retransmissions)?);
     "tcp_retransmissions_by_dupack" ["1"] "Segments retransmitted because of duplicate or selective acknowledgments or RACK, and in the recovery that followed."
         => |t| count(of_both(t, t.counters.by_dupack)?);
@@ -109,7 +109,7 @@ metrics! {
         => |t| count(of_both(t, t.counters.dupack_runs)?);
     "acks_received" ["1"] "Acknowledgments without payload, SYN or FIN."
         => |t| count(of_acks(t, t.counters.acks_received)?);
-    "ecn_marks" ["1"] "Segments of the data's sender with a mark (CE) at the capture point: all marks at the receiver, none at the sender."
+    "ecn_marks" ["1"] "Segments of the data's sender with a mark (CE) at the capture point. A capture at the receiver shows all marks, a capture at the sender none."
         => |t| count(of_sender(t, t.counters.ecn_marks)?);
     "ecn_echoes" ["1"] "Acknowledgments with ECE, without SYN." => |t| count(of_acks(t, t.counters.ecn_echoes)?);
     "ecn_answers" ["1"] "Segments of the data's sender with CWR, without SYN." => |t| count(of_sender(t, t.counters.ecn_answers)?);
@@ -145,15 +145,15 @@ metrics! {
         => |t| count(of_sender(t, t.counters.retransmitted_segments)?);
     "retransmitted_bytes" ["B"] "Payload of the retransmissions."
         => |t| count(of_sender(t, t.counters.retransmitted)?);
-    "fast_retransmissions" ["1"] "Fast recoveries: the sum of the following four metrics."
+    "fast_retransmissions" ["1"] "Fast recoveries: the sum of `fast_retransmissions_by_dupacks`, `fast_retransmissions_by_sack`, `fast_retransmissions_by_rack` and `fast_retransmissions_carried_over`."
         => |t| count(of_both(t, t.counters.fast_recoveries())?);
     "fast_retransmissions_by_dupacks" ["1"] "Fast recoveries that begin with a fast retransmission after three duplicate acknowledgments."
         => |t| count(of_both(t, t.counters.fast_by_dupacks)?);
     "fast_retransmissions_by_sack" ["1"] "Fast recoveries that begin with a retransmission because of selective acknowledgments, before three duplicates."
         => |t| count(of_both(t, t.counters.fast_by_sack)?);
-    "fast_retransmissions_by_rack" ["1"] "Fast recoveries that begin with a retransmission because a segment sent later has arrived, before either of these conditions (RACK, RFC 8985 §6)."
+    "fast_retransmissions_by_rack" ["1"] "Fast recoveries that begin with a retransmission because a segment sent later has arrived (RACK, RFC 8985 §6), before the condition of `fast_retransmissions_by_dupacks` or of `fast_retransmissions_by_sack` holds."
         => |t| count(of_both(t, t.counters.fast_by_rack)?);
-    "fast_retransmissions_carried_over" ["1"] "Fast recoveries without a retransmission: a recovery ended while segments that it had retransmitted were outstanding, and another one began for them."
+    "fast_retransmissions_carried_over" ["1"] "Fast recoveries that begin without a new retransmission, because segments retransmitted by the previous recovery are still outstanding."
         => |t| count(of_both(t, t.counters.fast_carried)?);
     "tail_loss_probes" ["1"] "Tail loss probes: the last segment, retransmitted after silence when a probe is due (RFC 8985 §7)."
         => |t| count(of_both(t, t.counters.probes)?);
@@ -169,7 +169,7 @@ metrics! {
         => |t| count(of_both(t, t.unneeded.by_timestamps)?);
     "unneeded_by_early_ack" ["1"] "Unneeded retransmissions that were acknowledged before they were sent, or earlier than the shortest round trip allows."
         => |t| count(of_both(t, t.unneeded.by_early_ack)?);
-    "out_of_order_packets" ["1"] "Data segments that were captured after later segments, according to their timestamps, or without timestamps by at most 3 ms: reordered, not retransmitted."
+    "out_of_order_packets" ["1"] "Data segments that were captured after later segments because of reordering, not because of a retransmission; `tcp_retransmissions` states the distinction."
         => |t| count(of_sender(t, t.counters.out_of_order)?);
     "payload_bytes" ["B"] "Payload sent, retransmissions included." => |t| count(of_sender(t, t.counters.sent)?);
     "distinct_bytes" ["B"] "Payload sent, each byte once." => |t| count(of_sender(t, t.counters.sent_once)?);

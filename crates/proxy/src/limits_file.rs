@@ -11,7 +11,7 @@ use nix::fcntl::OFlag;
 use toml::{Table, Value};
 
 use crate::error::{ProxyError, wrong};
-use crate::options::{Options, TypedOptions};
+use crate::options::{GivenOptions, Options};
 
 /// Largest file in bytes.
 const MAX_SIZE: u64 = 64_000;
@@ -44,13 +44,13 @@ impl FileLimits {
             format!("line {line}: {}", error.message())
         })?;
         let pairs = table.into_iter().map(|(key, value)| pair(key, &value)).collect::<Result<Vec<_>, _>>()?;
-        let typed = TypedOptions(&pairs);
+        let given = GivenOptions(&pairs);
         let read = || {
             Ok(FileLimits {
-                connections: typed.count("connections", usize::MAX)?,
-                connect_timeout: typed.time("connect_timeout")?,
-                idle_timeout: typed.time("idle_timeout")?,
-                drain: typed.time_or_none("drain")?,
+                connections: given.count("connections", usize::MAX)?,
+                connect_timeout: given.positive_time("connect_timeout")?,
+                idle_timeout: given.positive_time("idle_timeout")?,
+                drain: given.time_or_zero("drain")?,
             })
         };
         read().map_err(|error: ProxyError| error.to_string())

@@ -11,25 +11,26 @@ use crate::tree::{Node, Source};
 /// A file that a scenario names, with its content.
 pub(crate) struct NamedFile<'a> {
     pub bytes: Vec<u8>,
-    /// Name relative to the folder of the outermost file.
+    /// Name relative to the folder of the scenario file that the user opened, not of a file that it
+    /// extends.
     pub name: String,
     /// Path at which the file is read.
-    place: PathBuf,
+    file_path: PathBuf,
     /// Path of the key that names the file, for messages.
-    path: &'a str,
+    key_path: &'a str,
     tree: &'a Node,
 }
 
 impl<'a> NamedFile<'a> {
-    /// Reads the file named `file` in the key at `path`.
-    pub fn read(file: &str, path: &'a str, tree: &'a Node, sources: &[Source]) -> Result<Self, Problem> {
-        let source = &sources[tree.find(path).0.at.source];
+    /// Reads the file named `file` in the key at `key_path`.
+    pub fn read(file: &str, key_path: &'a str, tree: &'a Node, sources: &[Source]) -> Result<Self, Problem> {
+        let source = &sources[tree.find(key_path).0.at.source];
         let name = source.relative_folder.join(file).display().to_string();
         let mut named_file =
-            NamedFile { bytes: Vec::new(), name, place: source.folder.join(file), path, tree };
-        named_file.bytes = read_bytes(&named_file.place).map_err(|error| {
-            let message = format!("cannot read {}: {}", named_file.place.display(), reason(&error));
-            check::problem(tree, path, message)
+            NamedFile { bytes: Vec::new(), name, file_path: source.folder.join(file), key_path, tree };
+        named_file.bytes = read_bytes(&named_file.file_path).map_err(|error| {
+            let message = format!("cannot read {}: {}", named_file.file_path.display(), reason(&error));
+            check::problem(tree, key_path, message)
                 .label("this file")
                 .help("the name is relative to the folder of the file that contains it".to_owned())
         })?;
@@ -44,7 +45,8 @@ impl<'a> NamedFile<'a> {
     /// A problem with the file. `wrong` is appended to the file's name, as in ` has no line to send`
     /// or `, line 3: …`.
     pub fn problem(&self, wrong: &str) -> Problem {
-        check::problem(self.tree, self.path, format!("{}{wrong}", self.place.display())).label("this file")
+        check::problem(self.tree, self.key_path, format!("{}{wrong}", self.file_path.display()))
+            .label("this file")
     }
 
     /// A problem with one line of the file.

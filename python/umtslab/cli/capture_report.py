@@ -32,7 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MAX_SHOWN = 20
-"""Maximum number of connections, or of UDP flows, in a printed table."""
+"""Maximum number of connections or UDP flows in a printed table.
+
+If there are more connections, none is listed. If there are more UDP flows, only those with the most
+payload are.
+"""
 
 _ROWS_PER_CHUNK = 1000
 """Number of rows that are converted to JSON at once."""
@@ -207,7 +211,7 @@ def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all:
     for index, analysis in enumerate(analyses):
         if index:
             print()
-        # A capture may have a million connections. Only rows that are shown are created.
+        # Rows are created only if they are shown: a capture may have a million connections.
         count = len(analysis.core.connections)
         rows = _rows(analysis, connection) if connection is not None or count <= _MAX_SHOWN else []
         heading(analysis.file)

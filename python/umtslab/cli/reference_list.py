@@ -27,6 +27,7 @@ def entries_described_by(entries: Sequence[Entry], word: str, columns: Sequence[
     If there are none, returns the entries whose description contains `word` anywhere.
     """
     texts = [" ".join(entry[column] for column in columns) for entry in entries]
+    # Not after a letter or a digit. After an underscore a word begins.
     word_start = re.compile(rf"(?<![^\W_]){re.escape(word)}", re.IGNORECASE)
     matching = [entry for entry, text in zip(entries, texts, strict=True) if word_start.search(text)]
     return matching or [

@@ -60,7 +60,7 @@ class Replications:
             self.run_up_to(precision.next_total(self.values(precision.metric)))
 
     def collect(self) -> None:
-        """Add the runs that were stored before an interruption stopped the workers."""
+        """Add the runs that were started and stored before an interruption."""
         for number in self.bar.started:
             identity = Task(self.scenario, self.seed, number).identity
             stored = self.store.get(identity, series=self.series, pcap=self.pcap)
@@ -68,7 +68,7 @@ class Replications:
                 self.finished[number] = stored
 
     def values(self, metric: str) -> list[float | None]:
-        """Return a metric of the finished runs, None where a run lacks it."""
+        """Return a metric of each finished run: None if the run has no value."""
         return [run.metrics.get(metric) for run in self.runs]
 
     def _reuse(self, task: Task) -> bool:
@@ -121,8 +121,8 @@ def _missing_waterfalls(replications: Replications) -> Iterator[str]:
     """Yield a warning for each run that lacks the connection of the waterfall."""
     for finished in replications.runs:
         number = finished.waterfall_connection() if WATERFALL in finished.series_kinds() else None
-        if number is not None and (missing_connection := finished.lacks_connection(number)) is not None:
-            yield missing_connection
+        if number is not None and (warning := finished.lacks_connection(number)) is not None:
+            yield warning
 
 
 def _report_missed_precision(precision: Precision, replications: Replications) -> int:

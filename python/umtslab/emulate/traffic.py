@@ -70,7 +70,7 @@ def of_captures(server: Path, ue: Path, duration_s: float, *, series: bool) -> T
     """
     import polars as pl
 
-    analysis = _core.analyse_both_ends(str(server), str(ue), courses=series)
+    analysis = _core.analyse_both_ends(str(server), str(ue), series=series)
     start = pl.lit(analysis.start_s or 0.0)
     rows = pl.DataFrame(analysis.connections).sort("connection")
     connections = rows.with_columns(
@@ -166,6 +166,7 @@ def _outstanding(sent: pl.DataFrame, acked: pl.DataFrame, connections: pl.DataFr
     # The same segment size as in the metric: the size that both ends agreed on.
     segment = (pl.col("max_outstanding_bytes") / pl.col("max_outstanding_segments")).fill_nan(None)
     sizes = connections.select("connection", segment.alias("segment"))
+    # Without the SYN, which is byte 0.
     ends = sent.filter(pl.col("seq") > 0).select("time_s", "connection", "end")
     both = pl.concat([ends, acked.select("time_s", "connection", "ack")], how="diagonal")
     so_far = [
@@ -196,6 +197,7 @@ def _goodput(acked: pl.DataFrame, connections: pl.DataFrame, duration_s: float) 
     first, last = ((time_s // WINDOW_S).cast(pl.Int64) for time_s in (pl.col("opened_s"), until_s))
     windows = connections.select("connection", pl.int_ranges(first, last + 1).alias("window"))
     so_far = pl.col("ack").cum_max().over("connection")
+    # 1: the SYN.
     newly_acked = (pl.col("so_far") - pl.col("so_far").shift().over("connection").fill_null(1)).clip(0)
     sums = (
         acked.with_columns(so_far.alias("so_far"))
@@ -228,8 +230,8 @@ def whole_network(
 ) -> dict[str, float | None]:
     """Return the metrics of an emulation, combined from its network and the TCP of its programs.
 
-    Metrics that depend on both are computed from both. Metrics known only for simulated users are
-    in their own table, and have no value here.
+    Metrics that depend on both are computed from both. Metrics of applications (pages, sessions)
+    are known for simulated users only: without simulated users they are None.
 
     Parameters
     ----------
@@ -254,7 +256,7 @@ def whole_network(
         "cell_efficiency": _per(acknowledged_bytes, occupied_kbps, bytes_to_kbps),
         # `energy_j` is the mean over the switched users.
         "energy_j_per_mb": _per(energy_j, acknowledged_bytes, switched * 1e6),
-        # These need to know what a connection is for RRC, which packets do not show.
+        # None: unknown for the connections of programs.
         **dict.fromkeys(_METRICS_OF_CONNECTIONS),
     }
     if not has_flows:
@@ -262,6 +264,8 @@ def whole_network(
     return {**radio, **programs, **combined}
 
 
+# Most of these relate connections to the UE's RRC states. Captured packets do not contain RRC
+# states. `jain_fairness` of the recorders would cover only the simulated flows.
 _METRICS_OF_CONNECTIONS = (
     "connections_with_dch_pct",
     "dch_allocations_per_connection",

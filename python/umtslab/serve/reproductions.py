@@ -21,6 +21,8 @@ from umtslab.reproduce.reproduction import find_data
 from umtslab.serve.settings import Settings
 
 _MAX_REPORT_BYTES = 64 * 2**20
+_MAX_MEASUREMENTS = 4
+"""Maximum number of measurements shown for a claim."""
 _NOT_SCORED = "not scored"
 
 
@@ -82,6 +84,7 @@ def _totals(verdicts: Iterable[str]) -> dict[str, int]:
 
 
 def _claim(claim: Claim, scored: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the row of a claim. `scored` is its entry in a report, if a report has the claim."""
     ours = scored["ours"] if scored else []
     return {
         "id": claim.id.removeprefix(f"{claim.paper}."),
@@ -92,22 +95,25 @@ def _claim(claim: Claim, scored: dict[str, Any] | None) -> dict[str, Any]:
         "tolerance": "" if claim.tolerance is None else f"± {number(100 * claim.tolerance, 3)} %",
         "confidence": claim.confidence,
         "verdict": scored["verdict"] if scored else _NOT_SCORED,
-        "ours": "; ".join(_reading(reading) for reading in ours[:4]),
+        "ours": "; ".join(_measurement_text(measurement) for measurement in ours[:_MAX_MEASUREMENTS]),
         "reason": " ".join([scored["detail"], *scored["reasons"]]) if scored else "",
     }
 
 
-def _reading(reading: dict[str, Any]) -> str:
-    value = reading.get("words") or number(reading["mean"])
-    return f"{reading['label']}: {value}" if reading["label"] else str(value)
+def _measurement_text(measurement: dict[str, Any]) -> str:
+    value = measurement.get("words") or number(measurement["mean"])
+    return f"{measurement['label']}: {value}" if measurement["label"] else str(value)
 
 
 def _scored(settings: Settings) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the scored claims of each document by id, from the reports that are there."""
+    """Return the scored claims of each document by id.
+
+    If several reports have a claim, the report in the first folder takes precedence.
+    """
     by_paper: dict[str, dict[str, dict[str, Any]]] = {}
-    places = (settings.store / "reproductions", settings.store, settings.store.parent / "reproduction")
-    for place in places:
-        for chapter in _report(place / "report.json").get("chapters", []):
+    folders = (settings.store / "reproductions", settings.store, settings.store.parent / "reproduction")
+    for folder in folders:
+        for chapter in _report(folder / "report.json").get("chapters", []):
             of_paper = by_paper.setdefault(chapter["paper"], {})
             for claim in chapter["claims"]:
                 of_paper.setdefault(claim["id"], claim | {"quick": chapter["quick"]})

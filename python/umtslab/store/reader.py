@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class RunNotFound(LookupError):
-    """No run has this name. The message says which names exist."""
+    """No run has this name or key."""
 
 
 class NoSuchName(RunNotFound):
@@ -37,7 +37,7 @@ class NoSuchName(RunNotFound):
 
 
 class StoreReader:
-    """A directory of runs, to read from."""
+    """Reads the runs of a store and collects the damage that it finds."""
 
     _catalogue: Catalogue
 
@@ -47,8 +47,9 @@ class StoreReader:
         """Damage found so far."""
         self._on_damage = tell or warn
         self._sound: set[str] = set()
+        """Keys of the runs that were checked and are undamaged."""
         self._unchanged: set[str] = set()
-        """Runs that the catalogue records as sound, and whose files have not changed since."""
+        """Keys of the runs that the catalogue records as sound, and whose files have not changed since."""
         self._loaded: dict[str, Run] = {}
         """Cache of sound runs by key, because a campaign requests the same runs several times."""
 
@@ -251,9 +252,10 @@ def read_store(path: str | os.PathLike[str], tell: DamageHandler | None = None) 
     Parameters
     ----------
     path : path
-        Its folder.
+        Folder of the store.
     tell : callable, optional
-        Called for each damaged item, which is left out; by default a `DamagedStore` warning.
+        Called with each damaged item. Damaged items are skipped. By default, each causes a
+        `DamagedStore` warning.
 
     Raises
     ------

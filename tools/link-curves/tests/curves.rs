@@ -43,7 +43,8 @@ fn bounds_equal_the_table() {
         for (decision, bits, blocks) in [(Decision::Hard, 2, 3), (Decision::Soft, 4, 5)] {
             let found: Bounds = code.bounds(decision, sir);
             near(found.bits, number(bits), 0.0);
-            // The table computes a power of 1 - P, which is rounded to 1 in 10^16.
+            // The program that wrote the table computes a power of 1 - P. Rounding 1 - P changes the
+            // result by at most `BLOCK_BITS` times the machine epsilon.
             near(found.blocks, number(blocks), BLOCK_BITS as f64 * f64::EPSILON);
         }
     }
@@ -55,6 +56,7 @@ fn simulated_decoders_agree_with_the_table() {
     let mut compared = 0;
     for Point { sir_db, hard, soft } in points() {
         let row = table.iter().find(|row| row[0] == Some(sir_db)).expect("points of the table's grid");
+        // Columns 6 to 9: ratio of lost blocks and number of blocks, for hard and for soft decisions.
         for (ours, theirs) in [(hard, &row[6..8]), (soft, &row[8..10])] {
             let (&[Some(ratio), Some(sent)], true) = (theirs, ours.sent > 0) else { continue };
             let pooled = (f64::from(ours.lost) + ratio * sent) / (f64::from(ours.sent) + sent);

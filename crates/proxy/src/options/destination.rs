@@ -7,18 +7,18 @@ use crate::error::{ProxyError, wrong};
 use crate::interception::{IfDead, Selection};
 use crate::options::Destination;
 use crate::options::addresses::{refuse_itself, server_addresses};
-use crate::options::values::TypedOptions;
+use crate::options::values::GivenOptions;
 use crate::policy::{Destinations, Policy, port_range};
 
 /// Parses the destination. Exactly one of `--to`, `--socks5` and `--transparent` must be set.
-pub fn destination(listen: SocketAddr, typed: &TypedOptions<'_>) -> Result<Destination, ProxyError> {
+pub fn destination(listen: SocketAddr, given: &GivenOptions<'_>) -> Result<Destination, ProxyError> {
     let selected: Vec<&str> =
-        ["--to", "--socks5", "--transparent"].into_iter().filter(|name| typed.is_set(name)).collect();
-    let of_transparent = ["--from", "--ports", "--if-dead"].into_iter().find(|name| typed.is_set(name));
+        ["--to", "--socks5", "--transparent"].into_iter().filter(|name| given.is_set(name)).collect();
+    let of_transparent = ["--from", "--ports", "--if-dead"].into_iter().find(|name| given.is_set(name));
     if let (Some(name), false) = (of_transparent, selected.contains(&"--transparent")) {
         return Err(wrong(format!("{name} requires --transparent")));
     }
-    let of_policy = ["--allow", "--deny"].into_iter().find(|name| typed.is_set(name));
+    let of_policy = ["--allow", "--deny"].into_iter().find(|name| given.is_set(name));
     if let (Some(name), ["--to"]) = (of_policy, &selected[..]) {
         return Err(wrong(format!(
             "{name} requires --socks5 or --transparent: with --to there is only one destination"
@@ -26,13 +26,13 @@ pub fn destination(listen: SocketAddr, typed: &TypedOptions<'_>) -> Result<Desti
     }
     match selected[..] {
         ["--to"] => {
-            let to = typed.get("--to").unwrap_or_default();
+            let to = given.get("--to").unwrap_or_default();
             let servers = server_addresses(to)?;
             refuse_itself(listen, &servers, to)?;
             Ok(Destination::Fixed(servers))
         }
-        ["--socks5"] => Ok(Destination::Socks5(policy(typed)?)),
-        [_] => selection(typed).map(Destination::Original),
+        ["--socks5"] => Ok(Destination::Socks5(policy(given)?)),
+        [_] => selection(given).map(Destination::Original),
         [] => Err(wrong(
             "--to is missing: give the server, as in --to 192.0.2.1:80, or --socks5 or --transparent if clients choose it",
         )),
@@ -43,14 +43,14 @@ pub fn destination(listen: SocketAddr, typed: &TypedOptions<'_>) -> Result<Desti
 }
 
 /// Parses the selection of intercepted connections.
-fn selection(typed: &TypedOptions<'_>) -> Result<Selection, ProxyError> {
-    let Some(devices) = typed.get("--from") else {
+fn selection(given: &GivenOptions<'_>) -> Result<Selection, ProxyError> {
+    let Some(devices) = given.get("--from") else {
         return Err(wrong(
             "--from is missing: give the device on which packets of clients arrive, as in --from eth1",
         ));
     };
-    let ports = typed.get("--ports").map(port_ranges).transpose()?.unwrap_or_default();
-    let if_dead = match typed.get("--if-dead") {
+    let ports = given.get("--ports").map(port_ranges).transpose()?.unwrap_or_default();
+    let if_dead = match given.get("--if-dead") {
         None | Some("pass") => IfDead::Pass,
         Some("refuse") => IfDead::Refuse,
         Some(other) => return Err(wrong(format!("--if-dead takes pass or refuse, not {other:?}"))),
@@ -59,13 +59,13 @@ fn selection(typed: &TypedOptions<'_>) -> Result<Selection, ProxyError> {
     if devices.iter().any(String::is_empty) {
         return Err(wrong("--from takes names of devices, as in eth1 or eth1,eth2"));
     }
-    Ok(Selection { devices, ports, if_dead, policy: policy(typed)? })
+    Ok(Selection { devices, ports, if_dead, policy: policy(given)? })
 }
 
 /// Parses the destinations that clients may reach.
-fn policy(typed: &TypedOptions<'_>) -> Result<Policy, ProxyError> {
+fn policy(given: &GivenOptions<'_>) -> Result<Policy, ProxyError> {
     let list = |name: &str| {
-        let lists = typed.all(name).map(|text| Destinations::list(name, text));
+        let lists = given.all(name).map(|text| Destinations::list(name, text));
         lists.collect::<Result<Vec<_>, _>>().map(|lists| lists.concat())
     };
     Ok(Policy { allowed: list("--allow")?, denied: list("--deny")? })

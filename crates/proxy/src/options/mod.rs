@@ -18,7 +18,7 @@ use crate::options::values::{check_max_buffer, user_timeout};
 use crate::policy::Policy;
 
 pub use crate::options::addresses::{canonical, is_of_this_host, unmapped};
-pub use crate::options::values::{MAX_BUFFER, MIN_BUFFER, TypedOptions};
+pub use crate::options::values::{GivenOptions, MAX_BUFFER, MIN_BUFFER};
 
 /// How the destination of a client is chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,10 +95,10 @@ impl Options {
     /// # Errors
     /// [`ProxyError::Wrong`] with a correct example.
     pub fn from_pairs(pairs: &[(String, String)]) -> Result<Self, ProxyError> {
-        let typed = TypedOptions(pairs);
-        let listen = match (typed.get("--listen"), typed.is_set("--transparent")) {
+        let given = GivenOptions(pairs);
+        let listen = match (given.get("--listen"), given.is_set("--transparent")) {
             (Some(text), _) => {
-                listening_by_default(listening_address("--listen", text)?, text, typed.is_set("--socks5"))
+                listening_by_default(listening_address("--listen", text)?, text, given.is_set("--socks5"))
             }
             (None, true) => SocketAddr::from(([0_u16; 8], 0)),
             (None, false) => {
@@ -107,24 +107,27 @@ impl Options {
                 ));
             }
         };
-        let destination = destination(listen, &typed)?;
+        let destination = destination(listen, &given)?;
         let options = Options {
             listen,
             destination,
-            sends_proxy_header: typed.is_set("--proxy-protocol"),
-            client: side("--client-set", &typed)?,
-            server: side("--server-set", &typed)?,
-            buffer: typed.size("--buffer")?.map(|octets| check_max_buffer(octets, "--buffer")).transpose()?,
-            memory: typed.size("--memory")?,
-            connections: typed.count("--connections", usize::MAX)?,
-            workers: typed.count("--workers", MAX_WORKERS)?.unwrap_or_else(processors),
-            connect_timeout: typed.time("--connect-timeout")?.unwrap_or(Duration::from_secs(30)),
-            idle_timeout: typed.time("--idle-timeout")?.unwrap_or(Duration::from_secs(3600)),
-            user_timeout: user_timeout(&typed)?,
-            drain: typed.time_or_none("--drain")?.unwrap_or(Duration::from_secs(30)),
-            limits: typed.get("--limits").map(PathBuf::from),
-            metrics: typed.get("--metrics").map(|text| listening_address("--metrics", text)).transpose()?,
-            log: typed.get("--log").map(PathBuf::from),
+            sends_proxy_header: given.is_set("--proxy-protocol"),
+            client: side("--client-set", &given)?,
+            server: side("--server-set", &given)?,
+            buffer: given
+                .buffer_size("--buffer")?
+                .map(|octets| check_max_buffer(octets, "--buffer"))
+                .transpose()?,
+            memory: given.buffer_size("--memory")?,
+            connections: given.count("--connections", usize::MAX)?,
+            workers: given.count("--workers", MAX_WORKERS)?.unwrap_or_else(processors),
+            connect_timeout: given.positive_time("--connect-timeout")?.unwrap_or(Duration::from_secs(30)),
+            idle_timeout: given.positive_time("--idle-timeout")?.unwrap_or(Duration::from_secs(3600)),
+            user_timeout: user_timeout(&given)?,
+            drain: given.time_or_zero("--drain")?.unwrap_or(Duration::from_secs(30)),
+            limits: given.get("--limits").map(PathBuf::from),
+            metrics: given.get("--metrics").map(|text| listening_address("--metrics", text)).transpose()?,
+            log: given.get("--log").map(PathBuf::from),
         };
         Ok(options)
     }
@@ -266,7 +269,8 @@ mod tests {
                 "--buffer 100 B: a buffer of less than 16 kB is too small",
             ),
             (vec![LISTEN, TO, ("--buffer", "64")], "--buffer: "),
-            (vec![LISTEN, TO, ("--connections", "0")], "--connections takes a whole number"),
+            (vec![LISTEN, TO, ("--connections", "0")], "--connections takes a whole number, at least 1"),
+            (vec![LISTEN, TO, ("--workers", "257")], "--workers takes a whole number from 1 to 256"),
             (vec![LISTEN, TO, ("--idle-timeout", "0 s")], "--idle-timeout takes a time above zero"),
             (vec![LISTEN, TO, ("--client-set", "reno")], "--client-set takes KEY=VALUE"),
             (

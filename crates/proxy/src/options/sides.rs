@@ -6,15 +6,15 @@ use umts_units::{Duration as Time, UnitError};
 
 use crate::error::{ProxyError, wrong};
 use crate::options::SideOptions;
-use crate::options::values::{TypedOptions, check_max_buffer, size};
+use crate::options::values::{GivenOptions, check_max_buffer, parse_buffer_size};
 
 /// Minimum of a socket's buffer, in bytes.
 const MIN_SOCKET_BUFFER: u64 = 4_000;
 
 /// Parses the settings of one side, each `key=value`.
-pub fn side(option: &str, typed: &TypedOptions<'_>) -> Result<SideOptions, ProxyError> {
+pub fn side(option: &str, given: &GivenOptions<'_>) -> Result<SideOptions, ProxyError> {
     let mut side = SideOptions::default();
-    for (_, pair) in typed.0.iter().filter(|(name, _)| name == option) {
+    for (_, pair) in given.0.iter().filter(|(name, _)| name == option) {
         let Some((key, value)) = pair.split_once('=') else {
             return Err(wrong(format!(
                 "{option} takes KEY=VALUE, as in congestion_control=reno, not {pair:?}"
@@ -22,7 +22,7 @@ pub fn side(option: &str, typed: &TypedOptions<'_>) -> Result<SideOptions, Proxy
         };
         let buffer = || {
             let name = format!("{option} {key}");
-            check_max_buffer(size(&name, value, MIN_SOCKET_BUFFER)?, &name).map(Some)
+            check_max_buffer(parse_buffer_size(&name, value, MIN_SOCKET_BUFFER)?, &name).map(Some)
         };
         match key.trim() {
             "congestion_control" => side.congestion_control = Some(value.trim().to_owned()),

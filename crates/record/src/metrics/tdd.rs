@@ -40,14 +40,15 @@ impl TddRecorder {
 
     #[inline(always)]
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
+        // Only TDD cells emit `CapacityNeeded`, before any grant.
         self.totals.is_tdd |= matches!(event, TraceEvent::CapacityNeeded { .. });
         if self.totals.is_tdd {
             self.record_tdd(at, event);
         }
     }
 
-    /// Inlined where the event is constructed and its variant is known: most events are not counted
-    /// here.
+    /// Inlined: the callers know the variant of the event, so that the compiler removes the other
+    /// branches.
     #[inline(always)]
     fn record_tdd(&mut self, at: Time, event: &TraceEvent) {
         match *event {

@@ -123,7 +123,7 @@ impl Inspection<'_> {
                 continue;
             };
             let channel = &channels[group].own[direction.index()];
-            if channel.kind != Channel::Dch || ue.has_substitute() || scenario.layout.is_some() {
+            if channel.kind != Channel::Dch || ue.has_emulated_link() || scenario.layout.is_some() {
                 continue;
             }
             let size = Bytes::from(scenario.rlc_of(ue).pdu_payload);
@@ -177,9 +177,9 @@ impl Inspection<'_> {
             if only.is_none() && self.scenario.ue[group].radio.is_some() {
                 continue;
             }
-            match self.fixed_errors(group, direction) {
+            match self.reason_for_fixed_errors(group, direction) {
                 None => changes.push(Change::BlockErrorRate { ues: self.ues_of(group), direction, bler }),
-                Some(reason) if only.is_some() => return Err(self.no_rate(group, reason, value)),
+                Some(reason) if only.is_some() => return Err(self.fixed_rate_error(group, reason, value)),
                 Some(_) => {}
             }
         }
@@ -193,14 +193,15 @@ impl Inspection<'_> {
         Ok(changes)
     }
 
-    fn no_rate(&self, group: usize, reason: &str, value: &Node) -> Problem {
+    /// The error for a change of a block error rate that is fixed for `reason`.
+    fn fixed_rate_error(&self, group: usize, reason: &str, value: &Node) -> Problem {
         let name = &self.scenario.ue[group].name;
         at_key(value, format!("the block error rate of `{name}` cannot change: {reason}"))
             .help("only independent block errors change; `radio.cut` works on every radio".to_owned())
     }
 
     /// Why the block errors of a group do not follow `radio.bler`, if they do not.
-    fn fixed_errors(&self, group: usize, direction: Direction) -> Option<&'static str> {
+    fn reason_for_fixed_errors(&self, group: usize, direction: Direction) -> Option<&'static str> {
         let ue = &self.scenario.ue[group];
         let radio = self.scenario.radio_of(ue);
         let names = &self.names.groups[group];
@@ -208,7 +209,7 @@ impl Inspection<'_> {
             Direction::Downlink => Some(&radio.downlink),
             Direction::Uplink => radio.uplink.as_ref(),
         };
-        if ue.has_substitute() {
+        if ue.has_emulated_link() {
             Some("its radio has no blocks")
         } else if self.scenario.layout.is_some() || self.scenario.cell[names.cell].tdd.is_some() {
             Some("its blocks are lost by interference")

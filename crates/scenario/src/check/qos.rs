@@ -89,7 +89,7 @@ impl Inspection<'_> {
             Channel::Dch | Channel::EDch | Channel::Rach | Channel::Ack => cell.tdd.is_some(),
         };
         if *qos != QosConfig::default()
-            && (ue.has_substitute() || ue.calls.is_some() || !(has_scheduler || ue.is_switched()))
+            && (ue.has_emulated_link() || ue.calls.is_some() || !(has_scheduler || ue.is_switched()))
         {
             let message = "no scheduler serves these users, so their quality of service has no effect";
             self.warn(&format!("ue.{i}.qos"), message);

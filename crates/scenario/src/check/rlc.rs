@@ -32,14 +32,14 @@ impl Inspection<'_> {
             }
             let rlc = self.scenario.rlc_of(ue);
             let is_managed = rlc.codel.is_some() || rlc.pie.is_some();
-            if is_managed && ue.has_substitute() {
+            if is_managed && ue.has_emulated_link() {
                 self.warn(&format!("ue.{i}"), UNMANAGED);
             }
             let path = if ue.rlc.is_some() { format!("ue.{i}.rlc") } else { "rlc".to_owned() };
             self.wire_mode(&path, rlc)?;
             let radio = self.scenario.radio_of(ue);
             let packet = self.largest_packet(i);
-            if !ue.has_substitute()
+            if !ue.has_emulated_link()
                 && let Some(warning) = stall_warning(rlc, loses_nothing(&radio.downlink), packet)
             {
                 self.warn(&path, warning);

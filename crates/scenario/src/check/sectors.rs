@@ -67,7 +67,7 @@ impl Inspection<'_> {
             }
             (CONVERSATIONAL, true) => Ok(Some(in_both_directions(call_channel()))),
             (DSCH, true) => self.dsch_channels(i, ue).map(Some),
-            (_, true) if !ue.has_substitute() => {
+            (_, true) if !ue.has_emulated_link() => {
                 self.dch_or_common_bearer(i, ue)?;
                 self.code_of_dch(i, ue)?;
                 Ok(None)
@@ -108,7 +108,7 @@ impl Inspection<'_> {
 
     /// Checks that `dch` is set only for users of a bearer on DCHs in a layout.
     fn dch_has_an_effect(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
-        let has_dch = self.names.groups[i].bearer.is_some() && !ue.has_substitute();
+        let has_dch = self.names.groups[i].bearer.is_some() && !ue.has_emulated_link();
         if ue.dch.is_none() || (self.scenario.layout.is_some() && has_dch) {
             return Ok(());
         }

@@ -111,7 +111,7 @@ impl Inspection<'_> {
                 let shares = groups[i].own.iter().zip(groups[j].own).any(|(own, other)| {
                     own.kind != Channel::Dch && (own.kind, own.number) == (other.kind, other.number)
                 });
-                let have_radio = !ue.has_substitute() && !other.has_substitute();
+                let have_radio = !ue.has_emulated_link() && !other.has_emulated_link();
                 if have_radio && shares && group.cell == self.names.groups[j].cell && payload != other_payload
                 {
                     let message = format!(

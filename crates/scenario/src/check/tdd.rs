@@ -194,7 +194,7 @@ impl Inspection<'_> {
             let help = "choose another bearer, or write duplex = \"tdd\" in the [[cell]]".to_owned();
             return Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help));
         };
-        if ue.bearer != GRANTED && !ue.has_substitute() {
+        if ue.bearer != GRANTED && !ue.has_emulated_link() {
             let message = format!("cell `{}` is TDD: users have no bearer `{}` in it", cell.name, ue.bearer);
             let help = "write bearer = \"granted\"".to_owned();
             return Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help));

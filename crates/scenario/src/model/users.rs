@@ -146,11 +146,11 @@ pub struct Capacity {
 impl Ue {
     /// Whether RRC switches these users between FACH and RACH, and a DCH.
     pub fn is_switched(&self) -> bool {
-        self.bearer == SWITCHED && !self.has_substitute()
+        self.bearer == SWITCHED && !self.has_emulated_link()
     }
 
     /// Whether a measured or a flat radio replaces channels, RLC and block errors.
-    pub fn has_substitute(&self) -> bool {
+    pub fn has_emulated_link(&self) -> bool {
         self.capacity.is_some() || self.flat.is_some()
     }
 }

@@ -20,7 +20,7 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
         // The first DCH of switched users is the largest one.
         let [largest_downlink, _] = group.dchs.first().unwrap_or(&group.channels);
         let flat_rate = ue.flat.as_ref().map(|flat| flat.downlink);
-        let rate = if ue.has_substitute() { flat_rate } else { Some(largest_downlink.rate) };
+        let rate = if ue.has_emulated_link() { flat_rate } else { Some(largest_downlink.rate) };
         rates.extend(std::iter::repeat_n(rate, users));
         powers.extend(std::iter::repeat_n(rrc.map(|rrc| state_power(&rrc.power)), users));
         continues.extend(std::iter::repeat_n(rrc.is_some_and(model::Rrc::data_continues), users));
@@ -89,7 +89,7 @@ fn cell_capacity(scenario: &Scenario, cell: usize) -> u64 {
         let [downlink, _] = group.channels;
         match (&ue.flat, downlink.kind) {
             (Some(flat), _) => fixed += flat.downlink.bps() * users,
-            (None, _) if ue.has_substitute() => {}
+            (None, _) if ue.has_emulated_link() => {}
             (None, Channel::Dch) => fixed += downlink.rate.bps() * users,
             (None, _) => {
                 shared.insert((downlink.kind, downlink.number), downlink.rate.bps());

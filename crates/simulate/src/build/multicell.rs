@@ -47,7 +47,7 @@ fn call_class(ue: &model::Ue, power: &model::Power) -> Option<CallClassConfig> {
 pub(super) fn dch_user(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Option<DchUserConfig> {
     scenario.layout.as_ref()?;
     let [downlink, _] = group.channels;
-    if downlink.kind != Channel::Dch || ue.calls.is_some() || ue.has_substitute() {
+    if downlink.kind != Channel::Dch || ue.calls.is_some() || ue.has_emulated_link() {
         return None;
     }
     let (power, options) = (scenario.cell[0].power.clone().unwrap_or_default(), ue.dch.unwrap_or_default());

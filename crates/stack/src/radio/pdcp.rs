@@ -17,21 +17,21 @@ options! {
     /// Header compression above RLC, the same in both directions.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct PdcpConfig as "Pdcp" {
-        /// Whether TCP/IP headers are compressed.
+        /// Whether TCP/IP and UDP/IP headers are compressed.
         [label = "Header compression", source = "TS 25.323 §5.1"]
         pub header_compression: HeaderCompression = HeaderCompression::Off,
         /// Size of a compressed header, in octets.
         [label = "Compressed header", max = "40 B", source = "RFC 1144: 3 to 5 octets"]
         pub compressed_header: Octets = Octets(4),
-        /// Number of packets of a flow per packet with full headers. `"off"`: only the first packet has
-        /// full headers.
+        /// Refresh period: one of this number of packets of a flow has full headers. `"off"`: only the
+        /// first packet and SYNs have full headers.
         [label = "Refresh of full headers (packets)", keyword = "Off::<u32>", min = 1,
             source = "RFC 2507 §3.3.2: F_MAX_PERIOD is 256"]
         pub refresh: Option<u32> = Some(256),
     }
 }
 
-/// Whether TCP/IP headers are compressed.
+/// Whether TCP/IP and UDP/IP headers are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]

@@ -216,7 +216,7 @@ impl Connection {
         match reaction.resend {
             Resend::Nothing => {}
             Resend::Lost => self.begin_recovery(cx, &flight, before),
-            Resend::First | Resend::GoBack => self.begin_episode(cx.now, &flight, before, Loss::Acks),
+            Resend::First | Resend::GoBack => self.begin_loss_episode(cx.now, &flight, before, Loss::Acks),
         }
         self.measure_newly_sacked(cx);
         self.react(cx, segment, reaction);

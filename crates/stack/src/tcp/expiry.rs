@@ -23,7 +23,7 @@ impl Connection {
         }
         let flight = self.flight();
         let before = self.sender.window.size();
-        self.begin_episode(cx.now, &flight, before, Loss::Timeout);
+        self.begin_loss_episode(cx.now, &flight, before, Loss::Timeout);
         let sender = &mut self.sender;
         if let VariantState::Rack(rack) = &mut sender.variant {
             rack.mark_on_timeout(&mut sender.outstanding, cx.now);
@@ -31,18 +31,25 @@ impl Connection {
             self.timers.stop(Timer::Loss);
         }
         sender.variant.on_timeout(&mut sender.window, &mut sender.outstanding, &flight);
-        sender.syn_expiries += u32::from(flight.una == 0);
-        // Linux first repeats a SYN at constant intervals (tcp_syn_linear_timeouts, since 6.5).
-        let is_linear = flight.una == 0
+        // The SYN is number 0.
+        let is_syn = flight.una == 0;
+        sender.syn_expiries += u32::from(is_syn);
+        // Linux first repeats a SYN at constant intervals (tcp_syn_linear_timeouts, since 6.5), but
+        // not a SYN+ACK, which an end sends only after the other end's SYN has arrived.
+        let is_linear = is_syn
             && !self.receiver.is_synchronised()
             && sender.syn_expiries <= LINEAR_SYNS
             && self.config.is_recent_linux();
         if !is_linear {
             sender.estimator.back_off();
         }
+        // The timed segment is sent again: its acknowledgment would be ambiguous (Karn's rule).
         sender.timed = None;
+        // Limited transmit applies to duplicates before a recovery.
         sender.limited = false;
+        // The limit belongs to the last acknowledgment, and no acknowledgment has arrived.
         sender.burst = u32::MAX;
+        // The oldest segment is sent again anyway, because it counts as lost.
         sender.resend_first = false;
         let has_changed = before != sender.window.size();
         let (connection, end, backoff) = (self.id, self.end, sender.estimator.backoff());
@@ -63,7 +70,8 @@ impl Connection {
         self.sender.go_back_cause = cause;
     }
 
-    /// RFC 6298 §5.1 to §5.3: the timer runs while segments are outstanding.
+    /// RFC 6298 §5.1 to §5.3: the timer runs while segments are outstanding. With FACK and Vegas it
+    /// also runs without outstanding segments if their rules block transmission until it expires.
     #[inline]
     pub(super) fn restart_timer(&mut self, now: Time) {
         let sender = &self.sender;

@@ -157,6 +157,6 @@ impl Connection {
     ) {
         self.sender.tail.reset();
         self.sender.timed = None;
-        self.begin_episode(cx.now, flight, before, Loss::Acks);
+        self.begin_loss_episode(cx.now, flight, before, Loss::Acks);
     }
 }

@@ -77,7 +77,7 @@ impl Control {
     }
 
     /// Removes and returns the channels with this number, if they were in use before.
-    pub fn take(&mut self, number: usize) -> Option<[UeChannel; 2]> {
+    pub fn take_kept_channels(&mut self, number: usize) -> Option<[UeChannel; 2]> {
         self.former.get_mut(number)?.take()
     }
 
@@ -87,7 +87,7 @@ impl Control {
     }
 
     /// Stores the former channels, and notes that the channels with this number are in use.
-    pub fn keep(&mut self, number: usize, former: [UeChannel; 2]) {
+    pub fn keep_channels(&mut self, number: usize, former: [UeChannel; 2]) {
         if self.former.len() <= self.in_use {
             self.former.resize_with(self.in_use + 1, || None);
         }

@@ -23,8 +23,8 @@ pub(super) struct ChannelFactory<'a> {
 }
 
 impl ChannelFactory<'_> {
-    /// Creates the channels of `ue` with this number in `cell`: [`COMMON`], or 1 + the number of a
-    /// DCH bearer. Each pair of channels has a radio of its own.
+    /// Creates a pair of channels of `ue` in `cell`. `number` selects the pair: [`COMMON`], or 1 + the
+    /// index of a DCH bearer. Each pair has a radio of its own.
     pub fn channels(
         &mut self,
         ue: UeId,
@@ -44,14 +44,15 @@ impl ChannelFactory<'_> {
                 None => CarrierKey::new(cell, direction, channel),
                 Some(_) => CarrierKey::of_both_directions(cell, channel),
             };
-            let of_layout = self.multicell.filter(|_| channel.channel == Channel::Dsch);
-            let table = self.multicell.filter(|_| direction == Direction::Downlink);
-            let table = table.and_then(|id| self.carriers[id].mac.multicell()?.errors_of(ue));
+            let layout_carrier = self.multicell.filter(|_| channel.channel == Channel::Dsch);
+            // In a layout, the Eb/N0 decides the block errors of the downlink.
+            let layout = self.multicell.filter(|_| direction == Direction::Downlink);
+            let table = layout.and_then(|id| self.carriers[id].mac.multicell()?.errors_of(ue));
             let draws = self.streams.addressed(&radio);
             let carriers = &mut self.carriers;
             UeChannel {
                 cell,
-                carrier: of_layout
+                carrier: layout_carrier
                     .unwrap_or_else(|| carriers.find_or_make(key, config, channel, self.streams)),
                 number: channel.number,
                 scheduler: channel.scheduler,
@@ -82,11 +83,14 @@ impl Utran {
         mac.leave(ctx, config, &mut Below { ues, air, watched }, ue);
     }
 
-    /// Switches a UE to its channels with this number.
+    /// Switches a UE to its channels with this number. The former channels are kept for a later switch
+    /// back.
     pub(super) fn attach(&mut self, ue: UeId, number: usize) {
         let context = &mut self.ues[ue];
         let Some(control) = context.control.as_mut().filter(|control| !control.uses(number)) else { return };
-        let channels = control.take(number).unwrap_or_else(|| {
+        // The common channels are in use first and are kept afterwards. Only channels of a DCH bearer,
+        // with a number above `COMMON`, are created here.
+        let channels = control.take_kept_channels(number).unwrap_or_else(|| {
             let mut factory = ChannelFactory {
                 cells: &self.cells,
                 carriers: &mut self.carriers,
@@ -98,6 +102,6 @@ impl Utran {
         let former = std::mem::replace(&mut context.channels, channels);
         let is_cut = context.is_cut;
         context.channels.iter_mut().for_each(|channel| channel.errors.set_cut(is_cut));
-        control.keep(number, former);
+        control.keep_channels(number, former);
     }
 }

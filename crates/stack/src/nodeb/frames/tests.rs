@@ -14,9 +14,8 @@ fn hex(text: &str) -> Vec<u8> {
 #[test]
 fn headers_match_the_reference() {
     let mut data = Vec::new();
-    let pdus = vec![vec![0; 43]; 2];
-    let frame = HsDschData { priority: 3, pdu_bits: 340, user_buffer: 1000, pdus, ..HsDschData::default() };
-    let frame = HsDschData { pdu_bits: 336, pdus: vec![vec![0; 42]; 2], ..frame };
+    let pdus = vec![vec![0; 42]; 2];
+    let frame = HsDschData { priority: 3, pdu_bits: 336, user_buffer: 1000, pdus, ..HsDschData::default() };
     frame.emit(&mut data).expect("all values fit");
     assert_eq!(data[..7], hex("cc030a800203e8"));
     let mut request = Vec::new();
@@ -54,7 +53,9 @@ fn values_that_do_not_fit_are_refused() {
         (HsDschData { priority: 16, ..hs_dsch.clone() }, "CmCH-PI"),
         (HsDschData { pdu_bits: 8192, ..hs_dsch.clone() }, "the length of a PDU"),
         (HsDschData { pdus: vec![vec![0; 2]; 256], ..hs_dsch.clone() }, "the number of PDUs"),
+        // Too short for 12 bits.
         (HsDschData { pdus: pdus(1), ..hs_dsch.clone() }, "a MAC-d PDU"),
+        // A padding bit is set.
         (HsDschData { pdus: vec![vec![0, 0x18]], ..hs_dsch.clone() }, "a MAC-d PDU"),
     ] {
         assert_eq!(frame.emit(&mut out), Err(FrameError::OutOfField(field)));
@@ -88,11 +89,13 @@ fn errors_name_the_field_or_the_check() {
     assert_eq!(EDchData::parse(&hex("7c10010a001142"), |_| None), Err(FrameError::UnknownDdi(5)));
 }
 
-/// Up to `most` PDUs of equal size: bits, and octets padded with zeros.
+/// Strategy: the size of a PDU in bits, and up to `most` PDUs of this size, padded with zeros to
+/// octets.
 fn pdus(most: usize) -> impl Strategy<Value = (u16, Vec<Vec<u8>>)> {
     (0..200_u16).prop_flat_map(move |bits| {
         let octets = usize::from(bits).div_ceil(8);
-        let mask = 0xff_u8.unbounded_shl(u32::from(bits.wrapping_neg() % 8));
+        let padding = octets * 8 - usize::from(bits);
+        let mask = 0xff_u8 << padding;
         let pdu = vec(any::<u8>(), octets).prop_map(move |mut pdu| {
             pdu.last_mut().into_iter().for_each(|last| *last &= mask);
             pdu

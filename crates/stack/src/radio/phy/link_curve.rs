@@ -28,6 +28,7 @@ impl Curve {
     /// In the order of the columns of `link_curve.csv`.
     pub const ALL: [Curve; 4] = [Curve::UnionBound, Curve::SoftBound, Curve::ViterbiHard, Curve::ViterbiSoft];
 
+    /// Index of the curve's column in `link_curve.csv`.
     fn column(self) -> usize {
         // The first column is the SIR.
         1 + self as usize
@@ -45,13 +46,14 @@ pub struct LinkCurve(OctaveTable<-2, 5>);
 impl LinkCurve {
     pub fn new(curve: Curve) -> Self {
         let rows = rows(curve);
-        LinkCurve(OctaveTable::new(|sir| between(&rows, 10.0 * libm::log10(sir))))
+        LinkCurve(OctaveTable::new(|sir| interpolate(&rows, 10.0 * libm::log10(sir))))
     }
 
     /// Block error ratio at a linear SIR.
     #[inline]
     pub fn ratio(&self, sir: f64) -> f64 {
-        self.0.at(sir, 1.0, 0.0)
+        let (below, above) = (1.0, 0.0);
+        self.0.at(sir, below, above)
     }
 
     /// Probability of a block loss at a linear SIR.
@@ -72,8 +74,9 @@ fn rows(curve: Curve) -> Vec<(f64, f64)> {
     NUMBERS.lines().skip(1).map(|line| row(line).expect("the tool wrote numbers")).collect()
 }
 
-/// Ratio at a SIR in dB, by linear interpolation of its logarithm.
-fn between(rows: &[(f64, f64)], sir_db: f64) -> f64 {
+/// Ratio at a SIR in dB, by linear interpolation of its logarithm. Outside the rows, the ratio of the
+/// nearest row.
+fn interpolate(rows: &[(f64, f64)], sir_db: f64) -> f64 {
     let next = rows.partition_point(|&(row_db, _)| row_db < sir_db);
     let log_ratio = match (next.checked_sub(1).map(|previous| rows[previous]), rows.get(next)) {
         (Some((from_db, from)), Some(&(to_db, to))) => {

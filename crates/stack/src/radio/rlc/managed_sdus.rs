@@ -1,8 +1,8 @@
 //! Active queue management of the transmission buffer, with CoDel or PIE.
 //!
-//! The managed queue consists of the SDUs without a sent part. No PDU with a part of them has a
-//! sequence number, so the receiver need not be informed of a discard. An SDU counts as leaving the
-//! queue when the previous SDU is completely in PDUs.
+//! The managed queue consists of the SDUs of which no part has been sent. No PDU that contains a
+//! part of such an SDU has a sequence number yet, so RLC can discard the SDU without informing the
+//! receiver. An SDU counts as leaving the queue when the previous SDU is completely in PDUs.
 
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
@@ -50,7 +50,8 @@ struct Sdus<'a> {
 }
 
 impl ManagedSdus {
-    /// Decides about an SDU that arrives at `now`, and may mark it.
+    /// Decides about an SDU that arrives at `now`, and may mark it. An SDU that should be marked but
+    /// whose packet does not permit a mark is dropped.
     fn choose(&mut self, now: Time, sdu: &mut Sdu, buffer: &Buffer) -> Entry {
         match self.aqm.choose(now, sdu.size(), buffer) {
             Choice::Pass => Entry::Enters,

@@ -1,5 +1,6 @@
-//! Sequence numbers of acknowledged mode: modulo 4096 (TS 25.322 §9.4). They have no order by
-//! themselves: every comparison subtracts a base first.
+//! Sequence numbers modulo 4096, as in acknowledged mode (TS 25.322 §9.4). They have no order by
+//! themselves: every comparison subtracts a base first. Block sets of unacknowledged mode use them,
+//! too. Its PDUs contain only the seven bits of `UmSn`.
 //!
 //! Inside an entity, PDUs have *counts* (`u64`), which do not wrap around. Only the [`Sn`] is sent.
 //! The receiving side restores the count from the `Sn` and its own base.

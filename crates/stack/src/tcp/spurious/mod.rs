@@ -79,7 +79,13 @@ pub(super) struct AckEvidence {
 impl Connection {
     /// Begins an episode before a retransmission because of a timeout or of duplicate ACKs.
     /// `flight` and `before` must be the values before the window is reduced.
-    pub(super) fn begin_episode(&mut self, now: Time, flight: &Flight, before: CwndAndSsthresh, loss: Loss) {
+    pub(super) fn begin_loss_episode(
+        &mut self,
+        now: Time,
+        flight: &Flight,
+        before: CwndAndSsthresh,
+        loss: Loss,
+    ) {
         let CwndAndSsthresh { cwnd, ssthresh } = before;
         let timeout = loss == Loss::Timeout;
         let (eifel, frto, dsack) = (self.config.eifel, self.config.frto, self.config.dsack_undo);

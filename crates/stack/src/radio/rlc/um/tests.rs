@@ -36,7 +36,8 @@ fn delivered(um: &mut UmEntity, set: &BlockSet, lost: &[u32]) -> Vec<u64> {
 
 #[test]
 fn the_start_of_an_sdu_at_the_start_of_a_pdu_costs_a_length_indicator() {
-    // 0x7C, 38 octets and the length indicator of their end fill the PDU.
+    // A PDU of 40 octets holds the length indicator 0x7C (an SDU starts here), 38 octets of the SDU,
+    // and the length indicator of the SDU's end.
     for (octets, blocks) in [(38, 1), (39, 2), (40, 2), (78, 2), (79, 3)] {
         let mut um = entity(None);
         queue(&mut um, 0, 0, octets);
@@ -90,6 +91,8 @@ fn expired_sdu_leaves_a_gap_if_partly_sent() {
 
 #[test]
 fn loss_of_128_pdus_is_undetected() {
+    // Sequence numbers have seven bits, so the PDU after 128 lost PDUs has the expected number. SDU 0
+    // is then reassembled although parts of it are missing.
     for (lost, erroneous) in [(127, vec![]), (128, vec![0]), (129, vec![])] {
         let (mut um, mut peer) = (entity(None), entity(None));
         queue(&mut um, 0, 0, 40 * 140);
@@ -148,9 +151,10 @@ proptest! {
             lost_pdus.extend(lost.iter().map(|block| pdus + u64::from(*block)));
             pdus += u64::from(set.blocks);
             for end in &set.ends {
-                let sn = pdus - 1 - Sn::of(pdus - 1).steps_from(end.sn);
-                let first = sn - end.sn.steps_from(end.first);
-                if lost_pdus.range(first..=sn).next().is_none() {
+                // PDUs of the SDU, numbered without wrap-around.
+                let last_pdu = pdus - 1 - Sn::of(pdus - 1).steps_from(end.sn);
+                let first_pdu = last_pdu - end.sn.steps_from(end.first);
+                if lost_pdus.range(first_pdu..=last_pdu).next().is_none() {
                     expected.push(end.sdu.packet.id.0);
                 }
             }

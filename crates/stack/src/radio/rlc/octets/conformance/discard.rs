@@ -14,25 +14,25 @@ pub fn cases() -> Vec<Case> {
         case(
             "7.2.3",
             "AM, timer based discard with explicit signalling: Timer_Discard expires",
-            "an MRW says where the receiver goes on; its acknowledgment ends it (§9.7.3.1, §11.6)",
+            "the MRW names the PDU from which the receiver continues; its acknowledgment ends the procedure (§9.7.3.1, §11.6)",
             timer_discard,
         ),
         case(
             "7.2.3",
             "AM, timer based discard: obsolete or corrupted MRW_ACK",
-            "it is ignored; Timer_MRW runs on (§11.6.4)",
+            "the MRW_ACK is ignored, and Timer_MRW keeps running (§11.6.4)",
             wrong_mrw_ack,
         ),
         case(
             "7.2.3",
             "AM, timer based discard: Timer_MRW and MaxMRW",
-            "the MRW is repeated, MaxMRW − 1 times sent; then RLC is reset (§11.6.4)",
+            "the MRW is sent MaxMRW − 1 times in total; then RLC is reset (§11.6.4)",
             mrw_fails,
         ),
         case(
             "7.2.3",
             "AM, timer based discard: an MRW is received",
-            "SDUs up to it are gone, VR(R) moves, MRW_ACK answers, with N_LENGTH where SN_MRW is VR(R) (§11.6.3)",
+            "the SDUs before the new position are discarded and VR(R) moves; the MRW_ACK repeats N_LENGTH if SN_MRW is VR(R) (§11.6.3)",
             mrw_received,
         ),
         case(
