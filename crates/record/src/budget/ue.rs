@@ -54,9 +54,9 @@ impl Ue {
         let ttis = config.channels.map(|channel| channel.format.tti);
         let switching = config.switching.as_ref();
         let dedicated = switching.and_then(|switching| switching.dchs.first());
-        let has_substitute = config.substitute.is_some();
+        let has_emulated_link = config.substitute.is_some();
         let shared = |used: &ChannelConfig| {
-            (!used.channel.is_dedicated() && !has_substitute).then_some((used.channel, used.number))
+            (!used.channel.is_dedicated() && !has_emulated_link).then_some((used.channel, used.number))
         };
         let common_shared_channels = config.channels.each_ref().map(shared);
         // A UE without RRC states stays on its channels.
