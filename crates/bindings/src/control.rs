@@ -79,7 +79,7 @@ impl Control {
     }
 }
 
-/// For functions whose result has no meaning.
+/// For functions without a meaningful result.
 fn ignore_answer(_: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }

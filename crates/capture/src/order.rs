@@ -60,7 +60,7 @@ impl<T> TimeWindow<T> {
         }
     }
 
-    /// Adds an item that is earlier than the last one, whose time is `latest`.
+    /// Adds an item that is earlier than the last one, which has the time `latest`.
     #[cold]
     fn insert(&mut self, time: Time, latest: Time, slot: u32) {
         let is_much_later = |&(other, _): &(Time, u32)| other > time + MAX_DISORDER;

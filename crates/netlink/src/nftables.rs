@@ -438,7 +438,7 @@ pub mod steps {
         ]
     }
 
-    /// Returns a mask of `octets` octets whose first `length` bits are set.
+    /// Returns a mask of `octets` octets with the first `length` bits set.
     fn mask_of(length: u8, octets: usize) -> Vec<u8> {
         let bits = |octet: usize| usize::from(length).saturating_sub(8 * octet).min(8) as u32;
         (0..octets).map(|octet| !u8::MAX.checked_shr(bits(octet)).unwrap_or(0)).collect()

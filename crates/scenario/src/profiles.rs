@@ -71,7 +71,7 @@ fn default_table() -> toml::Table {
 }
 
 /// Merges the profiles named in `[tcp]`, `[flow.tcp]` and the sides of `[proxy]` below the written
-/// keys. Returns a warning for each profile that an override names and whose values are partly
+/// keys. Returns a warning for each profile that an override names and of which the values are partly
 /// hidden by the file.
 pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<Vec<String>, ScenarioError> {
     let mut warnings = Vec::new();

@@ -100,7 +100,7 @@ impl Value {
 /// Largest nesting depth: more than any scenario needs, and safe for the stack.
 const DEEPEST: usize = 32;
 
-/// Parses TOML whose positions differ from the positions in its source by `shift`.
+/// Parses TOML. Its positions differ from the positions in its source by `shift`.
 pub(crate) struct Reader {
     pub source: usize,
     /// Whether the source is an override.
@@ -136,7 +136,7 @@ impl Reader {
         }
     }
 
-    /// Converts a table, whose keys at the top level get their current names.
+    /// Converts a table. Keys at the top level get their current names.
     fn table(
         &self,
         table: &DeTable,

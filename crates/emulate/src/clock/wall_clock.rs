@@ -88,7 +88,7 @@ pub enum Ending {
     Abandoned,
 }
 
-/// An instant whose events are being handled.
+/// An instant, while its events are handled.
 #[derive(Debug, Clone, Copy)]
 struct BegunInstant {
     due: Time,
@@ -127,7 +127,7 @@ pub struct WallClock {
     ending: Option<(Ending, Time)>,
     /// Number of SIGINTs received.
     interrupts: u32,
-    /// Numbers of the ports whose device was removed.
+    /// Numbers of the ports with removed devices.
     gone: Vec<usize>,
 }
 

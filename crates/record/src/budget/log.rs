@@ -48,7 +48,7 @@ impl Interval {
 /// The intervals of one connection. Each begins where the previous one ends.
 #[derive(Debug)]
 pub(super) struct Log {
-    /// Intervals whose cause may change.
+    /// Intervals that may get another cause.
     recent: VecDeque<Interval>,
     /// Earlier intervals, if they are kept. Their causes are final.
     settled: Option<Vec<Interval>>,

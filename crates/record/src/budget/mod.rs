@@ -74,7 +74,7 @@ pub struct BudgetConfig {
     pub to: Time,
     /// Whether to keep every interval, which takes memory.
     pub keeps_intervals: bool,
-    /// The connection whose segments, PDUs and states are recorded, if any.
+    /// The connection of the recorded segments, PDUs and states, if any.
     pub waterfall: Option<ConnectionId>,
     /// Whether to record the timeline of all connections and UEs.
     pub timeline: bool,

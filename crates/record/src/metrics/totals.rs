@@ -284,11 +284,11 @@ impl RadioTotals {
     }
 }
 
-/// Users whose RRC state the RNC switches, and their cells.
+/// Users with RRC states that the RNC switches, and their cells.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CellTotals {
     pub window: Duration,
-    /// Number of users whose RRC state the RNC switches.
+    /// Number of users with RRC states that the RNC switches.
     pub switched: u64,
     /// Payload bytes acknowledged in the whole network.
     pub acknowledged: u64,
@@ -328,9 +328,9 @@ pub(super) struct CellTotals {
 pub(super) struct ChannelTotals {
     /// Closed connections.
     pub connections: u64,
-    /// Closed connections whose user had a DCH at some time.
+    /// Closed connections of users with a DCH at some time.
     pub with_dch: u64,
-    /// Closed connections whose user had a DCH at their opening.
+    /// Closed connections of users with a DCH at the opening.
     pub reused_dch: u64,
     /// Time from the opening of a connection to the first switch to a DCH.
     pub until_switch: Intervals,

@@ -136,7 +136,7 @@ impl Is {
     }
 }
 
-/// A category of the rows of a lane. A row has the first category whose tests all hold.
+/// A category of the rows of a lane. A row has the first category of which all tests hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Category {
     /// Name, unique in the lane.

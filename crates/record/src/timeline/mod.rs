@@ -74,7 +74,7 @@ pub(crate) struct Timeline {
     e_blocks: OpenRows<EBlockRow>,
     e_grants: OpenRows<EGrantRow>,
     events: OpenRows<EventRow>,
-    /// Blocks of the E-DCH whose noise rise is not known yet: those of the TTI that begins now.
+    /// Blocks of the E-DCH without a known noise rise: those of the TTI that begins now.
     e_blocks_sent: Vec<RowIndex>,
     connections: Open<Connection>,
     /// Segments that have not arrived.

@@ -160,7 +160,7 @@ mod tests {
         (0..count).map(|_| red.choose(Time::ZERO, length, octets, Time::ZERO, mbps())).collect()
     }
 
-    /// A queue whose average has settled at `length`.
+    /// A queue with an average that has settled at `length`.
     fn settled(config: RedConfig, seed: u64, length: usize) -> Red {
         Red { avg: length as f64, ..red(config, seed) }
     }

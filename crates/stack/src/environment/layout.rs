@@ -217,7 +217,7 @@ impl Layout {
         self.within(site.place.ahead(self.sector_radius, [libm::cos(angle), libm::sin(angle)]))
     }
 
-    /// The cell whose hexagon contains a place: the cell with the nearest centre.
+    /// The cell of the hexagon that contains a place: the cell with the nearest centre.
     pub fn hexagon(&self, place: Place) -> CellId {
         let squared_distance = |cell: &CellId| self.vector(place, self.centre(*cell)).squared();
         let cells = (0..self.cells()).map(|cell| CellId(cell as u16));

@@ -43,7 +43,7 @@ impl Faults {
     }
 
     /// Sets the values of a fault, which keeps its place if it exists. Without values the fault is
-    /// removed. Returns the parameters whose values may change.
+    /// removed. Returns the parameters that may change.
     fn replace(&mut self, name: &str, values: BTreeMap<Parameter, Change>) -> Vec<Parameter> {
         let place = self.active.iter().position(|(known, _)| known == name);
         let mut affected: Vec<Parameter> = values.keys().copied().collect();

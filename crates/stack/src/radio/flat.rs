@@ -29,7 +29,7 @@ pub struct FlatConfig {
     pub queue: Option<QueueLimit>,
 }
 
-/// Result for a packet whose transmission has ended.
+/// Result for a packet at the end of its transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
     /// The packet arrives at this time.

@@ -187,7 +187,7 @@ impl ChannelState for () {}
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rank {
     rank: f64,
-    /// Decides between candidates whose `rank` is equal.
+    /// Decides between candidates of equal `rank`.
     tie_breaker: f64,
 }
 

@@ -41,7 +41,7 @@ impl Wire {
         self.max_sent
     }
 
-    /// Converts a segment of the other end into a packet, whose data are zeros.
+    /// Converts a segment of the other end into a packet. The data are zeros.
     pub fn encode(&mut self, segment: &Segment) -> Result<Vec<u8>, String> {
         if let Some(shift) = segment.options.window_scale {
             self.peer_shift = shift;

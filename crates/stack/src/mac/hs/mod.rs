@@ -77,7 +77,7 @@ pub struct MacHs {
     config: Arc<HsDschConfig>,
     scheduler: Scheduler,
     users: BTreeMap<UeId, User>,
-    /// UEs whose timer T1 runs, with its expiry.
+    /// UEs with a running timer T1, and its expiry.
     t1s: BTreeMap<UeId, Time>,
     /// UEs for which the Node B has something to do, in ascending order.
     active: Vec<UeId>,

@@ -22,7 +22,7 @@ pub(super) enum LinkKind {
     SoftLeg,
     /// The DCH that a DSCH user has beside the DSCH.
     AssociatedDch,
-    /// A DSCH grant of the previous frame, whose TTI ends with this frame.
+    /// A DSCH grant of the previous frame. Its TTI ends with this frame.
     InProgress,
     /// A DSCH grant of this TTI.
     Dsch,

@@ -35,7 +35,7 @@ pub struct ConnectionConfig {
     /// T300: time from an RRC CONNECTION REQUEST without answer to its repetition.
     pub t300: Duration,
     /// Time from an answered RRC CONNECTION REQUEST to the new bearer, after the old connection was
-    /// released. `None` for UEs whose RRC models idle mode.
+    /// released. `None` for UEs with a modelled idle mode.
     pub new_connection: Option<Duration>,
     /// Supervision of a DCH's radio link. `None`: off.
     pub radio_link: Option<RadioLinkConfig>,

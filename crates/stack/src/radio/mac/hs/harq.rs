@@ -84,7 +84,7 @@ impl<B: Copy> HarqSender<B> {
         Some(idle as u8)
     }
 
-    /// The process whose block has waited longest for its next transmission.
+    /// The process with the block that has waited longest for its next transmission.
     pub fn next_process(&self) -> Option<u8> {
         self.turns.first().copied()
     }

@@ -28,7 +28,7 @@ impl Sender {
         if self.retransmitted.contains(pdu) { self.vt_dat[self.ring_index(pdu)] } else { 1 }
     }
 
-    /// Index of a PDU in `vt_dat`, whose length is a power of two.
+    /// Index of a PDU in `vt_dat`. The length of `vt_dat` is a power of two.
     #[inline]
     fn ring_index(&self, pdu: u64) -> usize {
         pdu as usize & (self.vt_dat.len() - 1)

@@ -112,7 +112,7 @@ impl<'a> AmdPdu<'a> {
         AmdPdu::of(sn, poll, payload)
     }
 
-    /// A PDU that contains only data, whose last octet ends an SDU (HE = 10).
+    /// A PDU with data only. Its last octet ends an SDU (HE = 10).
     ///
     /// # Errors
     /// Returns an error if the special value of HE is not configured or there are no data.

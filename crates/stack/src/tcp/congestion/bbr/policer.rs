@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    /// A path whose round trips take 100 ms.
+    /// A path with round trips of 100 ms.
     struct Path {
         policer: Policer,
         progress: Progress,

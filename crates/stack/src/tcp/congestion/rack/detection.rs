@@ -184,7 +184,7 @@ impl Detection {
     }
 
     /// Clears the key of the last delivered segment. After a spurious retransmission an original
-    /// has arrived, whose transmission time is unknown.
+    /// has arrived, with an unknown transmission time.
     pub fn clear_delivered(&mut self) {
         self.delivered = TransmissionKey::NONE;
     }

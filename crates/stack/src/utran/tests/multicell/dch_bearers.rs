@@ -60,7 +60,7 @@ fn retransmissions(bench: &Bench) -> usize {
     bench.trace.iter().filter(|(_, event)| is_one(event)).count()
 }
 
-/// A commuter with 64 kbit/s who receives a packet every 100 ms for 200 s.
+/// A commuter with 64 kbit/s that receives a packet every 100 ms for 200 s.
 fn commute(config: &MulticellConfig) -> Bench {
     let mut bench = Bench::with_users(config, &[dch_user(&commuter(config), 32, ERROR_FREE)]);
     for n in 0..2_000 {

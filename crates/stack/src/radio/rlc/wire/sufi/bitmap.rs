@@ -18,7 +18,7 @@ impl Bitmap {
     /// Maximum number of PDUs of a map.
     pub const MAX_PDUS: u64 = Self::MAX_OCTETS as u64 * 8;
 
-    /// A BITMAP whose first bit is for `fsn`.
+    /// A BITMAP with its first bit for `fsn`.
     ///
     /// # Errors
     /// Returns an error if the map is empty or too long.
