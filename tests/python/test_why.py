@@ -325,7 +325,7 @@ def switched_run() -> Run:
 
 def test_tables_are_sorted_and_rows_end_after_they_begin(switched_run: Run) -> None:
     tables = [kind for kind in switched_run.series_kinds() if kind.startswith("timeline_")]
-    assert len(tables) == 13
+    assert len(tables) == 15
     for kind in tables:
         table = switched_run.series(kind)
         assert table["time_s"].is_sorted(), kind

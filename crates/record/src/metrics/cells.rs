@@ -80,7 +80,6 @@ impl LayoutRecorder {
                 totals.codes += f64::from(codes);
                 totals.dsch_power += f64::from(power);
             }
-            TraceEvent::Call { step, .. } => totals.call_steps[step as usize] += 1,
             TraceEvent::CellDchs {
                 further,
                 further_power: Real(further_power),
@@ -112,6 +111,14 @@ impl LayoutRecorder {
                 // At least -60 dB: a UE out of reach receives nothing, and Eb/N0 is 0.
                 totals.dch_ebn0_db += 10.0 * libm::log10(f64::from(ebn0).max(1e-6));
             }
+            _ => self.count_users(event),
+        }
+    }
+
+    /// Adds an event of users of a layout inside the window to the totals: the FACH, changes of cells, SDUs.
+    fn count_users(&mut self, event: &TraceEvent) {
+        let totals = &mut self.totals;
+        match *event {
             TraceEvent::FachSent { ebn0: Real(ebn0), .. } => {
                 totals.fach_sent += 1;
                 totals.fach_ebn0_db += 10.0 * libm::log10(f64::from(ebn0).max(1e-6));
@@ -123,6 +130,7 @@ impl LayoutRecorder {
             TraceEvent::CellUpdateStarted { cause: CellUpdateCause::CellReselection, .. } => {
                 totals.cell_reselections += 1;
             }
+            TraceEvent::Call { step, .. } => totals.call_steps[step as usize] += 1,
             TraceEvent::DschPostponed { why, .. } => totals.postponed[reason(why)] += 1,
             TraceEvent::Handover { .. } => totals.handovers += 1,
             TraceEvent::HandoverLost { size: Bytes(octets), .. } => totals.handover_lost += octets,

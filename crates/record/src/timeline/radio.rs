@@ -73,12 +73,7 @@ impl Timeline {
                 self.ue_event(now, *ue, Some(*direction), "rlc_unrecoverable", None);
             }
             TraceEvent::CellUpdateStarted { ue, cause } => {
-                let kind = match cause {
-                    CellUpdateCause::RlcUnrecoverableError => "cell_update_rlc_error",
-                    CellUpdateCause::RadioLinkFailure => "cell_update_radio_link_failure",
-                    CellUpdateCause::CellReselection => "cell_update_reselection",
-                };
-                self.ue_event(now, *ue, None, kind, None);
+                self.ue_event(now, *ue, None, kind_of_cell_update(*cause), None);
             }
             TraceEvent::CellUpdateEnded { ue, .. } => {
                 self.ue_event(now, *ue, None, "cell_update_ended", None);
@@ -453,5 +448,14 @@ fn switch_cause_name(cause: SwitchCause) -> &'static str {
         SwitchCause::LargerRate => "larger_rate",
         SwitchCause::SmallerRate => "smaller_rate",
         SwitchCause::CellUpdate => "cell_update",
+    }
+}
+
+/// The kind of the event of a UE that begins a cell update.
+fn kind_of_cell_update(cause: CellUpdateCause) -> &'static str {
+    match cause {
+        CellUpdateCause::RlcUnrecoverableError => "cell_update_rlc_error",
+        CellUpdateCause::RadioLinkFailure => "cell_update_radio_link_failure",
+        CellUpdateCause::CellReselection => "cell_update_reselection",
     }
 }

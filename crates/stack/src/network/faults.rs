@@ -268,7 +268,7 @@ mod tests {
         let mut network = network(Vec::new());
         let uplink = loss(None, Some(Probability::ONE));
         network.set_fault(Time::ZERO, "a", &[delay(100), uplink.clone()]);
-        network.set_fault(Time::ZERO, "a", &[uplink.clone()]);
+        network.set_fault(Time::ZERO, "a", std::slice::from_ref(&uplink));
         assert_eq!(value(&network, &delay(0)), delay(10));
         assert_eq!(value(&network, &uplink), uplink);
     }

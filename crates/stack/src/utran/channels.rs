@@ -58,7 +58,7 @@ impl ChannelFactory<'_> {
                 scheduler: channel.scheduler,
                 format: channel.format,
                 block_bits: channel.block_bits,
-                in_layout: table.map(|table| Box::new(EbN0Errors::new(table, draws.clone()))),
+                in_layout: table.map(|table| Box::new(EbN0Errors::new(table, draws))),
                 errors: BlockErrors::new(errors, draws),
             }
         })
