@@ -12,6 +12,7 @@ __all__ = [
     "DschFormat",
     "EmulationError",
     "EmulationResult",
+    "FaultControl",
     "OutputError",
     "Place",
     "ProxyError",
