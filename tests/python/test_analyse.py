@@ -14,6 +14,7 @@ from conftest import FTP, Umts, command
 from umtslab import analyse_captures
 from umtslab.captures import units
 from umtslab.cli.capture_files import captures_of, command_for_pdus
+from umtslab.cli.failures import UsageError
 from umtslab.run import Run
 
 PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)
@@ -191,7 +192,7 @@ def test_a_folder_or_a_result_selects_its_captures(umts: Umts, tmp_path: Path) -
     folder = next((tmp_path / "here" / "runs").iterdir())
     for words in (("here",), (folder,), (folder / "captures",), ("ftp-on-fach-3gpp", "--out", "here")):
         done = umts("analyse", *words, "--json")
-        assert "captures of RLC PDUs contain no TCP and are skipped: wireshark" in done.stderr
+        assert "captures of RLC PDUs or of the Iub contain no TCP and are skipped: wireshark" in done.stderr
         names = {Path(run["file"]).name for run in json.loads(done.stdout)["runs"]}
         assert names == {"server.pcapng", "rnc.pcapng", "ue.pcapng"}, words
     pdus = folder / "captures" / "rlc-downlink-air.pcapng"
@@ -211,6 +212,8 @@ def test_a_capture_of_the_iub_is_skipped_with_its_command(tmp_path: Path) -> Non
         ["iub.pcapng"],
     )
     assert command_for_pdus(pdus[0]) == f"wireshark -o fp.call_mac:FALSE {tmp_path}/iub.pcapng"
+    with pytest.raises(UsageError, match=r"iub\.pcapng contains frames of the Iub and no TCP: wireshark -o"):
+        captures_of([str(pdus[0])], tmp_path)
 
 
 def write_flood(file: Path, connections: int) -> None:

@@ -100,7 +100,8 @@ def analyse(
 
     packets, pdus = captures_of(captures, out)
     if pdus and not quiet:
-        note = f"{len(pdus)} captures of RLC PDUs contain no TCP and are skipped: {command_for_pdus(pdus[0])}"
+        skipped = f"{len(pdus)} captures of RLC PDUs or of the Iub contain no TCP and are skipped"
+        note = f"{skipped}: {command_for_pdus(pdus[0])}"
         print(f"note: {note}", file=sys.stderr)
     _check_range("--connections-limit", connections_limit, 1, MAX_CONNECTION_LIMIT)
     if connection is not None:

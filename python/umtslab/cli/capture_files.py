@@ -16,28 +16,33 @@ _PDUS = re.compile(r"(iub|rlc-(downlink|uplink)-\w+)\.pcapng(\.(gz|zst|lz4))?")
 
 
 def captures_of(arguments: Sequence[str], out: Path) -> tuple[list[Path], list[Path]]:
-    """Return the packet captures and the captures of RLC PDUs that arguments name.
+    """Return the packet captures, and the captures of RLC PDUs and of the Iub, that arguments name.
 
-    Captures of RLC PDUs contain no TCP.
+    Captures of RLC PDUs and of the Iub contain no TCP.
 
     Raises
     ------
     UsageError
-        If a folder or result has no captures, or all captures are of RLC PDUs.
+        If a folder or result has no captures, or none with IP packets.
     """
     captures = [capture for argument in arguments for capture in _captures_of_argument(argument, out)]
     packets = [path for path in captures if not _PDUS.fullmatch(path.name)]
     pdus = [path for path in captures if path not in packets]
     if not packets:
-        raise UsageError(f"{pdus[0]} contains RLC PDUs and no TCP: {command_for_pdus(pdus[0])}")
+        content = "frames of the Iub" if _is_of_iub(pdus[0]) else "RLC PDUs"
+        raise UsageError(f"{pdus[0]} contains {content} and no TCP: {command_for_pdus(pdus[0])}")
     return packets, pdus
 
 
+def _is_of_iub(path: Path) -> bool:
+    return path.name.startswith("iub")
+
+
 def command_for_pdus(path: Path) -> str:
-    """Return a command that shows RLC PDUs."""
+    """Return a command that shows RLC PDUs or frames of the Iub."""
     import shlex
 
-    options = "-o fp.call_mac:FALSE" if path.name.startswith("iub") else "--enable-heuristic rlc_udp"
+    options = "-o fp.call_mac:FALSE" if _is_of_iub(path) else "--enable-heuristic rlc_udp"
     return f"wireshark {options} {shlex.quote(str(path))}"
 
 
