@@ -10,18 +10,18 @@ def echoes(connection):
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     while part := connection.recv(65536):
         connection.sendall(part)
-def serve(what, port):
+def serve(handler, port):
     listening = socket.create_server(("192.0.2.10", port), backlog=1024)
     def do(connection):
         with connection:
             try:
-                what(connection)
+                handler(connection)
             except OSError:
                 pass
     while True:
         threading.Thread(target=do, args=(listening.accept()[0],), daemon=True).start()
-for port, what in ((7011, sends), (7012, echoes)):
-    threading.Thread(target=serve, args=(what, port), daemon=True).start()
+for port, handler in ((7011, sends), (7012, echoes)):
+    threading.Thread(target=serve, args=(handler, port), daemon=True).start()
 print("ready", flush=True)
 threading.Event().wait()
 """
@@ -58,9 +58,9 @@ def openings():
             connection.recv(1)
         count += 1
     return count / (time.monotonic() - begun)
-what, *more = sys.argv[5:]
-does = {"download": download, "exchanges": exchanges, "openings": openings}
-result = does[what](*map(int, more))
+measurement, *numbers = sys.argv[5:]
+measurements = {"download": download, "exchanges": exchanges, "openings": openings}
+result = measurements[measurement](*map(int, numbers))
 print(json.dumps(result))
 """
 """A client that repeats downloads, exchanges of 100 bytes, or new connections for some seconds."""
