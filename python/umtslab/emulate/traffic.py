@@ -265,13 +265,14 @@ def whole_network(
 
 
 # Most of these relate connections to the UE's RRC states. Captured packets do not contain RRC
-# states. `jain_fairness` of the recorders would cover only the simulated flows.
+# states. The fairness indices of the recorders would cover only the simulated flows.
 _METRICS_OF_CONNECTIONS = (
     "connections_with_dch_pct",
     "dch_allocations_per_connection",
     "dch_reuse_pct",
     "fach_goodput_kbps",
     "jain_fairness",
+    "jain_fairness_active",
     "time_to_upswitch_s",
 )
 

@@ -47,6 +47,10 @@ enum WaitObject {
     /// A packet in the fixed network, which would leave an empty network at `until`. The cause is
     /// `moving` until then and `later` afterwards.
     Core { until: Time, moving: Cause, later: Cause },
+    /// A packet of the uplink in the fixed network, while the radio still carries `packet` with
+    /// later data. The radio, not the fixed network, then limits the rate: until the awaited packet
+    /// would leave an empty network at `until`, the cause is the one of a wait for `packet`.
+    CoreBehindRadio { until: Time, packet: PacketId, served: Cause },
     /// The data with this sequence number, which `end` has to retransmit: every copy is lost.
     Lost { end: End, number: u64, loss: Loss },
     /// An acknowledgment that was lost.
@@ -221,7 +225,7 @@ impl Connection {
         let is_unanswered =
             self.directions[End::Server as usize].max_sent < self.directions[End::Ue as usize].max_sent;
         match first {
-            Some((end, packet)) => wait_for_packet(end, packet, served, moving, Cause::CoreQueue),
+            Some((end, packet)) => self.for_segment(end, packet, served, moving),
             None if self.kind == Kind::Lookup && is_unanswered => WaitObject::Nothing(Cause::Names),
             None => WaitObject::Nothing(Cause::NotVisible),
         }
@@ -247,13 +251,31 @@ impl Connection {
             return if direction.has_needless_ahead(copy.packet) {
                 wait_for_packet(end, copy, Cause::NeedlessRepeats, moving, Cause::NeedlessRepeats)
             } else {
-                wait_for_packet(end, copy, served, moving, Cause::CoreQueue)
+                self.for_segment(end, copy, served, moving)
             };
         }
         match direction.copies(number).last().map(|copy| copy.place) {
             Some(Position::Lost(loss)) => WaitObject::Lost { end, number, loss },
             _ => WaitObject::Nothing(Cause::Unexplained),
         }
+    }
+
+    /// The wait for a segment that `end` sent. An uplink segment that has left the radio holds
+    /// nothing up while later data keeps the radio busy.
+    fn for_segment(&self, end: End, segment: &SegmentInTransit, served: Cause, moving: Cause) -> WaitObject {
+        let direction = &self.directions[end as usize];
+        if end == End::Ue
+            && let Position::Core(until) = segment.place
+            && let Some(later) = direction.first_data_on_radio()
+        {
+            let is_needless = later.is_needless(direction.rcv_next);
+            return WaitObject::CoreBehindRadio {
+                until,
+                packet: later.packet,
+                served: if is_needless { Cause::NeedlessRepeats } else { served },
+            };
+        }
+        wait_for_packet(end, segment, served, moving, Cause::CoreQueue)
     }
 
     /// The wait if all data sent by `end` has arrived and unsent data exists.
@@ -357,10 +379,12 @@ fn cause_at(wait: WaitObject, ue: &Ue, at: Time) -> (WaitCause, Time) {
         WaitObject::Lost { loss, .. } => (of_loss(loss.cause(), loss), Time::NEVER),
         WaitObject::LostAck(loss) => (of_loss(Cause::AckLoss, loss), Time::NEVER),
         WaitObject::Core { until, moving, .. } if at < until => (moving.into(), until),
+        WaitObject::CoreBehindRadio { until, packet, served } if at < until => {
+            let (cause, holds_until) = cause_on_radio(ue, Direction::Uplink, packet, served, at);
+            (cause, until.min(holds_until))
+        }
         WaitObject::Core { later, .. } => (later.into(), Time::NEVER),
-        WaitObject::Radio { .. } if ue.is_in_cell_update() => (Cause::RlcReestablishment.into(), Time::NEVER),
-        WaitObject::Radio { .. } if ue.is_cut_off() => (Cause::ChannelSwitch.into(), Time::NEVER),
-        WaitObject::Radio { .. } if ue.is_resetting() => (Cause::RlcReset.into(), Time::NEVER),
+        WaitObject::CoreBehindRadio { .. } => (Cause::CoreQueue.into(), Time::NEVER),
         WaitObject::Radio { direction, packet, served } => cause_on_radio(ue, direction, packet, served, at),
     }
 }
@@ -368,6 +392,26 @@ fn cause_at(wait: WaitObject, ue: &Ue, at: Time) -> (WaitCause, Time) {
 /// The cause of a wait for a packet in the radio access network, and until when it holds without an
 /// event.
 fn cause_on_radio(
+    ue: &Ue,
+    direction: Direction,
+    packet: PacketId,
+    served: Cause,
+    at: Time,
+) -> (WaitCause, Time) {
+    if ue.is_in_cell_update() {
+        (Cause::RlcReestablishment.into(), Time::NEVER)
+    } else if ue.is_cut_off() {
+        (Cause::ChannelSwitch.into(), Time::NEVER)
+    } else if ue.is_resetting() {
+        (Cause::RlcReset.into(), Time::NEVER)
+    } else {
+        cause_on_bearer(ue, direction, packet, served, at)
+    }
+}
+
+/// The cause of a wait for a packet in a bearer that is in use, and until when it holds without an
+/// event.
+fn cause_on_bearer(
     ue: &Ue,
     direction: Direction,
     packet: PacketId,

@@ -43,7 +43,7 @@ impl SegmentInTransit {
     }
 
     /// Whether all its data has arrived in another copy.
-    fn is_needless(&self, rcv_next: u64) -> bool {
+    pub fn is_needless(&self, rcv_next: u64) -> bool {
         self.is_alive() && self.seq < self.end && self.end <= rcv_next
     }
 
@@ -240,6 +240,11 @@ impl DirectionState {
     /// The first packet on its way.
     pub fn first_alive(&self) -> Option<&SegmentInTransit> {
         self.in_transit.iter().find(|segment| segment.is_alive())
+    }
+
+    /// The first packet with data on the radio.
+    pub fn first_data_on_radio(&self) -> Option<&SegmentInTransit> {
+        self.in_transit.iter().find(|segment| segment.place == Position::Radio && segment.seq < segment.end)
     }
 
     /// The window that holds back unsent data. `None` if there is no unsent data, or no window

@@ -112,7 +112,6 @@ impl TddRecorder {
                 totals.grant_sdus[direction.index()] += u64::from(sdus);
             }
             TraceEvent::FrameUsed { slots, held, used, sent, lost, .. } => {
-                totals.frames += 1;
                 for direction in [0, 1] {
                     totals.slots[direction] += u64::from(slots[direction]);
                     totals.held[direction] += u64::from(held[direction]);

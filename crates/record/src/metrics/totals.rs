@@ -395,9 +395,7 @@ pub(super) struct TddTotals {
     pub grants: [u64; 2],
     /// SDUs that were acknowledged or discarded during these grants.
     pub grant_sdus: [u64; 2],
-    /// Frames with granted capacity.
-    pub frames: u64,
-    /// Slots, by direction.
+    /// Slots of frames with granted capacity, by direction.
     pub slots: [u64; 2],
     /// Resource units that grants hold, by direction.
     pub held: [u64; 2],

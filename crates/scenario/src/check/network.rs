@@ -74,7 +74,7 @@ impl Inspection<'_> {
             let kinds: Vec<&str> = kinds.iter().filter(|(_, is_set)| *is_set).map(|(key, _)| *key).collect();
             self.one_kind(&format!("link.{i}"), &kinds)?;
             if let Some(red) = &link.red {
-                self.red_of(i, red)?;
+                self.red_thresholds(&format!("link.{i}.red"), red)?;
             }
             if let Some(kind) = kinds.first() {
                 self.managed_link(i, link, kind)?;
@@ -92,9 +92,9 @@ impl Inspection<'_> {
     }
 
     /// Checks that the thresholds of RED have one unit and ascend.
-    fn red_of(&self, i: usize, red: &RedConfig) -> Result<(), Problem> {
+    pub(super) fn red_thresholds(&self, path: &str, red: &RedConfig) -> Result<(), Problem> {
         let fail = |message: String, help: &str| {
-            Err(self.problem(&format!("link.{i}.red.max_thresh"), message).help(help.to_owned()))
+            Err(self.problem(&format!("{path}.max_thresh"), message).help(help.to_owned()))
         };
         let (min, max) = (red.min_thresh, red.max_thresh);
         if matches!(min, QueueLimit::Packets(_)) != matches!(max, QueueLimit::Packets(_)) {

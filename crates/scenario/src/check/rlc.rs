@@ -18,7 +18,7 @@ const STALLS_IF_GRANTED: &str = "the window that the receiver grants may be full
                                  set timer_poll_periodic or timer_status_periodic, or poll_pdu below granted_window";
 
 const UNMANAGED: &str = "these users have no RLC, so the queue management of its buffer does not act on their packets: leave out \
-                         rlc.codel and rlc.pie, or manage the queue of a link";
+                         rlc.codel, rlc.pie and rlc.red, or manage the queue of a link";
 
 impl Inspection<'_> {
     /// Checks RLC of all user groups.
@@ -31,7 +31,7 @@ impl Inspection<'_> {
                 self.managed_buffer(&format!("ue.{i}.rlc"), rlc)?;
             }
             let rlc = self.scenario.rlc_of(ue);
-            let is_managed = rlc.codel.is_some() || rlc.pie.is_some();
+            let is_managed = rlc.codel.is_some() || rlc.pie.is_some() || rlc.red.is_some();
             if is_managed && ue.has_emulated_link() {
                 self.warn(&format!("ue.{i}"), UNMANAGED);
             }
@@ -57,11 +57,15 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// The buffer has at most one kind of queue management.
+    /// The buffer has at most one kind of queue management. The thresholds of RED have one unit and
+    /// ascend.
     fn managed_buffer(&self, path: &str, rlc: &Rlc) -> Result<(), Problem> {
-        match (rlc.codel, rlc.pie) {
-            (Some(_), Some(_)) => self.one_kind(path, &["codel", "pie"]),
-            _ => Ok(()),
+        let kinds = [("red", rlc.red.is_some()), ("codel", rlc.codel.is_some()), ("pie", rlc.pie.is_some())];
+        let kinds: Vec<&str> = kinds.iter().filter(|(_, is_set)| *is_set).map(|(key, _)| *key).collect();
+        self.one_kind(path, &kinds)?;
+        match &rlc.red {
+            Some(red) => self.red_thresholds(&format!("{path}.red"), red),
+            None => Ok(()),
         }
     }
 

@@ -1,8 +1,7 @@
 //! The fixed network.
 
-pub use umts_stack::core_network::{
-    InternetDelay, LinkConfig as Link, LinkDirections, Outage, QueueLimit, RedConfig,
-};
+pub use umts_stack::aqm::{QueueLimit, RedConfig};
+pub use umts_stack::core_network::{InternetDelay, LinkConfig as Link, LinkDirections, Outage};
 use umts_units::{BitRate, Duration};
 
 /// The wired side of the EURANE example scripts (Ericsson, 2003): 60.4 ms from the server to the

@@ -825,6 +825,11 @@ fn managed_queues_are_checked() {
         ),
         (links("rate = \"1 Mbit/s\"\ncodel = { target = \"0 s\" }"), "link.2.codel.target", "cannot be 0 s"),
         ("[rlc]\ncodel = {}\npie = {}\n".to_owned(), "rlc.pie", "both `codel` and `pie`"),
+        (
+            "[rlc]\nred = { min_thresh = \"9 packets\", max_thresh = \"3 packets\" }\n".to_owned(),
+            "rlc.red.max_thresh",
+            "must be above min_thresh",
+        ),
     ] {
         let error = refused(&small("", &text));
         assert_eq!(error.key(), path, "{}", error.render(false));

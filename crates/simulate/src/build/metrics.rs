@@ -47,7 +47,7 @@ fn has_queue_management(scenario: &Scenario) -> bool {
     let is_managed = |link: &model::Link| link.red.is_some() || link.codel.is_some() || link.pie.is_some();
     let rlc_is_managed = |ue: &model::Ue| {
         let rlc = scenario.rlc_of(ue);
-        rlc.codel.is_some() || rlc.pie.is_some()
+        rlc.codel.is_some() || rlc.pie.is_some() || rlc.red.is_some()
     };
     scenario.link.iter().any(is_managed) || scenario.ue.iter().any(rlc_is_managed)
 }

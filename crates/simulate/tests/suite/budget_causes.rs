@@ -328,6 +328,47 @@ fn windows_of_tcp_and_rlc_have_their_causes() {
     assert!(extra > 0.5, "{extra}");
 }
 
+/// An upload of 120 kB over a DCH of 64 kbit/s, with 200 ms from the RNC to the server, which is
+/// longer than the radio needs for a segment. The awaited packet is nearly always in the fixed network.
+const UPLOAD: [(&str, &str); 4] = [
+    ("flow.0.direction", "uplink"),
+    ("flow.0.size", "120 kB"),
+    ("link.0.delay", "200 ms"),
+    ("tcp.advertised_window", "30 segments"),
+];
+
+#[test]
+fn a_busy_uplink_serialises_while_the_awaited_packet_crosses_the_core() {
+    let slow = plain([&[], &[]], &UPLOAD);
+    let share = seconds(&slow.parts, &[Cause::Serialisation]) / duration_s(&slow);
+    assert!(share > 0.9, "{:?}", slow.parts);
+
+    let faster_uplink = [&UPLOAD[..], &[("bearer.0.uplink.rate", "128 kbit/s")]].concat();
+    let extra = check_cost("rate", &plain([&[], &[]], &faster_uplink), &slow, &[Cause::Serialisation], 0.5);
+    assert!(extra > 6.0, "{extra}");
+
+    // RLC repairs block 300 before the segment has left the UE completely, which costs nothing.
+    // Block 3120 is one of the last, and its segment has to wait for the repair.
+    let check_block = |block| {
+        let block_lost = plain([&[], &[block]], &UPLOAD);
+        check_cost("block", &slow, &block_lost, &REPAIR, 0.1)
+    };
+    assert_eq!(check_block(300), 0.0);
+    let extra = check_block(3120);
+    assert!(extra > 0.04, "{extra}");
+}
+
+#[test]
+fn a_small_window_leaves_the_uplink_idle() {
+    let wide = plain([&[], &[]], &UPLOAD);
+    let narrow_window = [&UPLOAD[..3], &[("tcp.advertised_window", "2 segments")]].concat();
+    let narrow = plain([&[], &[]], &narrow_window);
+    // 82 segments in pairs: each of the 41 pairs waits up to two TTIs (40 ms) until the idle uplink
+    // begins to send, which is serialisation.
+    check_cost("window", &wide, &narrow, &[Cause::AdvertisedWindow, Cause::SlowStart], 41.0 * 0.04);
+    assert!(seconds(&narrow.parts, &[Cause::AdvertisedWindow]) > 15.0, "{:?}", narrow.parts);
+}
+
 /// The same user on common channels. Admission grants a DCH or refuses it.
 const SWITCHED: &str = r#"
 version = 1

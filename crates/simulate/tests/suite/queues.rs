@@ -1,4 +1,4 @@
-//! CoDel and PIE on links and in the RLC buffer: effects on a download.
+//! CoDel, PIE and RED on links and in the RLC buffer: effects on a download.
 
 use std::ops::ControlFlow;
 
@@ -29,6 +29,8 @@ const CODEL: &str = "{ target = \"100 ms\", interval = \"500 ms\" }";
 const PIE: &str = "{ target = \"100 ms\" }";
 const SLOW_CODEL: &str = "{ target = \"300 ms\", interval = \"2 s\" }";
 const SLOW_PIE: &str = "{ target = \"400 ms\" }";
+/// The average follows the queue within ten packets: the flow has only 40.
+const SLOW_RED: &str = "{ min_thresh = \"2 packets\", max_thresh = \"6 packets\", w_q = 0.1 }";
 
 #[test]
 fn managed_links_halve_the_delay_and_stay_busy() {
@@ -72,7 +74,7 @@ fn codel_that_never_drops_changes_nothing() {
 #[test]
 fn managed_rlc_buffers_shorten_the_delay_and_keep_the_bearer_busy() {
     let tail = on_slow_dch(&[]);
-    for (key, options) in [("rlc.codel", SLOW_CODEL), ("rlc.pie", SLOW_PIE)] {
+    for (key, options) in [("rlc.codel", SLOW_CODEL), ("rlc.pie", SLOW_PIE), ("rlc.red", SLOW_RED)] {
         let managed = on_slow_dch(&[(key, options)]);
         assert!(value(&managed, "mean_rtt_s") < 0.7 * value(&tail, "mean_rtt_s"), "{key}");
         assert!(value(&managed, "goodput_kbps") > 0.85 * value(&tail, "goodput_kbps"), "{key}");
@@ -109,6 +111,7 @@ fn wire_mode_gives_the_same_run_with_queue_management() {
         ("rlc.codel", "{ target = \"500 ms\", interval = \"1 s\" }"),
         ("rlc.codel", "{ target = \"500 ms\", interval = \"1 s\", ecn = true }"),
         ("rlc.pie", "{ target = \"500 ms\" }"),
+        ("rlc.red", SLOW_RED),
     ] {
         let described = events("false", key, options);
         assert!(described.iter().any(|(_, event)| event.starts_with("QueueManaged")), "{options}");

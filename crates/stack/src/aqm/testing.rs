@@ -39,6 +39,10 @@ impl PacketQueue for TestQueue {
         self.packets.front().map(|&(_, entered, _)| entered)
     }
 
+    fn packets(&self) -> usize {
+        self.packets.len()
+    }
+
     fn octets(&self) -> Bytes {
         Bytes(self.packets.iter().map(|(.., size)| size.0).sum())
     }

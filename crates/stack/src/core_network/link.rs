@@ -8,9 +8,8 @@ use umts_units::{BitRate, Bytes, Duration, Probability, Time};
 
 use super::delay::{Delays, InternetDelay};
 use super::managed::{Arrival, ManagedLinkQueue};
-use super::queue::{QueueLimit, TransmitQueue};
-use super::red::{Red, RedConfig};
-use crate::aqm::{Aqm, Choice, CodelConfig, PieConfig};
+use super::queue::TransmitQueue;
+use crate::aqm::{Aqm, AqmConfig, Choice, CodelConfig, PieConfig, QueueLimit, Red, RedConfig};
 use crate::ids::Direction;
 #[cfg(feature = "schema")]
 use crate::options::{Off, Unlimited};
@@ -328,6 +327,7 @@ impl Link {
         let is_managed = config.has_managed_queue();
         let needs_queue_length =
             !is_managed && (config.queue.is_some() || config.ecn_threshold.is_some() || config.red.is_some());
+        let aqm = AqmConfig { codel: config.codel, pie: config.pie, red: None };
         Link {
             optional: OptionalParts::new(config, direction, streams, name).map(Box::new),
             transmitter: Transmitter {
@@ -337,7 +337,7 @@ impl Link {
                 not_before: Time::ZERO,
                 waiting: needs_queue_length.then(|| TransmitQueue::new(config.queue)),
             },
-            managed: Aqm::new(config.codel, config.pie, || streams.addressed(&format!("{name}/pie")))
+            managed: Aqm::new(&aqm, |kind| streams.addressed(&format!("{name}/{kind}")))
                 .map(|aqm| Box::new(ManagedLinkQueue::new(aqm, config.queue))),
             in_flight: VecDeque::new(),
         }

@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 
 use umts_units::{Bytes, Time};
 
-use super::queue::QueueLimit;
-use crate::aqm::{Aqm, Choice, ManagedQueue, PacketQueue};
+use crate::aqm::{Aqm, Choice, ManagedQueue, PacketQueue, QueueLimit};
 use crate::packet::Packet;
 
 /// Packets that wait for the transmitter, and the queue management that drops or marks them.
@@ -62,6 +61,10 @@ impl Waiting {
 impl PacketQueue for Waiting {
     fn head_entered(&self) -> Option<Time> {
         self.packets.front().map(|(entered, _)| *entered)
+    }
+
+    fn packets(&self) -> usize {
+        self.packets.len()
     }
 
     fn octets(&self) -> Bytes {

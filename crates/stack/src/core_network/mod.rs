@@ -11,14 +11,11 @@ mod impairments;
 mod link;
 mod managed;
 mod queue;
-mod red;
 mod routes;
 
 pub use delay::{InternetDelay, LinkDirections};
 pub use impairments::{Impairment, Impairments, PacketKind, Treatment};
 pub use link::{Link, LinkChange, LinkConfig, Outage, QueueAction, Verdict};
-pub use queue::QueueLimit;
-pub use red::{Red, RedConfig};
 
 use std::collections::BTreeMap;
 

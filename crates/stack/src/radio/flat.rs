@@ -12,7 +12,7 @@ use umts_units::{BitRate, Bytes, Duration, Time};
 
 use super::rlc::Sdu;
 use crate::Context;
-use crate::core_network::QueueLimit;
+use crate::aqm::QueueLimit;
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
 use crate::trace::TraceEvent;

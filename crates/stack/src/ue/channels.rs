@@ -1,5 +1,7 @@
 //! A transport channel of one UE.
 
+use umts_units::BitRate;
+
 use super::SIGNALLING_BLOCK;
 use crate::ids::{CarrierId, CellId};
 use crate::radio::mac::TransportFormat;
@@ -33,6 +35,14 @@ impl UeChannel {
             None => self.errors.losses(tti, first, blocks),
             Some(errors) => errors.losses(tti, first, blocks),
         }
+    }
+
+    /// Rate of the largest transport format, and of one block per TTI if the number of blocks is not
+    /// known.
+    pub fn full_rate(&self) -> BitRate {
+        let bits = f64::from(self.format.blocks.max(1)) * f64::from(self.block_bits);
+        let bps = (bits / self.format.tti.as_secs()).round() as u64;
+        BitRate::from_bps(bps.max(1)).expect("at least 1 bit/s")
     }
 
     /// Whether a block that is not sent would be lost in TTI `tti`.

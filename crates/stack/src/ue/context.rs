@@ -8,7 +8,7 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Time};
 
 use super::{Connection, Control, UeChannel, UeConfig};
-use crate::aqm::Aqm;
+use crate::aqm::{Aqm, AqmConfig};
 use crate::detail::{Detail, Stage};
 use crate::event::Event;
 use crate::event_context::Wakeup;
@@ -18,7 +18,7 @@ use crate::mac::hs::HsUeConfig;
 use crate::radio::air::{Transmission, TransmittedSet};
 use crate::radio::mac::Channel;
 use crate::radio::pdcp::Pdcp;
-use crate::radio::rlc::{BlockSet, Rlc};
+use crate::radio::rlc::{BlockSet, Rlc, RlcConfig};
 use crate::rnc::Preemptible;
 use crate::rnc::rrc::{DchRates, Measured, Rrc, TrafficVolume};
 use crate::scheduling::{Candidate, QosConfig, RateGuarantee};
@@ -106,8 +106,11 @@ impl UeContext {
             } else {
                 Rlc::new(id, sends, &config.rlc, blocks)
             };
-            let draws = || streams.addressed(&format!("rlc/{sends:?}/ue{}/pie", id.0));
-            if let Some(aqm) = Aqm::new(config.rlc.codel, config.rlc.pie, draws) {
+            let rate = channels[sends.index()].full_rate();
+            let RlcConfig { codel, pie, red, .. } = *config.rlc;
+            let aqm = AqmConfig { codel, pie, red: red.map(|red| (red, rate)) };
+            let draws = |kind: &str| streams.addressed(&format!("rlc/{sends:?}/ue{}/{kind}", id.0));
+            if let Some(aqm) = Aqm::new(&aqm, draws) {
                 rlc.manage_buffer(aqm);
             }
             rlc

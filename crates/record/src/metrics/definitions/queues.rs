@@ -12,12 +12,12 @@ metrics! { QUEUES: QueueTotals;
         => |t| count(t.link_marks[0]);
     "link_aqm_marks_uplink" "Marks by queue management, links, uplink" ["1"] "Uplink packets that RED, CoDel or PIE marked in front of a link instead of dropping them." = "such packets" / ""
         => |t| count(t.link_marks[1]);
-    "rlc_aqm_drops" "Drops by queue management, RLC, downlink" ["1"] "Downlink SDUs that CoDel or PIE dropped in the RLC buffer. Drops by CoDel also count in `rlc_sdu_discards`, drops by PIE in `rlc_buffer_sdu_drops`." = "such SDUs" / ""
+    "rlc_aqm_drops" "Drops by queue management, RLC, downlink" ["1"] "Downlink SDUs that RED, CoDel or PIE dropped in the RLC buffer. Drops by CoDel also count in `rlc_sdu_discards`, drops by RED and PIE in `rlc_buffer_sdu_drops`." = "such SDUs" / ""
         => |t| count(t.rlc_drops[0]);
-    "rlc_aqm_drops_uplink" "Drops by queue management, RLC, uplink" ["1"] "Uplink SDUs that CoDel or PIE dropped in the RLC buffer." = "such SDUs" / ""
+    "rlc_aqm_drops_uplink" "Drops by queue management, RLC, uplink" ["1"] "Uplink SDUs that RED, CoDel or PIE dropped in the RLC buffer." = "such SDUs" / ""
         => |t| count(t.rlc_drops[1]);
-    "rlc_aqm_marks" "Marks by queue management, RLC, downlink" ["1"] "Downlink SDUs that CoDel or PIE marked in the RLC buffer instead of dropping them." = "such SDUs" / ""
+    "rlc_aqm_marks" "Marks by queue management, RLC, downlink" ["1"] "Downlink SDUs that RED, CoDel or PIE marked in the RLC buffer instead of dropping them." = "such SDUs" / ""
         => |t| count(t.rlc_marks[0]);
-    "rlc_aqm_marks_uplink" "Marks by queue management, RLC, uplink" ["1"] "Uplink SDUs that CoDel or PIE marked in the RLC buffer instead of dropping them." = "such SDUs" / ""
+    "rlc_aqm_marks_uplink" "Marks by queue management, RLC, uplink" ["1"] "Uplink SDUs that RED, CoDel or PIE marked in the RLC buffer instead of dropping them." = "such SDUs" / ""
         => |t| count(t.rlc_marks[1]);
 }

@@ -227,6 +227,11 @@ impl Buffer {
         self.octets
     }
 
+    /// Number of SDUs that are not completely in PDUs.
+    pub fn unsent_sdus(&self) -> usize {
+        self.queue.len()
+    }
+
     /// Octets that are not in PDUs yet.
     pub fn unsent_octets(&self) -> u64 {
         self.octets - self.head_sent

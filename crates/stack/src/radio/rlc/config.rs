@@ -8,7 +8,7 @@ use super::am::{
     MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
 };
 use super::tm::ErroneousSdus;
-use crate::aqm::{CodelConfig, PieConfig};
+use crate::aqm::{CodelConfig, PieConfig, RedConfig};
 use crate::options::options;
 #[cfg(feature = "schema")]
 use crate::options::{Off, SameAsWindow, Unlimited};
@@ -173,6 +173,10 @@ options! {
         /// Proportional integral controller enhanced (PIE) for the SDUs of which nothing was sent.
         #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"), schemars(with = "PieConfig", extend("x-default" = "none")))]
         pub pie: Option<PieConfig> = None,
+        /// Random early detection (RED) for the SDUs of which nothing was sent. Its average falls while
+        /// the queue is empty as if packets left at the full rate of the user's first channel.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"), schemars(with = "RedConfig", extend("x-default" = "none")))]
+        pub red: Option<RedConfig> = None,
         /// Whether both ends exchange encoded PDUs instead of descriptions. The results are the
         /// same; the run is slower, because every PDU is encoded, decoded and checked. Options of
         /// other simulators that have no encoding are refused.

@@ -1,4 +1,4 @@
-//! Active queue management of the transmission buffer, with CoDel or PIE.
+//! Active queue management of the transmission buffer, with CoDel, PIE or RED.
 //!
 //! The managed queue consists of the SDUs of which no part has been sent. No PDU that contains a
 //! part of such an SDU has a sequence number yet, so RLC can discard the SDU without informing the
@@ -125,6 +125,10 @@ impl PacketQueue for Buffer {
         self.head().map(|head| head.entered)
     }
 
+    fn packets(&self) -> usize {
+        self.unsent_sdus()
+    }
+
     fn octets(&self) -> Bytes {
         Bytes(self.unsent_octets())
     }
@@ -137,6 +141,10 @@ impl PacketQueue for Buffer {
 impl PacketQueue for Sdus<'_> {
     fn head_entered(&self) -> Option<Time> {
         self.buffer.head_entered()
+    }
+
+    fn packets(&self) -> usize {
+        PacketQueue::packets(&*self.buffer)
     }
 
     fn octets(&self) -> Bytes {

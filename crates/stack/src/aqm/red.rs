@@ -25,8 +25,7 @@
 use umts_kernel::random::AddressedStream;
 use umts_units::{BitRate, Bytes, Probability, Time};
 
-use super::queue::QueueLimit;
-use crate::aqm::Choice;
+use super::{Choice, QueueLimit};
 use crate::options::options;
 
 options! {
