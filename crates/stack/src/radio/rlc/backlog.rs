@@ -1,4 +1,5 @@
-//! Data that an entity could send now, for schedulers.
+//! Data that an RLC entity could send now, for the schedulers of the MAC: octets and PDUs of the
+//! whole entity ([`Backlog`]), or of each SDU that waits ([`WaitingSdu`]). A PDU takes one block.
 
 use umts_units::{Bytes, Time};
 
@@ -10,7 +11,7 @@ use super::buffer::{Fit, SegmentationRules};
 pub struct Backlog {
     /// Octets of SDUs with an unsent part, and of PDUs to retransmit.
     pub octets: Bytes,
-    /// When the oldest of these SDUs entered the buffer. `None` if there is none: the entity may
+    /// When the oldest of these SDUs entered the buffer. `None` if `octets` is 0: the entity may
     /// still have control PDUs to send.
     pub since: Option<Time>,
     /// Data PDUs that the window allows now, including the room for length indicators.
@@ -30,7 +31,9 @@ pub struct WaitingSdu {
     pub blocks: u32,
 }
 
-/// Counts the blocks of successive SDUs, segmented as in [`Buffer::compose`].
+/// Counts the blocks of successive SDUs before they are sent. It segments them as
+/// [`Buffer::compose`] does, and keeps the free octets of the PDU in which the last SDU ended,
+/// because the next SDU may start there.
 ///
 /// [`Buffer::compose`]: super::buffer::Buffer::compose
 #[derive(Debug, Clone, Copy)]
@@ -62,37 +65,37 @@ impl BlockCounter {
     /// of it, including a PDU with only the length indicator of its end. `is_started`: earlier
     /// octets of the SDU were sent.
     pub fn blocks(&mut self, octets: u64, is_started: bool) -> u32 {
-        let (mut opened, mut left) = (0, octets);
+        let (mut opened, mut octets_left) = (0, octets);
         let mut marks_start = self.rules.marks_start && !is_started;
-        loop {
-            if !self.has_room(left) {
+        let fit_of_last_part = loop {
+            if !self.has_room(octets_left) {
                 opened += 1;
                 self.open(if marks_start { self.rules.length_indicator } else { 0 });
             }
             marks_start = false;
             self.parts += 1;
-            let fit = self.rules.fit(left, self.room);
-            if fit == Fit::Continues {
-                left -= u64::from(self.room);
-                self.room = 0;
-                // PDUs that contain only the middle of the SDU.
-                let full = (left - 1) / u64::from(self.rules.payload);
-                opened += full;
-                left -= full * u64::from(self.rules.payload);
-                continue;
+            let fit = self.rules.fit(octets_left, self.room);
+            if fit != Fit::Continues {
+                break fit;
             }
-            self.room = match fit {
-                Fit::Ends => self.room - self.rules.length_indicator - left as u16,
-                _ => 0,
-            };
-            if fit != Fit::Ends && self.rules.indicator_rule == LengthIndicators::Ts25322 {
-                opened += u64::from(self.open_for_end());
-            }
-            if self.one_sdu_per_pdu {
-                self.room = 0;
-            }
-            return u32::try_from(opened).unwrap_or(u32::MAX);
+            octets_left -= u64::from(self.room);
+            self.room = 0;
+            // PDUs that contain only the middle of the SDU.
+            let full = (octets_left - 1) / u64::from(self.rules.payload);
+            opened += full;
+            octets_left -= full * u64::from(self.rules.payload);
+        };
+        self.room = match fit_of_last_part {
+            Fit::Ends => self.room - self.rules.length_indicator - octets_left as u16,
+            _ => 0,
+        };
+        if fit_of_last_part != Fit::Ends && self.rules.indicator_rule == LengthIndicators::Ts25322 {
+            opened += u64::from(self.open_for_end());
         }
+        if self.one_sdu_per_pdu {
+            self.room = 0;
+        }
+        u32::try_from(opened).unwrap_or(u32::MAX)
     }
 
     /// Opens a PDU that begins with the length indicator of an SDU that ended in the previous PDU.
@@ -102,13 +105,15 @@ impl BlockCounter {
         1
     }
 
+    /// Opens a PDU that begins with `indicators` octets of length indicators.
     fn open(&mut self, indicators: u16) {
         self.room = self.rules.payload - indicators;
         self.parts = 0;
     }
 
-    fn has_room(&self, left: u64) -> bool {
-        self.room > 0 && (self.parts == 0 || self.rules.may_concatenate(self.parts, self.room, left))
+    /// Whether the next part of an SDU with `octets_left` octets may be in the open PDU.
+    fn has_room(&self, octets_left: u64) -> bool {
+        self.room > 0 && (self.parts == 0 || self.rules.may_concatenate(self.parts, self.room, octets_left))
     }
 }
 
@@ -144,9 +149,10 @@ mod tests {
         rlc
     }
 
-    fn send(rlc: &mut Rlc, at: u64, blocks: u32) -> BlockSet {
+    /// The block set that the entity sends at `at_ms` in a TTI of `blocks` blocks.
+    fn send(rlc: &mut Rlc, at_ms: u64, blocks: u32) -> BlockSet {
         let mut set = BlockSet::default();
-        rlc.poll_transmit(&mut Context::new(ms(at), &mut NoTrace), blocks, &mut set);
+        rlc.poll_transmit(&mut Context::new(ms(at_ms), &mut NoTrace), blocks, &mut set);
         set
     }
 

@@ -1,7 +1,15 @@
-//! Polls, reports, retransmissions and timers of one entity. `sends` returns the sent PDUs as text:
-//! `"3-5 R P"` are data PDUs 3 to 5, retransmitted, the last one polls ([`describe`]). Unless a
-//! test states otherwise, an SDU of 100 octets takes 3 PDUs, one of 500 octets 13, and Timer_Poll
-//! is 170 ms.
+//! Polls, reports, retransmissions and timers of one entity of acknowledged mode. The test plays the
+//! upper layer and the peer, and sets the time with `at` (ms).
+//!
+//! - `submits(0, 500)`: the upper layer sends SDU 0 of 500 octets. A PDU holds 40 octets, one of
+//!   which is the length indicator of the SDU's end: 100 octets take 3 PDUs, 500 octets 13.
+//! - `sends(4)`: the PDUs of a TTI of 4 blocks, as text. `"3-5 R P"` are PDUs 3 to 5, retransmitted,
+//!   the last one polls. `"STATUS ack 7"` acknowledges the PDUs below 7.
+//! - `receives_status(8, &[3])`: a STATUS arrives. The PDUs below 8 have arrived, except PDU 3.
+//! - `receives(&data(0, 6, &[sdu(1, 0..=1)]), &[3])`: PDUs 0 to 6 arrive except block 3, which is
+//!   lost. SDU 1, in PDUs 0 and 1, ends in them. `data_with_poll`: the last PDU polls.
+//!
+//! Timer_Poll is 170 ms unless a test states otherwise.
 
 use super::*;
 
@@ -106,7 +114,7 @@ fn eurane_drops_a_status_about_pdus_that_were_never_sent() {
 #[test]
 fn poll_is_answered_with_the_missing_pdus() {
     let mut entity = TestEntity::new(config());
-    entity.at(10).receives(&data_with_poll(0, 6, &[(1, 0, 1), (2, 2, 6)]), &[3, 4]);
+    entity.at(10).receives(&data_with_poll(0, 6, &[sdu(1, 0..=1), sdu(2, 2..=6)]), &[3, 4]);
     assert_eq!(entity.delivers(), [1]);
     let report = entity.at(20).sends_set(1);
     assert_eq!(describe(&report.pdus[0]), "STATUS ack 7");
@@ -190,8 +198,8 @@ fn data_at_the_last_instant_of_the_wait_carry_the_report() {
 #[test]
 fn a_duplicate_is_dropped_but_its_poll_is_answered() {
     let mut entity = TestEntity::new(config());
-    entity.at(10).receives(&data(0, 0, &[(1, 0, 0)]), &[]);
-    entity.at(20).receives(&data_with_poll(0, 0, &[(1, 0, 0)]), &[]);
+    entity.at(10).receives(&data(0, 0, &[sdu(1, 0..=0)]), &[]);
+    entity.at(20).receives(&data_with_poll(0, 0, &[sdu(1, 0..=0)]), &[]);
     assert_eq!(entity.delivers(), [1]);
     assert_eq!(entity.at(30).sends(1), ["STATUS ack 1"]);
 }
@@ -199,7 +207,7 @@ fn a_duplicate_is_dropped_but_its_poll_is_answered() {
 #[test]
 fn sdus_are_delivered_in_sequence() {
     let mut entity = TestEntity::new(config());
-    let sdus = [(1, 0, 0), (2, 1, 1), (3, 2, 2)];
+    let sdus = [sdu(1, 0..=0), sdu(2, 1..=1), sdu(3, 2..=2)];
     entity.at(10).receives(&data(0, 2, &sdus), &[0]);
     assert!(entity.delivers().is_empty());
     entity.at(50).receives(&data(0, 0, &sdus[..1]), &[]);
@@ -240,8 +248,7 @@ fn a_full_buffer_refuses_the_sdu() {
 #[test]
 fn out_of_sequence_delivery_needs_the_end_of_the_previous_sdu() {
     let config = RlcConfig { in_sequence: false, ..config() };
-    // SDU 0: PDUs 0, 1; SDU 1: 2, 3; SDU 2: 3, 4.
-    let sdus = [(0, 0, 1), (1, 2, 3), (2, 3, 4)];
+    let sdus = [sdu(0, 0..=1), sdu(1, 2..=3), sdu(2, 3..=4)];
     let mut entity = TestEntity::new(config.clone());
     entity.at(10).receives(&data(0, 4, &sdus), &[0]);
     assert_eq!(entity.delivers(), [1, 2]);

@@ -1,5 +1,12 @@
-//! MRW, RESET, WINDOW and report formats. Each test has one entity and plays its peer. PDUs are
-//! written as by [`describe`].
+//! Move receiving window (MRW), RESET, WINDOW and the formats of reports. Each test has one entity,
+//! and plays its upper layer and its peer. The time (`at`) is in ms.
+//!
+//! - `submits(0, 60)`: the upper layer sends SDU 0 of 60 octets. A PDU holds 40 octets.
+//! - `sends(10)`: the PDUs of a TTI of 10 blocks, as text ([`describe`]). `"2 R P"` is PDU 2,
+//!   retransmitted, with a poll. In `"STATUS MRW 1/1"` SN_MRW_LENGTH is 1 and N_LENGTH is 1.
+//! - `receives_status(4, &[0])`: a STATUS arrives. The PDUs below 4 have arrived, except PDU 0.
+//! - `receives(&data(0, 5, &[sdu(1, 0..=1)]), &[3])`: PDUs 0 to 5 arrive except block 3, which is
+//!   lost. SDU 1, in PDUs 0 and 1, ends in them. `data_run(…, poll, …)`: the last PDU may poll.
 
 use std::num::NonZeroU16;
 
@@ -14,6 +21,8 @@ fn with_one_transmission() -> RlcConfig {
     RlcConfig { max_dat: Some(1), timer_poll: None, ..config() }
 }
 
+/// The discard of SDU 0 in PDUs 0 and 1 needs an MRW to PDU 1 with N_LENGTH 1. An MRW_ACK with
+/// another N does not end it: the MRW is repeated after Timer_MRW (500 ms).
 #[test]
 fn mrw_ends_only_with_the_matching_acknowledgment() {
     let mut entity = TestEntity::new(with_one_transmission());
@@ -152,17 +161,17 @@ fn erroneous_sn_leads_to_reset_and_loss_of_sent_sdus() {
 #[test]
 fn a_repeated_reset_is_only_answered() {
     let mut entity = TestEntity::new(config());
-    entity.at(10).receives(&data(0, 0, &[(1, 0, 0)]), &[]);
+    entity.at(10).receives(&data(0, 0, &[sdu(1, 0..=0)]), &[]);
     assert_eq!(entity.delivers(), [1]);
     entity.at(20).receives_control(Pdu::Reset(false));
     assert_eq!(entity.at(30).sends(2), ["RESET ACK 0"]);
-    entity.at(40).receives(&data(0, 0, &[(2, 0, 0)]), &[]);
+    entity.at(40).receives(&data(0, 0, &[sdu(2, 0..=0)]), &[]);
     assert_eq!(entity.delivers(), [2]);
     // The answer was lost, and the peer repeats the RESET. The entity is not reset again: otherwise
     // PDU 0 would be new and SDU 2 would be delivered again.
     entity.at(50).receives_control(Pdu::Reset(false));
     assert_eq!(entity.at(60).sends(2), ["RESET ACK 0"]);
-    entity.at(70).receives(&data(0, 0, &[(2, 0, 0)]), &[]);
+    entity.at(70).receives(&data(0, 0, &[sdu(2, 0..=0)]), &[]);
     assert!(entity.delivers().is_empty());
 }
 
@@ -341,20 +350,20 @@ fn a_report_is_piggybacked_on_the_padding_of_a_retransmitted_pdu() {
     entity.submits(0, 90).unwrap();
     assert_eq!(entity.at(10).sends(10), ["0-2 P"]);
     entity.at(80).receives_status(3, &[1, 2]);
-    entity.receives(&data_with_poll(0, 0, &[(9, 0, 0)]), &[]);
+    entity.receives(&data_with_poll(0, 0, &[sdu(9, 0..=0)]), &[]);
     // 10 octets and a length indicator leave 29 of the 40 octets of PDU 2 for the report.
     assert_eq!(entity.at(90).sends(10), ["1 R", "2 R P +STATUS"]);
     // With one block per TTI, PDU 2 must wait for a later TTI, so the report is sent in a PDU of its
     // own.
     entity.at(150).receives_status(3, &[1, 2]);
-    entity.receives(&data_with_poll(1, 1, &[(10, 1, 1)]), &[]);
+    entity.receives(&data_with_poll(1, 1, &[sdu(10, 1..=1)]), &[]);
     assert_eq!(entity.at(160).sends(1), ["STATUS ack 2"]);
 }
 
 #[test]
 fn out_of_sequence_delivery_delivers_complete_sdus_immediately() {
     let mut entity = TestEntity::new(RlcConfig { in_sequence: false, ..config() });
-    let sdus = [(1, 0, 1), (2, 2, 3), (3, 3, 5)];
+    let sdus = [sdu(1, 0..=1), sdu(2, 2..=3), sdu(3, 3..=5)];
     entity.at(10).receives(&data(0, 5, &sdus), &[0, 4]);
     assert_eq!(entity.delivers(), [2]);
     entity.at(50).receives(&data(4, 4, &[]), &[]);
