@@ -1,4 +1,4 @@
-//! Sizes and bits of headers, errors, and round trips.
+//! MAC headers: sizes and bits, errors, and round trips.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -9,6 +9,7 @@ fn channel(number: u8) -> LogicalChannel {
     LogicalChannel::new(number).expect("1 to 15")
 }
 
+/// A block with this header and an SDU of 336 bits, all ones.
 fn block(header: MacHeader) -> Vec<u8> {
     let mut block = Vec::new();
     header.emit(&[0xFF; 42], 336, &mut block);
@@ -18,6 +19,7 @@ fn block(header: MacHeader) -> Vec<u8> {
 #[test]
 fn blocks_have_the_sizes_of_ts_34_108() {
     let dtch = channel(9);
+    // Bits of a block with an AMD PDU of 42 octets.
     let bits = |header: MacHeader| header.bits() + 336;
     assert_eq!(bits(MacHeader::Absent), 336);
     assert_eq!(bits(MacHeader::Dch(dtch)), 340);
