@@ -156,10 +156,18 @@ mod tests {
         set
     }
 
-    /// Octets, arrival of the oldest SDU, and PDUs of the backlog.
-    fn summary(rlc: &Rlc) -> (u64, Option<Time>, u32) {
+    /// The main fields of a [`Backlog`].
+    #[derive(Debug, PartialEq)]
+    struct Summary {
+        octets: u64,
+        /// Arrival of the oldest SDU in ms.
+        since: Option<u64>,
+        pdus: u32,
+    }
+
+    fn summary(rlc: &Rlc) -> Summary {
         let Backlog { octets, since, pdus, .. } = rlc.backlog();
-        (octets.0, since, pdus)
+        Summary { octets: octets.0, since: since.map(|at| at.as_nanos() / 1_000_000), pdus }
     }
 
     #[test]
@@ -167,18 +175,18 @@ mod tests {
         let config = RlcConfig::default().into();
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
         // 200 octets and two length indicators of one octet take six PDUs of 40 octets.
-        assert_eq!(summary(&rlc), (200, Some(ms(0)), 6));
+        assert_eq!(summary(&rlc), Summary { octets: 200, since: Some(0), pdus: 6 });
         let first = send(&mut rlc, 20, 2);
-        assert_eq!(summary(&rlc), (120, Some(ms(0)), 4));
+        assert_eq!(summary(&rlc), Summary { octets: 120, since: Some(0), pdus: 4 });
         let rest = send(&mut rlc, 30, 9);
-        assert_eq!(summary(&rlc), (0, None, 0));
+        assert_eq!(summary(&rlc), Summary { octets: 0, since: None, pdus: 0 });
         // The second PDU was lost, and the peer reports this.
         let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
         peer.handle_blocks(&mut Context::new(ms(40), &mut NoTrace), &first, Lost(0b10));
         peer.handle_blocks(&mut Context::new(ms(50), &mut NoTrace), &rest, Lost(0));
         let report = send(&mut peer, 60, 1);
         rlc.handle_blocks(&mut Context::new(ms(70), &mut NoTrace), &report, Lost(0));
-        assert_eq!(summary(&rlc), (40, Some(ms(0)), 1));
+        assert_eq!(summary(&rlc), Summary { octets: 40, since: Some(0), pdus: 1 });
     }
 
     #[test]
@@ -221,12 +229,15 @@ mod tests {
         assert!((Bytes(160)..=Bytes(165)).contains(&occupancy), "{occupancy}");
     }
 
-    /// Arrival in ms, size and blocks of each waiting SDU.
-    fn waiting(rlc: &Rlc) -> Vec<(u64, u64, u32)> {
+    /// An SDU of `octets` octets that entered at `entered_ms` and waits with `blocks` blocks.
+    fn sdu(entered_ms: u64, octets: u64, blocks: u32) -> WaitingSdu {
+        WaitingSdu { entered: ms(entered_ms), size: Bytes(octets), blocks }
+    }
+
+    fn waiting(rlc: &Rlc) -> Vec<WaitingSdu> {
         let mut sdus = Vec::new();
         rlc.waiting_sdus(&mut sdus);
-        let ms = |entered: Time| entered.as_nanos() / 1_000_000;
-        sdus.iter().map(|sdu| (ms(sdu.entered), sdu.size.0, sdu.blocks)).collect()
+        sdus
     }
 
     #[test]
@@ -235,9 +246,9 @@ mod tests {
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
         // The third block of 40 octets holds the last 20 octets of the first SDU, its length
         // indicator, and 19 octets of the second SDU.
-        assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 3)]);
+        assert_eq!(waiting(&rlc), [sdu(0, 100, 3), sdu(10, 100, 3)]);
         let first = send(&mut rlc, 20, 2);
-        assert_eq!(waiting(&rlc), [(0, 100, 1), (10, 100, 3)]);
+        assert_eq!(waiting(&rlc), [sdu(0, 100, 1), sdu(10, 100, 3)]);
         let rest = send(&mut rlc, 30, 9);
         assert_eq!(waiting(&rlc), []);
         let third = Sdu::new(packet(2, 90), ms(35));
@@ -250,8 +261,8 @@ mod tests {
         peer.handle_blocks(&mut Context::new(ms(50), &mut NoTrace), &rest, Lost(1 << (last - 1)));
         let report = send(&mut peer, 60, 1);
         rlc.handle_blocks(&mut Context::new(ms(70), &mut NoTrace), &report, Lost(0));
-        assert_eq!(waiting(&rlc), [(0, 100, 1), (10, 100, 1), (35, 90, 3)]);
-        let total: u32 = waiting(&rlc).iter().map(|(_, _, blocks)| blocks).sum();
+        assert_eq!(waiting(&rlc), [sdu(0, 100, 1), sdu(10, 100, 1), sdu(35, 90, 3)]);
+        let total: u32 = waiting(&rlc).iter().map(|sdu| sdu.blocks).sum();
         assert_eq!(total, rlc.backlog().pdus);
     }
 
@@ -262,7 +273,7 @@ mod tests {
         // The first three PDUs hold the indicators of start and end and 100 octets of the first SDU,
         // and 18 octets of the second. The next three hold the other 82 octets and the indicator of
         // their end.
-        assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 3)]);
+        assert_eq!(waiting(&rlc), [sdu(0, 100, 3), sdu(10, 100, 3)]);
     }
 
     /// If an SDU fills its PDUs exactly, one more PDU indicates its end. EURANE needs none.
@@ -280,8 +291,8 @@ mod tests {
             let mut rlc = Rlc::new(UeId(0), Direction::Downlink, &config, 4);
             let sdu = Sdu::new(packet(0, octets), ms(0));
             rlc.handle_sdu(&mut Context::new(ms(0), &mut NoTrace), &sdu).expect("there is room");
-            let (_, _, waiting_blocks) = waiting(&rlc)[0];
-            assert_eq!((waiting_blocks, rlc.backlog().pdus), (blocks, blocks), "{octets} octets");
+            assert_eq!(waiting(&rlc)[0].blocks, blocks, "{octets} octets");
+            assert_eq!(rlc.backlog().pdus, blocks, "{octets} octets");
             assert_eq!(send(&mut rlc, 10, 99).blocks, blocks, "{octets} octets");
         }
     }
@@ -321,7 +332,7 @@ mod tests {
             // Each SDU ends in the last of its blocks, counted after the blocks of the SDUs before.
             let mut blocks_before = 0;
             let completed_after: Vec<u32> =
-                waiting.iter().map(|(_, _, blocks)| { blocks_before += blocks; blocks_before }).collect();
+                waiting.iter().map(|sdu| { blocks_before += sdu.blocks; blocks_before }).collect();
             prop_assert_eq!(&completed_after, &end_pdus);
             let is_exact = mode == 0 && payload < 125;
             prop_assert!(if is_exact { backlog == sent } else { backlog <= sent }, "{} of {}", backlog, sent);
@@ -372,7 +383,7 @@ mod tests {
     fn acknowledged_mode_counts_blocks_within_its_window() {
         let config = RlcConfig { window: 3, ..RlcConfig::default() };
         let mut rlc = with_two_sdus(&config.into(), Direction::Downlink);
-        assert_eq!(summary(&rlc), (200, Some(ms(0)), 3));
+        assert_eq!(summary(&rlc), Summary { octets: 200, since: Some(0), pdus: 3 });
         send(&mut rlc, 20, 9);
         // The window is closed: waiting data cannot be sent yet.
         assert_eq!(rlc.backlog().pdus, 0);
@@ -383,21 +394,21 @@ mod tests {
     fn um_backlog_is_the_unsent_data() {
         let config = RlcConfig { mode: RlcMode::Um, buffer: None, ..RlcConfig::default() };
         let mut rlc = with_two_sdus(&config.into(), Direction::Uplink);
-        assert_eq!(summary(&rlc), (200, Some(ms(0)), 6));
+        assert_eq!(summary(&rlc), Summary { octets: 200, since: Some(0), pdus: 6 });
         while rlc.backlog().since == Some(ms(0)) {
             assert!(send(&mut rlc, 20, 1).blocks > 0);
         }
         assert_eq!(rlc.backlog().since, Some(ms(10)));
         send(&mut rlc, 30, 9);
-        assert_eq!(summary(&rlc), (0, None, 0));
+        assert_eq!(summary(&rlc), Summary { octets: 0, since: None, pdus: 0 });
     }
 
     #[test]
     fn tm_backlog_is_limited_to_one_tti() {
         let config = RlcConfig { mode: RlcMode::Tm, buffer: None, ..RlcConfig::default() };
         let mut rlc = with_two_sdus(&config.into(), Direction::Downlink);
-        assert_eq!(summary(&rlc), (200, Some(ms(0)), 4));
+        assert_eq!(summary(&rlc), Summary { octets: 200, since: Some(0), pdus: 4 });
         send(&mut rlc, 20, 4);
-        assert_eq!(summary(&rlc), (100, Some(ms(10)), 3));
+        assert_eq!(summary(&rlc), Summary { octets: 100, since: Some(10), pdus: 3 });
     }
 }

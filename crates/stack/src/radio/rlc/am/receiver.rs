@@ -46,7 +46,9 @@ pub(super) struct Receiver {
     ends: VecDeque<KnownEnd>,
     /// The sender discarded the PDUs below this count.
     discarded_below: u64,
+    /// SDUs for the upper layer, which has not taken them yet.
     delivered: VecDeque<Sdu>,
+    /// End of Timer_Status_Prohibit: no report is sent before.
     pub(super) prohibited_until: Time,
     /// PDUs that have arrived between VR(R) and VR(H).
     pub(super) arrived: PduSet,

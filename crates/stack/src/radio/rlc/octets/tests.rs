@@ -26,11 +26,19 @@ const DELAY: u64 = 30;
 /// Blocks per TTI in downlink and uplink.
 const BLOCKS: [u32; 2] = [6, 2];
 
-/// One step of a random exchange: what happens before and in one TTI.
+/// An SDU of the upper layer.
+#[derive(Debug, Clone, Copy)]
+struct NewSdu {
+    /// The end that sends it: 0 at the RNC, 1 at the UE.
+    end: usize,
+    octets: u32,
+}
+
+/// One step of a random exchange: the events before and in one TTI.
 #[derive(Debug, Clone)]
 struct Step {
-    /// The end (0 or 1) that queues an SDU, and the size of the SDU in octets.
-    queue: Option<(usize, u32)>,
+    /// An SDU that an end queues.
+    queue: Option<NewSdu>,
     /// Lost blocks by direction.
     lost: [u128; 2],
     /// The downlink set arrives twice.
@@ -183,7 +191,7 @@ fn perform_and_record(config: &Arc<RlcConfig>, steps: &[Step], coverage: &mut Co
     let undisturbed = Step { queue: None, lost: [0; 2], is_duplicated: false, suspended_ttis: 0 };
     for (id, step) in steps.iter().chain(std::iter::repeat_n(&undisturbed, 400)).enumerate() {
         for pair in [&mut described, &mut wired] {
-            if let Some((end, octets)) = step.queue {
+            if let Some(NewSdu { end, octets }) = step.queue {
                 pair.queue(end, id as u64, octets);
             }
             if step.suspended_ttis > 0 {
@@ -205,7 +213,8 @@ fn perform_and_record(config: &Arc<RlcConfig>, steps: &[Step], coverage: &mut Co
 /// A step with an SDU of at most `largest` octets.
 fn step(mode: RlcMode, largest: u32) -> impl Strategy<Value = Step> {
     let size = prop_oneof![1..largest, 38u32..42, 157u32..163, 1u32..6];
-    let queue = prop::option::weighted(0.6, (0usize..2, size.prop_map(move |size| size.min(largest))));
+    let new_sdu = (0usize..2, size).prop_map(move |(end, size)| NewSdu { end, octets: size.min(largest) });
+    let queue = prop::option::weighted(0.6, new_sdu);
     let lost = || prop_oneof![3 => Just(0u128), 2 => any::<u128>(), 1 => Just(u128::MAX)];
     let suspended_ttis = prop_oneof![30 => Just(0u64), 1 => 1u64..30];
     (queue, [lost(), lost()], prop::bool::weighted(0.05), suspended_ttis).prop_map(

@@ -149,6 +149,7 @@ impl UmEntity {
     ) {
         let pdu = first.count_from(self.vr_us);
         if pdu != self.vr_us {
+            // PDUs are missing. The receiver detects this unless their number is a multiple of 128.
             self.contiguous_from = pdu;
             self.is_start_known &= UmSn::of(pdu) == UmSn::of(self.vr_us);
         }
@@ -158,7 +159,9 @@ impl UmEntity {
         for end in ends {
             // The PDU in which the SDU began: the highest count that has the number `end.first`.
             let began = last_received - Sn::of(last_received).steps_from(end.first).min(last_received);
-            if !std::mem::replace(&mut self.is_start_known, true) {
+            // The next SDU begins after this end, in a PDU that has arrived.
+            let is_start_known = std::mem::replace(&mut self.is_start_known, true);
+            if !is_start_known {
                 self.queue.record_lost(cx, &end.sdu);
                 continue;
             }

@@ -10,25 +10,30 @@ const SDU: WaitingSdu = sdu(570, 15);
 #[test]
 fn s1_two_credits_per_tti_send_fifteen_blocks_in_160_ms() {
     let mut cell = Cell::new(credits(2.0)).user(&[SDU]);
-    let rows: Vec<Row> = (0..8).flat_map(|_| cell.tti(&[])).collect();
-    let two = tf(2).gets_sf(64).sends(2);
-    assert_eq!(rows, [two, two, two, two, two, two, two, tf(2).gets_sf(64).sends(1)]);
-    assert_eq!((cell.credit(0), cell.tti(&[])), (1.0, vec![]));
+    for _ in 0..7 {
+        assert_eq!(cell.tti(&[]), [tf(2).gets_sf(64).sends(2)]);
+    }
+    assert_eq!(cell.tti(&[]), [tf(2).gets_sf(64).sends(1)]);
+    // In eight TTIs of 20 ms the user has earned 16 credits for its 15 blocks.
+    assert_eq!(cell.credit(0), 1.0);
+    assert_eq!(cell.tti(&[]), []);
 }
 
 #[test]
 fn s2_credits_make_up_for_refusals() {
     let mut cell = Cell::new(credits(4.0)).user(&[SDU]);
-    // Spreading factors that other users take, credit of the user after the TTI, and its outcome.
-    let table = [
-        (&[8, 8][..], 4.0, tf(3).waits()),
-        (&[8, 8], 8.0, tf(4).waits()),
-        (&[8, 16], 4.0, tf(5).gets_sf(16).sends(8)),
-        (&[], 1.0, tf(4).gets_sf(16).sends(7)),
-    ];
-    for (at, (taken, credit_left, row)) in table.into_iter().enumerate() {
-        assert_eq!((cell.tti(taken), cell.credit(0)), (vec![row], credit_left), "TTI {at}");
-    }
+    // Other users take both codes, and the user saves the four credits of each TTI. TF3 has 4 blocks and
+    // TF4 has 8.
+    assert_eq!(cell.tti(&[8, 8]), [tf(3).waits()]);
+    assert_eq!(cell.credit(0), 4.0);
+    assert_eq!(cell.tti(&[8, 8]), [tf(4).waits()]);
+    assert_eq!(cell.credit(0), 8.0);
+    // With 12 credits the user requests TF5, 12 blocks at SF 8. Only a code of SF 16 is left, for 8
+    // blocks.
+    assert_eq!(cell.tti(&[8, 16]), [tf(5).gets_sf(16).sends(8)]);
+    assert_eq!(cell.credit(0), 12.0 - 8.0);
+    assert_eq!(cell.tti(&[]), [tf(4).gets_sf(16).sends(7)]);
+    assert_eq!(cell.credit(0), 8.0 - 7.0);
     // The same user without refusals sends 4, 4, 4 and 3 blocks.
     let mut alone = Cell::new(credits(4.0)).user(&[SDU]);
     let blocks: Vec<u32> = (0..4).flat_map(|_| alone.tti(&[])).map(|row| row.sent).collect();
@@ -111,11 +116,12 @@ fn credits_that_always_accrue_begin_with_the_run() {
 
 #[test]
 fn debit_option_selects_sent_blocks_or_the_whole_format() {
-    for (debit, left) in [(Debit::Sent, 8.0 - 7.0), (Debit::Format, 0.0)] {
+    // A user with 8 credits gets a format of 8 blocks and sends 7.
+    for (debit, credit_left) in [(Debit::Sent, 8.0 - 7.0), (Debit::Format, 0.0)] {
         let config = CreditConfig { debit, ..credits(8.0).credit };
         let mut credit = Credit::new(&config, 0);
         credit.spend(&config, 8, 7);
-        assert_eq!(credit.blocks(), left, "{debit:?}");
+        assert_eq!(credit.blocks(), credit_left, "{debit:?}");
     }
 }
 

@@ -86,9 +86,10 @@ fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
         [last_tti(&bench, 0), last_tti(&bench, 1)]
     };
 
-    // Symbols as in `radio/phy/sir.rs`; P is the cell's power, P_c the power of its common
-    // channels, N the noise, G the processing gain over the target. Hard handover: each of n calls
-    // is sent p = (om P + L (chi + N)) / (G + om) by its only cell, where P = P_c + n p.
+    // P is the cell's power, P_c the power of its common channels, N the noise, G the processing gain
+    // over the target, om the fraction of the own cell's power that interferes, L the path loss, and chi
+    // the power received from other cells. Hard handover: the only cell of each of n calls sends p = (om
+    // P + L (chi + N)) / (G + om) for it, where P = P_c + n p.
     let hard = run(None);
     let n = hard[0].calls + hard[1].calls;
     assert!(
@@ -103,7 +104,7 @@ fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
 
     // Soft handover: both cells send, each for half of the target (2 G instead of G). The other
     // cell's P is a part of chi, so P = (P_c + n w L I) / (1 - n w (om + 1)), where w = 1 / (2 G +
-    // om), and I is the power received from all further cells and as noise.
+    // om), and I is the power received from all further cells and as noise. `outside` is L I.
     let soft = run(Some(SOFT));
     let weight = 1.0 / (2.0 * margin + power.own_share);
     let both = (power.common + n * weight * outside) / (1.0 - n * weight * (power.own_share + 1.0));

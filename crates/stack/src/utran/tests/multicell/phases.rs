@@ -85,6 +85,7 @@ fn losses_follow_the_mean_ebn0_of_both_frames() {
         gains
     });
     let pilot = config.power.common;
+    // W/R: chips of a TTI of 20 ms over the bits of 16 blocks.
     let processing = CHIP_RATE * 0.02 / (16.0 * 320.0);
     // All cells but the user's own one send only their pilots.
     let link = |ue: usize| {
@@ -97,12 +98,16 @@ fn losses_follow_the_mean_ebn0_of_both_frames() {
         assert_eq!(sent.factor, 1.0);
         sent
     });
+    // Eb/N0 = W/R · received power / (interference of the own cell + noise + interference of the others).
     let power = first_cell.power_of(&config.power, &link(0));
-    let own = config.power.own_share * (first_cell.total - power) * gains[0][0] + config.power.noise;
-    let first = processing * power * gains[0][0] / (own + link(0).interference);
-    // What cell 1 sends from 30 ms on beyond its pilot.
-    let added = (second_cell.total - pilot) * gains[0][1];
-    let second = processing * power * gains[0][0] / (own + link(0).interference + added);
+    let received = power * gains[0][0];
+    let own_and_noise =
+        config.power.own_share * (first_cell.total - power) * gains[0][0] + config.power.noise;
+    let others_in_first_frame = link(0).interference;
+    // From 30 ms on cell 1 sends more than its pilot.
+    let others_in_second_frame = others_in_first_frame + (second_cell.total - pilot) * gains[0][1];
+    let first = processing * received / (own_and_noise + others_in_first_frame);
+    let second = processing * received / (own_and_noise + others_in_second_frame);
     let [first_db, second_db, mean_db] =
         [first, second, (first + second) / 2.0].map(|linear: f64| 10.0 * libm::log10(linear));
     assert!((first_db - 2.25).abs() < 1e-9, "{first_db}");

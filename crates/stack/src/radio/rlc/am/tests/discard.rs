@@ -47,6 +47,7 @@ fn max_dat_of_one_means_no_retransmission() {
 fn a_repeated_poll_counts_as_a_transmission() {
     let mut entity = TestEntity::new(with_two_transmissions());
     entity.submits(0, 30).unwrap();
+    // Timer_Poll of 170 ms expires at 180 and at 350 ms.
     assert_eq!(entity.at(10).sends(10), ["0 P"]);
     assert_eq!(entity.at(180).sends(10), ["0 R P"]);
     assert!(entity.at(350).sends(10).is_empty());
@@ -168,7 +169,8 @@ fn an_mrw_is_repeated_until_it_is_acknowledged() {
     entity.at(10).sends(10);
     entity.at(80).receives_status(1, &[0]);
     assert_eq!(entity.at(90).sends(10), ["STATUS MRW 1"]);
-    assert_eq!(entity.am.poll_timeout(), Some(ms(590)));
+    // Timer_MRW is 500 ms.
+    assert_eq!(entity.am.poll_timeout(), Some(ms(90 + 500)));
     assert_eq!(entity.at(590).sends(10), ["STATUS MRW 1"]);
     entity.at(650).receives_status(1, &[]);
     assert_eq!((entity.am.poll_timeout(), entity.am.has_work(ms(650))), (None, false));

@@ -53,6 +53,7 @@ fn mrw_ends_with_an_acknowledgment_above_it() {
 
 #[test]
 fn a_further_discard_waits_for_the_pending_mrw() {
+    // An SDU of 79 octets and its length indicator fill two PDUs.
     let mut entity = TestEntity::new(RlcConfig { send_mrw: true, ..with_one_transmission() });
     for id in 0..3 {
         entity.submits(id, 79).unwrap();
@@ -75,6 +76,7 @@ fn pdu_with_the_end_of_a_discarded_sdu_is_retransmitted_unchanged() {
     let age = Duration::from_millis(200);
     let mut entity =
         TestEntity::new(RlcConfig { sdu_discard: SduDiscard::Timer, timer_discard: Some(age), ..config() });
+    // Both SDUs fit into PDU 0, which is lost. At 200 ms SDU 0 is too old, but SDU 1 is not.
     entity.at(0).submits(0, 20).unwrap();
     entity.at(100).submits(1, 10).unwrap();
     assert_eq!(entity.at(110).sends(10), ["0 P"]);
@@ -121,8 +123,10 @@ fn max_mrw_leads_to_reset_and_max_rst_to_an_error() {
     entity.submits(0, 30).unwrap();
     entity.at(10).sends(10);
     entity.at(80).receives_status(1, &[0]);
+    // The MRW is sent MaxMRW - 1 = 2 times, every 500 ms (Timer_MRW).
     assert_eq!(entity.at(90).sends(10), ["STATUS MRW 1"]);
     assert_eq!(entity.at(590).sends(10), ["STATUS MRW 1"]);
+    // The RESET is sent MaxRST - 1 = 2 times, every 300 ms (Timer_RST).
     assert_eq!(entity.at(1_090).sends(10), ["RESET 0"]);
     assert_eq!(entity.at(1_390).sends(10), ["RESET 0"]);
     assert!(!entity.am.has_failed());
@@ -137,6 +141,7 @@ fn max_mrw_leads_to_reset_and_max_rst_to_an_error() {
 
 #[test]
 fn erroneous_sn_leads_to_reset_and_loss_of_sent_sdus() {
+    // PDUs 0 to 8 will be outstanding. LSN 11, and missing PDUs 12 and 4,000, are outside VT(A) to VT(S).
     for (lsn, missing) in [(11, vec![]), (5, vec![12]), (5, vec![4_000])] {
         let mut entity = TestEntity::new(config());
         entity.submits(0, 390).unwrap();
@@ -225,9 +230,16 @@ fn window_sufi_lowers_and_raises_the_window_of_the_peer() {
     assert_eq!(entity.at(70).sends(9), ["8-12"]);
 }
 
-/// Receives PDUs 0 to `highest` except `missing_pdus`. Returns the octets of the report and the
-/// missing PDUs in it.
-fn report(status_format: StatusFormat, highest: u64, missing_pdus: &[u32]) -> (u16, Vec<u16>) {
+/// The report of an entity.
+struct Report {
+    /// Size of the STATUS.
+    octets: u16,
+    /// The missing PDUs that it lists.
+    missing: Vec<u16>,
+}
+
+/// The report of an entity that has received PDUs 0 to `highest` except `missing_pdus`.
+fn report(status_format: StatusFormat, highest: u64, missing_pdus: &[u32]) -> Report {
     let mut entity = TestEntity::new(RlcConfig { status_format, ..config() });
     for first in (0..=highest).step_by(100) {
         let last = (first + 99).min(highest);
@@ -237,33 +249,38 @@ fn report(status_format: StatusFormat, highest: u64, missing_pdus: &[u32]) -> (u
     }
     let set = entity.at(1_000).sends_set(1);
     let Pdu::Status(status) = set.pdus[0] else { panic!("{set:?}") };
-    (status.octets, missing(&set))
+    Report { octets: status.octets, missing: missing(&set) }
 }
 
 #[test]
 fn reports_have_the_size_of_their_fields() {
-    let mut lost = vec![300, 301, 326];
-    lost.extend(309..319);
-    lost.sort_unstable();
+    let lost: Vec<u32> = (300..302).chain(309..319).chain(326..327).collect();
     let missing_sns: Vec<u16> = lost.iter().map(|&sn| sn as u16).collect();
+    // Octets of a report on PDUs up to 349 that lists all of them.
+    let octets = |format| {
+        let report = report(format, 349, &lost);
+        assert_eq!(report.missing, missing_sns);
+        report.octets
+    };
     // Bits of a STATUS: 4 (type), the SUFIs with the missing PDUs, and 16 (ACK), in whole octets.
     // BITMAP from 300 to 349: a head of 20 bits and 7 octets of map, 4 + 20 + 56 + 16 bits.
-    assert_eq!(report(StatusFormat::Bitmap, 349, &lost), (12, missing_sns.clone()));
+    assert_eq!(octets(StatusFormat::Bitmap), 12);
     // LIST of three runs: a head of 8 bits and 16 bits per run, 4 + 8 + 48 + 16.
-    assert_eq!(report(StatusFormat::List, 349, &lost), (10, missing_sns.clone()));
+    assert_eq!(octets(StatusFormat::List), 10);
     // RLIST: a head of 20 bits and eight codewords of 4 bits, 4 + 20 + 32 + 16.
-    assert_eq!(report(StatusFormat::Rlist, 349, &lost), (9, missing_sns));
+    assert_eq!(octets(StatusFormat::Rlist), 9);
     // No PDU is missing: ACK alone, 4 + 16.
     for format in [StatusFormat::Bitmap, StatusFormat::List, StatusFormat::Rlist] {
-        assert_eq!(report(format, 349, &[]), (3, vec![]));
+        let Report { octets, missing } = report(format, 349, &[]);
+        assert_eq!((octets, missing), (3, vec![]));
     }
     // A run of 17 PDUs takes two runs of LIST: 4 + 8 + 32 + 16. Sixteen runs take two LISTs: 4 + 16
     // + 256 + 16.
-    assert_eq!(report(StatusFormat::List, 50, &(10..27).collect::<Vec<_>>()).0, 8);
-    assert_eq!(report(StatusFormat::List, 50, &(1..32).step_by(2).collect::<Vec<_>>()).0, 37);
+    assert_eq!(report(StatusFormat::List, 50, &(10..27).collect::<Vec<_>>()).octets, 8);
+    assert_eq!(report(StatusFormat::List, 50, &(1..32).step_by(2).collect::<Vec<_>>()).octets, 37);
     // Of 17 single missing PDUs the first is in the FSN. Fifteen distances of one codeword fill the
     // first RLIST, and the last PDU is in the FSN of a second RLIST: 4 + 2 · 20 + 15 · 4 + 16.
-    assert_eq!(report(StatusFormat::Rlist, 50, &(1..35).step_by(2).collect::<Vec<_>>()).0, 15);
+    assert_eq!(report(StatusFormat::Rlist, 50, &(1..35).step_by(2).collect::<Vec<_>>()).octets, 15);
 }
 
 #[test]

@@ -72,6 +72,7 @@ fn polls_to_a_suspended_peer_are_repeated() {
     assert_eq!(entity.at(10).sends(4), ["0 P"]);
     entity.at(20).receives(&data_with_poll(0, 1, &[sdu(7, 0..=1)]), &[]);
     assert_eq!((entity.delivers(), entity.at(30).sends(4)), (vec![7], vec!["STATUS ack 2".to_owned()]));
+    // Timer_Poll of 170 ms expires at 180 and at 350 ms.
     assert_eq!(entity.at(180).sends(4), ["0 R P"]);
     assert_eq!(entity.at(350).sends(4), ["0 R P"]);
     entity.at(400).receives_status(1, &[]);
