@@ -1,5 +1,6 @@
-//! MAC-d on dedicated channels (TS 25.321 §4.2.3.2), at the RNC for the downlink and at the UE for the
-//! uplink. Each UE has a DCH of its own, so nothing is scheduled.
+//! MAC-d on dedicated channels, DCHs (TS 25.321 §4.2.3.2), at the RNC for the downlink and at the UE for
+//! the uplink. Each UE has a DCH of its own, so nothing is scheduled: in each TTI RLC of every UE with
+//! data is queried for the blocks of its DCH.
 
 use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Duration, Time};
@@ -14,6 +15,7 @@ use crate::{Context, EventContext};
 /// The DCHs of a cell in one direction with the same TTI.
 #[derive(Debug, Default)]
 pub struct Dedicated {
+    /// The UEs with data, and the time of the next TTI to fill.
     ticks: Ticks,
 }
 

@@ -1,9 +1,12 @@
-//! EURANE's FACH: the RNC pushes the blocks of each UE at the full rate without flow control, and the
-//! Node B has one drop-tail queue for all UEs.
+//! The FACH (forward access channel) of EURANE, an extension of ns-2: the RNC pushes the blocks of each
+//! UE at the full rate without flow control, and the Node B has one drop-tail queue for all UEs.
 //!
-//! Blocks cross the Iub and are queued at the Node B. Blocks that find the queue full are dropped
-//! silently. RLC repairs the loss: with two users every data PDU crosses the Iub more than twice
-//! (Dubois 2005, §6.3.4). The first timer is the frame of the Node B, the second the tick of the RNC.
+//! Blocks cross the Iub, the link from the RNC to the Node B, and are queued at the Node B. Blocks that
+//! find the queue full are dropped silently. RLC repairs the loss: with two users every data PDU crosses
+//! the Iub more than twice (Dubois 2005, §6.3.4).
+//!
+//! The MAC has two timers: the first one is the frame of the Node B, in which it sends blocks, the
+//! second one the tick of the RNC, at which it pushes blocks.
 
 use umts_kernel::random::AddressedStream;
 use umts_kernel::{Phase, TraceSink};
@@ -18,8 +21,10 @@ use crate::trace::TraceEvent;
 use crate::ue::{UeContext, Ues};
 use crate::{Context, EventContext};
 
+/// The FACH of a cell: the RNC's side, and the queue of the Node B.
 #[derive(Debug)]
 pub struct Pushed {
+    /// The UEs with data, and the next tick of the RNC.
     ticks: Ticks,
     queue: FachQueue,
     /// Maximum random delay of a block in nanoseconds.
@@ -79,17 +84,17 @@ impl Pushed {
         let frame = ctx.cx.now.as_nanos() / tti.as_nanos();
         self.frame = None;
         let Below { ues, air, .. } = below;
-        self.queue.settle(ctx.cx.now, |block| {
+        self.queue.receive(ctx.cx.now, |block| {
             record_drop(ctx, config, ues, &block);
             air.return_set(block.set);
         });
         let mut transmission = air.begin(direction, channel);
         for block in 0..config.format.blocks {
-            let Some(next) = self.queue.pop() else { break };
-            let ue = next.ue;
-            let (sent, replaced) = transmission.take(ue, next.set);
-            air.return_set(replaced);
-            sent.epoch = next.epoch;
+            let Some(queued) = self.queue.pop() else { break };
+            let ue = queued.ue;
+            let (sent, unused_set) = transmission.take(ue, queued.set);
+            air.return_set(unused_set);
+            sent.epoch = queued.epoch;
             sent.first = block;
             let set = &sent.set;
             ctx.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::OnAir });

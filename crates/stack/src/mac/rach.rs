@@ -1,5 +1,6 @@
-//! MAC on the RACH, at the UE: contention for access slots and signatures, or as in EURANE a separate
-//! channel per UE.
+//! MAC on the RACH (random access channel) of a cell, at the UEs: contention for access slots and
+//! signatures, or as in EURANE, an extension of ns-2, a separate channel per UE. The carrier calls the
+//! MAC once per TTI, at a tick.
 
 use umts_kernel::random::AddressedStream;
 use umts_kernel::{Phase, TraceSink};
@@ -32,10 +33,10 @@ enum Access {
     Private(PrivateRach),
 }
 
-/// EURANE: access takes a random delay of up to `most_delay`.
+/// EURANE: access takes a random delay of up to `max_delay`.
 #[derive(Debug)]
 pub struct PrivateRach {
-    pub most_delay: Duration,
+    pub max_delay: Duration,
     pub draws: AddressedStream,
 }
 
@@ -50,7 +51,7 @@ impl Rach {
         Rach { ticks: Ticks::default(), access: Access::Private(access), attempts: Vec::new() }
     }
 
-    /// Sends the message of one UE.
+    /// Sends the message of one UE in frame number `frame` of the channel's TTIs.
     fn send<T: TraceSink<TraceEvent>>(
         ctx: &mut EventContext<'_, T>,
         frame: u64,
@@ -112,11 +113,11 @@ impl Mac for Rach {
         let ready = self.ticks.members().iter().copied();
         match &mut self.access {
             Access::Contention(access) => access.resolve(frame, ready, &mut self.attempts),
-            Access::Private(PrivateRach { most_delay, draws }) => {
+            Access::Private(PrivateRach { max_delay, draws }) => {
                 let draws = draws.tti(frame);
                 self.attempts.clear();
                 self.attempts.extend(ready.map(|ue| {
-                    let nanos = most_delay.as_nanos() as f64 * draws.uniform(u32::from(ue.0));
+                    let nanos = max_delay.as_nanos() as f64 * draws.uniform(u32::from(ue.0));
                     RachAttempt { ue, delay: Duration::from_nanos(nanos as u64), collides: false }
                 }));
             }

@@ -1,6 +1,7 @@
-//! MAC-c at the RNC: the UEs share the TTIs of a FACH or of the DSCH of a single cell (TS 25.321
-//! §4.2.3.3, which leaves priority handling between UEs to the implementation, here a
-//! [`Scheduler`]).
+//! MAC-c at the RNC: the UEs share the TTIs of a FACH (forward access channel) or of the DSCH of a
+//! single cell. In each TTI RLC of the UEs is queried for blocks in the order of a [`Scheduler`], until
+//! the TTI is full (TS 25.321 §4.2.3.3, which leaves priority handling between UEs to the
+//! implementation).
 
 use umts_kernel::{Phase, TraceSink};
 use umts_units::{Duration, Time};
@@ -13,8 +14,10 @@ use crate::trace::TraceEvent;
 use crate::ue::{Pdus, UeContext};
 use crate::{Context, EventContext};
 
+/// A channel that UEs share.
 #[derive(Debug)]
 pub struct Shared {
+    /// The UEs with data, and the time of the next TTI to fill.
     ticks: Ticks,
     scheduler: Scheduler,
     /// UEs that were not queried yet in this TTI. Empty between TTIs and until the first UE is queried.
@@ -71,8 +74,8 @@ impl Mac for Shared {
             let candidates =
                 if self.not_queried.is_empty() { self.ticks.members() } else { &self.not_queried[..] };
             let candidate = |ue: UeId| below.ues[ue].candidate(now, direction);
-            let Some(at) = self.scheduler.next(candidates, candidate) else { break };
-            let (ue, is_last) = (candidates[at], candidates.len() == 1);
+            let Some(selected) = self.scheduler.next(candidates, candidate) else { break };
+            let (ue, is_last) = (candidates[selected], candidates.len() == 1);
             let context = &mut below.ues[ue];
             let blocks =
                 context.send(&mut ctx.cx, direction, Pdus::All, free_blocks, None, &mut transmission);
@@ -87,7 +90,7 @@ impl Mac for Shared {
             if self.not_queried.is_empty() {
                 self.not_queried.extend_from_slice(self.ticks.members());
             }
-            self.not_queried.remove(at);
+            self.not_queried.remove(selected);
         }
         self.not_queried.clear();
         below.ues.decide_losses(direction, frame, transmission.sets_mut());

@@ -1,5 +1,6 @@
-//! Ticks of a carrier: the instants at which it queries RLC of the UEs with data. An idle carrier has
-//! no ticks.
+//! Ticks of a carrier: the instants at which its MAC queries RLC of the UEs with data, one tick per TTI.
+//! A tick precedes the start of its TTI by the *lead*, the time that blocks need to reach the Node B. A
+//! carrier without data has no ticks.
 
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
@@ -40,18 +41,19 @@ impl Ticks {
     #[inline]
     fn join(&mut self, now: Time, config: &CarrierConfig, ue: UeId, is_member: &mut bool) {
         if !std::mem::replace(is_member, true)
-            && let Err(at) = self.members.binary_search(&ue)
+            && let Err(position) = self.members.binary_search(&ue)
         {
-            self.members.insert(at, ue);
+            self.members.insert(position, ue);
         }
         if self.next.is_none() {
             let (lead, tti) = (config.iub.lead, config.format.tti);
-            let mut frame = (now + lead).round_up_to(tti);
-            // A frame that starts within the lead after the start of the run has no tick.
-            if frame < Time::ZERO + lead || self.last == Some(frame - lead) {
-                frame += tti;
+            let mut tti_start = (now + lead).round_up_to(tti);
+            // A TTI that starts within the lead after the start of the run has no tick, and a tick is
+            // not repeated.
+            if tti_start < Time::ZERO + lead || self.last == Some(tti_start - lead) {
+                tti_start += tti;
             }
-            self.next = Some(frame - lead);
+            self.next = Some(tti_start - lead);
         }
     }
 
@@ -59,9 +61,9 @@ impl Ticks {
     #[inline]
     pub fn leave(&mut self, ue: &mut UeContext, direction: Direction) {
         if std::mem::take(&mut ue.on_carrier[direction.index()])
-            && let Ok(at) = self.members.binary_search(&ue.id)
+            && let Ok(position) = self.members.binary_search(&ue.id)
         {
-            self.members.remove(at);
+            self.members.remove(position);
         }
         ue.has_more[direction.index()] = false;
     }
@@ -78,7 +80,7 @@ impl Ticks {
         &self.members
     }
 
-    /// Starts a tick. Returns the number of the frame.
+    /// Starts a tick. Returns the number of its TTI, from 0 at the start of the run.
     #[inline]
     pub fn begin(&mut self, now: Time, config: &CarrierConfig) -> u64 {
         (self.last, self.next) = (Some(now), None);
@@ -116,6 +118,8 @@ impl Ticks {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use umts_units::Duration;
 
     use super::*;
@@ -142,29 +146,48 @@ mod tests {
         }
     }
 
-    fn join(ticks: &mut Ticks, now: u64, lead: u64, ue: u16, is_member: &mut bool) -> Option<Time> {
-        ticks.join(ms(now), &config(lead), UeId(ue), is_member);
-        ticks.next
+    /// The ticks of a carrier with TTIs of 10 ms and this lead in ms, and whether each UE is a member.
+    struct TestTicks {
+        ticks: Ticks,
+        config: CarrierConfig,
+        is_member: BTreeMap<u16, bool>,
+    }
+
+    impl TestTicks {
+        fn new(lead: u64) -> Self {
+            TestTicks { ticks: Ticks::default(), config: config(lead), is_member: BTreeMap::new() }
+        }
+
+        /// UE `ue` gets data at `now` ms. Returns the next tick.
+        fn join(&mut self, now: u64, ue: u16) -> Option<Time> {
+            let is_member = self.is_member.entry(ue).or_default();
+            self.ticks.join(ms(now), &self.config, UeId(ue), is_member);
+            self.ticks.next
+        }
+
+        /// Starts the tick at `now` ms. Returns the number of its TTI.
+        fn begin(&mut self, now: u64) -> u64 {
+            self.ticks.begin(ms(now), &self.config)
+        }
     }
 
     #[test]
     fn carrier_ticks_only_while_a_ue_has_data() {
-        let mut ticks = Ticks::default();
-        let [mut three, mut seventy] = [false; 2];
-        assert_eq!(join(&mut ticks, 13, 0, 70, &mut seventy), Some(ms(20)));
-        assert_eq!(join(&mut ticks, 14, 0, 3, &mut three), Some(ms(20)));
-        assert_eq!(join(&mut ticks, 15, 0, 3, &mut three), Some(ms(20)));
-        assert_eq!(ticks.begin(ms(20), &config(0)), 2);
-        assert_eq!((ticks.members(), ticks.next), (&[UeId(3), UeId(70)][..], None));
-        // There is one tick per instant, although a frame starts now.
-        assert_eq!(join(&mut ticks, 20, 0, 3, &mut three), Some(ms(30)));
-        assert_eq!([three, seventy], [true, true]);
+        let mut carrier = TestTicks::new(0);
+        assert_eq!(carrier.join(13, 70), Some(ms(20)));
+        assert_eq!(carrier.join(14, 3), Some(ms(20)));
+        assert_eq!(carrier.join(15, 3), Some(ms(20)));
+        assert_eq!(carrier.begin(20), 2);
+        assert_eq!((carrier.ticks.members(), carrier.ticks.next), (&[UeId(3), UeId(70)][..], None));
+        // There is one tick per instant, although a TTI starts now.
+        assert_eq!(carrier.join(20, 3), Some(ms(30)));
+        assert_eq!(carrier.is_member, BTreeMap::from([(3, true), (70, true)]));
     }
 
     #[test]
-    fn tick_precedes_its_frame_by_the_lead() {
-        let mut ticks = Ticks::default();
-        assert_eq!(join(&mut ticks, 0, 1, 0, &mut false), Some(ms(9)));
-        assert_eq!(ticks.begin(ms(9), &config(1)), 1);
+    fn tick_precedes_its_tti_by_the_lead() {
+        let mut carrier = TestTicks::new(1);
+        assert_eq!(carrier.join(0, 0), Some(ms(9)));
+        assert_eq!(carrier.begin(9), 1);
     }
 }

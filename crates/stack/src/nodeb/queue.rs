@@ -1,4 +1,6 @@
-//! EURANE's FACH: blocks on the Iub to the Node B, and the queue at the Node B.
+//! The queue of the Node B for the FACH (forward access channel) of EURANE, an extension of ns-2. The
+//! RNC sends blocks over the Iub without flow control. The Node B queues up to a number of blocks and
+//! drops further ones.
 
 use std::collections::VecDeque;
 
@@ -47,7 +49,7 @@ impl FachQueue {
     /// Queues the blocks that have reached the Node B by `now`. Calls `dropped` for blocks that
     /// find the queue full.
     #[inline]
-    pub fn settle(&mut self, now: Time, mut dropped: impl FnMut(QueuedBlock)) {
+    pub fn receive(&mut self, now: Time, mut dropped: impl FnMut(QueuedBlock)) {
         while self.blocks.get(self.queued).is_some_and(|block| block.at <= now) {
             if self.queued < self.limit {
                 self.queued += 1;
@@ -77,13 +79,13 @@ mod tests {
 
     use super::*;
 
-    fn block(us: u64, ue: u16) -> QueuedBlock {
-        QueuedBlock {
-            at: Time::ZERO + Duration::from_micros(us),
-            ue: UeId(ue),
-            set: Box::default(),
-            epoch: 0,
-        }
+    fn us(us: u64) -> Time {
+        Time::ZERO + Duration::from_micros(us)
+    }
+
+    /// A block for `ue` that reaches the Node B at `arrival_us`.
+    fn block(arrival_us: u64, ue: u16) -> QueuedBlock {
+        QueuedBlock { at: us(arrival_us), ue: UeId(ue), set: Box::default(), epoch: 0 }
     }
 
     #[test]
@@ -92,10 +94,12 @@ mod tests {
         for pushed in [block(30, 0), block(10, 1), block(20, 2), block(99, 3)] {
             fach.push(pushed);
         }
+        // By 30 µs three blocks have arrived. The block for UE 0 is the last one and finds two blocks in
+        // the queue.
         let mut dropped = Vec::new();
-        fach.settle(Time::from_nanos(30_000), |block| dropped.push(block.ue.0));
+        fach.receive(us(30), |block| dropped.push(block.ue.0));
         assert_eq!(dropped, [0]);
         assert_eq!([fach.pop().unwrap().ue.0, fach.pop().unwrap().ue.0], [1, 2]);
-        assert_eq!(fach.next(Time::ZERO), Some(Time::from_nanos(99_000)));
+        assert_eq!(fach.next(Time::ZERO), Some(us(99)));
     }
 }

@@ -1,4 +1,6 @@
-//! Block sets in flight, in reused slots.
+//! Transmissions in flight: the block sets of all UEs that arrive at the same time, on the Iub and the
+//! air. A MAC fills a transmission and sends it. An event returns it when it arrives. Their memory is
+//! reused.
 
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
@@ -40,21 +42,22 @@ impl Transmission {
     /// Adds an empty set for `ue`.
     #[inline]
     pub fn add(&mut self, ue: UeId) -> &mut TransmittedSet {
-        let sent = self.place_for(ue);
+        let sent = self.next_place(ue);
         sent.set.clear();
         sent
     }
 
-    /// Adds `set` for `ue`. Returns an unused set.
+    /// Adds `set` for `ue`. Returns the added set, and an unused one whose memory the caller may reuse.
     #[inline]
     pub fn take(&mut self, ue: UeId, set: Box<BlockSet>) -> (&mut TransmittedSet, Box<BlockSet>) {
-        let sent = self.place_for(ue);
-        let before = std::mem::replace(&mut sent.set, set);
-        (sent, before)
+        let sent = self.next_place(ue);
+        let unused = std::mem::replace(&mut sent.set, set);
+        (sent, unused)
     }
 
+    /// The first unused set, for `ue`. Its blocks are those of an earlier transmission.
     #[inline]
-    fn place_for(&mut self, ue: UeId) -> &mut TransmittedSet {
+    fn next_place(&mut self, ue: UeId) -> &mut TransmittedSet {
         if self.used >= self.sets.len() {
             self.sets.push(TransmittedSet::default());
         }
@@ -65,6 +68,7 @@ impl Transmission {
         sent
     }
 
+    /// The set added last.
     #[inline]
     pub fn last(&mut self) -> &mut TransmittedSet {
         &mut self.sets[self.used - 1]

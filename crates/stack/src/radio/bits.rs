@@ -1,5 +1,5 @@
-//! Bit fields that are not aligned to octets, as in RLC and MAC headers. The first bit of a field
-//! is the most significant one.
+//! Reads and writes bit fields that are not aligned to octets, as in RLC and MAC headers. The first
+//! bit of a field is its most significant one, and the first bit of an octet is bit 7.
 
 /// Reads fields one after another.
 #[derive(Debug, Clone)]
@@ -32,14 +32,15 @@ impl<'a> BitReader<'a> {
             return None;
         }
         let mut value = 0;
-        let mut left = width;
-        while left > 0 {
-            let unread = 8 - (self.at % 8) as u32;
-            let now = left.min(unread);
-            let bits = u32::from(self.octets[self.at / 8]) >> (unread - now) & ((1 << now) - 1);
-            value = value << now | bits;
-            self.at += now as usize;
-            left -= now;
+        let mut bits_left = width;
+        while bits_left > 0 {
+            let unread_in_octet = 8 - (self.at % 8) as u32;
+            let part_width = bits_left.min(unread_in_octet);
+            let octet = u32::from(self.octets[self.at / 8]);
+            let part = octet >> (unread_in_octet - part_width) & ((1 << part_width) - 1);
+            value = value << part_width | part;
+            self.at += part_width as usize;
+            bits_left -= part_width;
         }
         Some(value)
     }
@@ -51,11 +52,11 @@ impl<'a> BitReader<'a> {
             return None;
         }
         let mut octets = Vec::with_capacity(bits.div_ceil(8));
-        let mut left = bits;
-        while left > 0 {
-            let width = left.min(8) as u32;
+        let mut bits_left = bits;
+        while bits_left > 0 {
+            let width = bits_left.min(8) as u32;
             octets.push((self.take(width)? << (8 - width)) as u8);
-            left -= width as usize;
+            bits_left -= width as usize;
         }
         Some(octets)
     }
@@ -86,18 +87,18 @@ impl<'a> BitWriter<'a> {
     /// Panics if `value` has more bits. Callers check the values of their fields.
     pub fn put(&mut self, value: u32, width: u32) -> &mut Self {
         assert!(u64::from(value) < 1 << width, "{value} has more than {width} bits");
-        let mut left = width;
-        while left > 0 {
+        let mut bits_left = width;
+        while bits_left > 0 {
             if self.free == 0 {
                 self.octets.push(0);
                 self.free = 8;
             }
-            let now = left.min(self.free);
-            left -= now;
-            self.free -= now;
-            let bits = value >> left & ((1 << now) - 1);
+            let part_width = bits_left.min(self.free);
+            bits_left -= part_width;
+            self.free -= part_width;
+            let part = value >> bits_left & ((1 << part_width) - 1);
             let last = self.octets.last_mut().expect("an octet was begun");
-            *last |= (bits as u8) << self.free;
+            *last |= (part as u8) << self.free;
         }
         self
     }
@@ -107,8 +108,8 @@ impl<'a> BitWriter<'a> {
     /// # Panics
     /// Panics if `octets` has fewer bits.
     pub fn put_octets(&mut self, octets: &[u8], bits: usize) -> &mut Self {
-        for (octet, at) in octets[..bits.div_ceil(8)].iter().zip((0..bits).step_by(8)) {
-            let width = (bits - at).min(8) as u32;
+        for (octet, first_bit) in octets[..bits.div_ceil(8)].iter().zip((0..bits).step_by(8)) {
+            let width = (bits - first_bit).min(8) as u32;
             self.put(u32::from(*octet) >> (8 - width), width);
         }
         self
@@ -133,19 +134,22 @@ mod tests {
     use super::*;
 
     proptest! {
+        /// Fields of any widths in bits are written after an octet that must stay unchanged, and read
+        /// back. The rest of the last octet is zero.
         #[test]
         fn written_fields_are_read_back(fields in proptest::collection::vec((any::<u32>(), 0u32..=32), 0..40)) {
-            let low = |value: u32, width: u32| (u64::from(value) & ((1 << width) - 1)) as u32;
+            let low_bits = |value: u32, width: u32| (u64::from(value) & ((1 << width) - 1)) as u32;
             let mut octets = vec![0xff];
             let mut writer = BitWriter::new(&mut octets);
             for &(value, width) in &fields {
-                writer.put(low(value, width), width);
+                writer.put(low_bits(value, width), width);
             }
-            let (free, bits) = (writer.free(), fields.iter().map(|field| field.1 as usize).sum::<usize>());
+            let free = writer.free();
+            let bits: usize = fields.iter().map(|&(_, width)| width as usize).sum();
             prop_assert_eq!(octets.len(), 1 + bits.div_ceil(8));
             let mut reader = BitReader::new(&octets[1..]);
             for &(value, width) in &fields {
-                prop_assert_eq!(reader.take(width), Some(low(value, width)));
+                prop_assert_eq!(reader.take(width), Some(low_bits(value, width)));
             }
             prop_assert_eq!((reader.at(), reader.left()), (bits, free as usize));
             prop_assert_eq!(reader.take(free), Some(0));

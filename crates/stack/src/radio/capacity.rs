@@ -80,6 +80,7 @@ pub struct CapacityConfig {
     pub queue: Option<QueueLimit>,
 }
 
+/// The link of one UE in one direction.
 #[derive(Debug)]
 pub struct CapacityLink {
     ue: UeId,
@@ -204,25 +205,39 @@ mod tests {
         Time::ZERO + Duration::from_millis(ms)
     }
 
+    /// A link with opportunities at these milliseconds.
     fn link(trace: &[u32], queue: Option<QueueLimit>) -> CapacityLink {
         let trace = CapacityTrace::new(trace).expect("it is in order");
         let config = CapacityConfig { traces: [trace.clone(), trace], queue };
         CapacityLink::new(UeId(0), Direction::Downlink, &config)
     }
 
-    /// Passes all waiting packets. Returns the arrival time in ms and the id of each.
-    fn drain(link: &mut CapacityLink, now: Time) -> Vec<(u64, u64)> {
+    /// A packet that has passed the link.
+    #[derive(Debug, PartialEq)]
+    struct Arrival {
+        ms: u64,
+        id: u64,
+    }
+
+    fn arrival(ms: u64, id: u64) -> Arrival {
+        Arrival { ms, id }
+    }
+
+    /// Passes all waiting packets.
+    fn drain(link: &mut CapacityLink, now: Time) -> Vec<Arrival> {
         let (mut arrivals, mut delivered) = (Vec::new(), Vec::new());
         let mut from = now;
         while let Some(at) = link.poll_opportunity(from) {
             assert!(at >= from);
             link.handle_opportunity(&mut Context::new(at, &mut NoTrace), &mut delivered);
-            arrivals.extend(delivered.drain(..).map(|packet| (at.as_nanos() / MILLISECOND, packet.id.0)));
+            let ms = at.as_nanos() / MILLISECOND;
+            arrivals.extend(delivered.drain(..).map(|packet| arrival(ms, packet.id.0)));
             from = at;
         }
         arrivals
     }
 
+    /// Sends a packet of `octets` octets. Returns whether it entered the queue.
     fn send(link: &mut CapacityLink, at: Time, id: u64, octets: u32) -> bool {
         link.handle_packet(&mut Context::new(at, &mut NoTrace), packet(id, octets)).is_ok()
     }
@@ -233,7 +248,8 @@ mod tests {
         for (id, octets) in [(0, 1500), (1, 100), (2, 1400), (3, 1500)] {
             assert!(send(&mut link, ms(0), id, octets));
         }
-        assert_eq!(drain(&mut link, ms(0)), [(5, 0), (5, 1), (5, 2), (20, 3)]);
+        let expected = [arrival(5, 0), arrival(5, 1), arrival(5, 2), arrival(20, 3)];
+        assert_eq!(drain(&mut link, ms(0)), expected);
         assert_eq!(link.occupancy(), Bytes::ZERO);
     }
 
@@ -241,10 +257,10 @@ mod tests {
     fn large_packets_need_two_opportunities_and_unused_octets_are_lost() {
         let mut link = link(&[10, 20, 30], None);
         assert!(send(&mut link, ms(0), 0, 1600));
-        assert_eq!(drain(&mut link, ms(0)), [(20, 0)]);
+        assert_eq!(drain(&mut link, ms(0)), [arrival(20, 0)]);
         // The unused 1,400 octets at 20 ms are lost.
         assert!(send(&mut link, ms(20), 1, 1500));
-        assert_eq!(drain(&mut link, ms(20)), [(30, 1)]);
+        assert_eq!(drain(&mut link, ms(20)), [arrival(30, 1)]);
     }
 
     #[test]
@@ -253,9 +269,11 @@ mod tests {
         for id in 0..6 {
             assert!(send(&mut link, ms(2), id, 1500));
         }
-        assert_eq!(drain(&mut link, ms(2)), [(3, 0), (10, 1), (10, 2), (13, 3), (20, 4), (20, 5)]);
+        // The trace has opportunities at 0, 3 and 10 ms, and repeats from 10 ms on: at 10, 13 and 20 ms.
+        let ids_by_arrival = [(3, 0), (10, 1), (10, 2), (13, 3), (20, 4), (20, 5)];
+        assert_eq!(drain(&mut link, ms(2)), ids_by_arrival.map(|(ms, id)| arrival(ms, id)));
         assert!(send(&mut link, ms(1_000_000_011), 9, 40));
-        assert_eq!(drain(&mut link, ms(1_000_000_011)), [(1_000_000_013, 9)]);
+        assert_eq!(drain(&mut link, ms(1_000_000_011)), [arrival(1_000_000_013, 9)]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! A flat radio: a rate, a delay, a queue and random loss.
+//! A flat radio: a link with a rate, a delay, a queue and random loss.
 //!
-//! This is the "3G" preset of browsers' developer tools and of test services. It has no TTIs, no RLC
-//! and no RRC states, so it does not model UMTS and only serves for comparison. A packet is
+//! Such a link is the "3G" preset of browsers' developer tools and of test services. It has no TTIs, no
+//! RLC and no RRC states, so it does not model UMTS and only serves for comparison. A packet is
 //! transmitted at the rate and then delayed. Packets keep their order.
 
 use std::collections::VecDeque;
@@ -37,6 +37,7 @@ pub enum Sent {
     Lost(Packet),
 }
 
+/// The link of one UE in one direction.
 #[derive(Debug)]
 pub struct FlatLink {
     ue: UeId,
@@ -46,9 +47,11 @@ pub struct FlatLink {
     loss: f64,
     limit: Option<QueueLimit>,
     losses: Stream,
-    /// The first packet is in transmission.
+    /// Queued packets. The first one is in transmission.
     waiting: VecDeque<Sdu>,
+    /// Octets of the queued packets.
     octets: Bytes,
+    /// Packets between their transmission and their arrival.
     in_flight: VecDeque<Sdu>,
     /// Whether all packets are lost.
     is_cut: bool,
@@ -97,8 +100,8 @@ impl FlatLink {
         Ok((self.waiting.len() == 1).then(|| cx.now + self.rate.time_to_send(size)))
     }
 
-    /// Ends the transmission of the first packet. Returns its result, and the end of the next
-    /// packet's transmission.
+    /// Ends the transmission of the first packet. Returns the result for this packet, and the end of the
+    /// next packet's transmission if one is queued.
     ///
     /// # Panics
     /// Panics if no packet is in transmission.
@@ -153,6 +156,7 @@ mod tests {
         FlatLink::new(UeId(0), Direction::Downlink, &config, Streams::new(1, 0).stream("flat"))
     }
 
+    /// Sends a packet of `octets` octets. Returns the end of its transmission if it begins at once.
     fn send(link: &mut FlatLink, at: Time, id: u64, octets: u32) -> Result<Option<Time>, Packet> {
         link.handle_packet(&mut Context::new(at, &mut NoTrace), packet(id, octets))
     }
@@ -190,7 +194,7 @@ mod tests {
             assert_eq!(next, None);
             lost += u32::from(matches!(result, Sent::Lost(_)));
         }
-        // The standard deviation is 42.
+        // 2,000 losses are expected, with a standard deviation of √(20,000 · 0.1 · 0.9) = 42.
         assert!((1_830..2_170).contains(&lost), "{lost}");
     }
 }

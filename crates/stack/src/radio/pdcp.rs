@@ -67,11 +67,11 @@ impl Pdcp {
 
     fn compress_ideally(&mut self, packet: &Packet) -> u16 {
         let known = self.since_full.iter().position(|&(flow, _)| flow == packet.flow);
-        let at = known.unwrap_or_else(|| {
+        let index = known.unwrap_or_else(|| {
             self.since_full.push((packet.flow, 0));
             self.since_full.len() - 1
         });
-        let (_, since) = &mut self.since_full[at];
+        let (_, since) = &mut self.since_full[index];
         let refreshes = self.config.refresh.is_some_and(|refresh| *since >= refresh);
         let is_syn = packet.segment().is_some_and(|segment| segment.flags.syn);
         if *since == 0 || is_syn || refreshes {
@@ -89,11 +89,13 @@ mod tests {
     use crate::packet::Content;
     use crate::radio::rlc::testing::packet_of_flow;
 
+    /// Compression of headers to `octets` octets.
     fn ideal(octets: u16, refresh: Option<u32>) -> Pdcp {
         let header_compression = HeaderCompression::Ideal;
         Pdcp::new(PdcpConfig { header_compression, compressed_header: Octets(octets), refresh })
     }
 
+    /// Octets saved for each of `packets` packets of a flow, which have headers of 40 octets.
     fn saved(pdcp: &mut Pdcp, flow: u32, packets: usize) -> Vec<u16> {
         (0..packets).map(|_| pdcp.compress(&packet_of_flow(FlowId(flow), 1000, 40))).collect()
     }

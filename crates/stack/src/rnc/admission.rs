@@ -1,5 +1,6 @@
-//! Admission of DCHs: the rates that a cell reserves for them, and their preemption for other UEs
-//! (Dubois 2005, §5.2).
+//! Admission to the dedicated channels (DCHs) of a cell: the rates that the cell reserves for them, and
+//! their preemption for other UEs (Dubois 2005, §5.2). RRC at the RNC requests a DCH for a UE, and
+//! admission grants it, queues the request or refuses it.
 //!
 //! A request takes only DCHs of its own service class and of lower classes, and requests of higher
 //! classes are decided first. TS 23.107 leaves the use of the classes in admission to the operator: its
@@ -58,6 +59,7 @@ pub struct Reserved {
 }
 
 impl Reserved {
+    /// The sum of two reservations.
     fn plus(self, other: Reserved) -> Reserved {
         Reserved {
             rates: [self.rates[0] + other.rates[0], self.rates[1] + other.rates[1]],
@@ -75,6 +77,7 @@ impl Reserved {
         }
     }
 
+    /// The part of `self` that exceeds `other`.
     fn minus(self, other: Reserved) -> Reserved {
         Reserved {
             rates: [0, 1].map(|direction| self.rates[direction].saturating_sub(other.rates[direction])),
@@ -83,6 +86,7 @@ impl Reserved {
         }
     }
 
+    /// The reservation for a DCH. The HS-DSCH and the E-DCH reserve no rate in their direction.
     fn of(dch: DchRates) -> Reserved {
         let [downlink, uplink] = dch.rates.map(BitRate::bps);
         Reserved {
@@ -110,8 +114,8 @@ struct Holding {
     dch: Reserved,
     /// UEs that must release their preempted DCHs before this DCH can be used.
     takes_from: Vec<UeId>,
-    /// The part of `dch` that the UEs in `takes_from` still hold. It is already counted in their
-    /// holdings.
+    /// The part of `dch` that the UEs in `takes_from` still hold. Their holdings count it, so this
+    /// holding does not.
     covered: Reserved,
 }
 
@@ -179,8 +183,8 @@ pub struct Admission {
     /// Sum of `base` and of all holdings.
     reserved: Reserved,
     /// By class: no DCH can be preempted for a UE of the class before this time, unless a DCH is
-    /// released in the meantime.
-    nothing_before: [Time; ServiceClass::ALL.len()],
+    /// released in the meantime. Spares the search for one.
+    no_preemption_before: [Time; ServiceClass::ALL.len()],
 }
 
 impl Admission {
@@ -193,7 +197,7 @@ impl Admission {
             holdings: Vec::new(),
             waiting: VecDeque::new(),
             reserved: base,
-            nothing_before: [Time::ZERO; ServiceClass::ALL.len()],
+            no_preemption_before: [Time::ZERO; ServiceClass::ALL.len()],
         }
     }
 
@@ -250,16 +254,17 @@ impl Admission {
         dchs: &[DchRates],
         preemptible: impl Fn(UeId) -> Option<Preemptible>,
     ) -> Decision {
-        let own = self.holdings.binary_search_by_key(&ue, |holding| holding.ue);
-        let others = own.map_or(self.reserved, |at| self.reserved.minus(self.holdings[at].counted()));
-        let fits = |dch: &DchRates| others.plus(Reserved::of(*dch)).fits(&self.limits);
+        let own = self.holding(ue);
+        let reserved_for_others = own.map_or(self.reserved, |own| self.reserved.minus(own.counted()));
+        let has_dch = own.is_some();
+        let fits = |dch: &DchRates| reserved_for_others.plus(Reserved::of(*dch)).fits(&self.limits);
         let is_outranked =
             self.waiting.iter().any(|&(other_class, other_ue)| other_class < class && other_ue != ue);
         if let Some(dch) = dchs.iter().position(fits).filter(|_| !is_outranked) {
             self.grant(ue, Reserved::of(dchs[dch]), Vec::new(), Reserved::default());
             return Decision::Granted { dch: dch as u8, after: Duration::ZERO, preempted: Vec::new() };
         }
-        if own.is_ok() {
+        if has_dch {
             return Decision::Refused;
         }
         if !is_outranked && let Some(granted) = self.preempt(now, (ue, class), dchs, preemptible) {
@@ -286,6 +291,9 @@ impl Admission {
         holder.unused_from().filter(|_| holder.class >= class)
     }
 
+    /// Grants the smallest one of `dchs` by preempting other UEs' DCHs: first those of the lowest
+    /// class, within a class first the DCH that is unused for the longest time. Preempts no DCH if all
+    /// preemptible ones together are too few.
     fn preempt(
         &mut self,
         now: Time,
@@ -294,45 +302,45 @@ impl Admission {
         preemptible: impl Fn(UeId) -> Option<Preemptible>,
     ) -> Option<Decision> {
         let wanted = Reserved::of(*dchs.last()?);
-        if now < self.nothing_before[class as usize] {
+        if now < self.no_preemption_before[class as usize] {
             return None;
         }
-        let mut candidates: Vec<(Preemptible, usize)> = Vec::new();
-        let mut next = Time::NEVER;
-        for (at, holding) in self.holdings.iter().enumerate() {
+        let mut victims: Vec<(Preemptible, &Holding)> = Vec::new();
+        let mut next_preemptible = Time::NEVER;
+        for holding in &self.holdings {
             let Some(holder) = preemptible(holding.ue) else { continue };
             match self.takeable_from(class, &holder) {
-                Some(from) if from <= now => candidates.push((holder, at)),
-                Some(from) => next = next.min(from),
+                Some(from) if from <= now => victims.push((holder, holding)),
+                Some(from) => next_preemptible = next_preemptible.min(from),
                 None => {}
             }
         }
-        candidates.sort_by_key(|&(holder, at)| (Reverse(holder.class), holder.used_until, at));
-        let (mut freed, mut after, mut count) = (Reserved::default(), Duration::ZERO, 0);
+        victims.sort_by_key(|(holder, holding)| (Reverse(holder.class), holder.used_until, holding.ue));
+        let (mut freed, mut after, mut preempted) = (Reserved::default(), Duration::ZERO, Vec::new());
         let fits = |freed| self.reserved.minus(freed).plus(wanted).fits(&self.limits);
-        for (holder, at) in &candidates {
+        for (holder, holding) in victims {
             if fits(freed) {
                 break;
             }
-            freed = freed.plus(self.holdings[*at].dch);
+            freed = freed.plus(holding.dch);
             after = after.max(holder.release);
-            count += 1;
+            preempted.push(holding.ue);
         }
         if !fits(freed) {
-            // The preemptible DCHs are too few. At the time `next` another DCH becomes preemptible.
-            self.nothing_before[class as usize] = next;
+            self.no_preemption_before[class as usize] = next_preemptible;
             return None;
         }
-        let preempted: Vec<UeId> = candidates[..count].iter().map(|&(_, at)| self.holdings[at].ue).collect();
         self.grant(ue, wanted, preempted.clone(), freed);
         Some(Decision::Granted { dch: dchs.len() as u8 - 1, after, preempted })
     }
 
+    /// Reserves `dch` for `ue`. `takes_from`: UEs that must release their DCHs before, which reserve
+    /// `freed` together.
     fn grant(&mut self, ue: UeId, dch: Reserved, takes_from: Vec<UeId>, freed: Reserved) {
         let holding = Holding { ue, dch, takes_from, covered: freed.min(dch) };
-        match self.holdings.binary_search_by_key(&ue, |holding| holding.ue) {
-            Ok(at) => self.holdings[at] = holding,
-            Err(at) => self.holdings.insert(at, holding),
+        match self.index_of(ue) {
+            Ok(index) => self.holdings[index] = holding,
+            Err(index) => self.holdings.insert(index, holding),
         }
         self.waiting.retain(|&(_, waiting_ue)| waiting_ue != ue);
         self.recompute_reserved();
@@ -340,16 +348,16 @@ impl Admission {
 
     /// Changes the rates of the DCH of `ue`.
     pub fn change(&mut self, ue: UeId, dch: DchRates) {
-        if let Ok(at) = self.holdings.binary_search_by_key(&ue, |holding| holding.ue) {
-            self.holdings[at].dch = Reserved::of(dch);
+        if let Ok(index) = self.index_of(ue) {
+            self.holdings[index].dch = Reserved::of(dch);
             self.recompute_reserved();
         }
     }
 
     /// Releases the DCH of `ue`. If it was promised to another UE, that UE gets it.
     pub fn release(&mut self, ue: UeId) {
-        let Ok(at) = self.holdings.binary_search_by_key(&ue, |holding| holding.ue) else { return };
-        self.holdings.remove(at);
+        let Ok(index) = self.index_of(ue) else { return };
+        self.holdings.remove(index);
         if let Some(taker) = self.holdings.iter_mut().find(|holding| holding.takes_from.contains(&ue)) {
             taker.takes_from.retain(|&from| from != ue);
             // The DCHs that are still to be released cover the new DCH, up to its own size.
@@ -359,32 +367,37 @@ impl Admission {
                 .iter()
                 .filter_map(|holder| self.holding(*holder))
                 .fold(Reserved::default(), |sum, holding| sum.plus(holding.dch));
-            let at = self.holdings.binary_search_by_key(&taker_ue, |holding| holding.ue);
-            let taker = &mut self.holdings[at.expect("it was found")];
+            let index = self.index_of(taker_ue).expect("the UE has a holding");
+            let taker = &mut self.holdings[index];
             taker.covered = unreleased.min(taker.dch);
             taker.takes_from = takes_from;
         }
         self.recompute_reserved();
     }
 
-    fn holding(&self, ue: UeId) -> Option<&Holding> {
-        let at = self.holdings.binary_search_by_key(&ue, |holding| holding.ue).ok()?;
-        Some(&self.holdings[at])
+    /// Index of the holding of `ue`, or the index at which it would be inserted.
+    fn index_of(&self, ue: UeId) -> Result<usize, usize> {
+        self.holdings.binary_search_by_key(&ue, |holding| holding.ue)
     }
 
+    fn holding(&self, ue: UeId) -> Option<&Holding> {
+        self.index_of(ue).ok().map(|index| &self.holdings[index])
+    }
+
+    /// Recomputes the sum of all holdings after a change.
     fn recompute_reserved(&mut self) {
         let counted = self.holdings.iter().map(Holding::counted);
         self.reserved = counted.fold(self.base, Reserved::plus);
-        self.nothing_before = [Time::ZERO; ServiceClass::ALL.len()];
+        self.no_preemption_before = [Time::ZERO; ServiceClass::ALL.len()];
     }
 
     /// Withdraws the waiting request of `ue`. Returns whether requests of lower classes wait, which
     /// this request had blocked.
     pub fn withdraw(&mut self, ue: UeId) -> bool {
-        let Some(at) = self.waiting.iter().position(|&(_, waiting_ue)| waiting_ue == ue) else {
+        let Some(position) = self.waiting.iter().position(|&(_, waiting_ue)| waiting_ue == ue) else {
             return false;
         };
-        let class = self.waiting.remove(at).map(|(class, _)| class);
+        let class = self.waiting.remove(position).map(|(class, _)| class);
         self.waiting.back().is_some_and(|&(last_class, _)| Some(last_class) > class)
     }
 
@@ -397,13 +410,13 @@ impl Admission {
     /// time at which another UE's DCH becomes preemptible.
     pub fn retry_at(&self) -> Option<Time> {
         let &(class, _) = self.waiting.front()?;
-        let at = self.nothing_before[class as usize];
+        let at = self.no_preemption_before[class as usize];
         (at != Time::ZERO && at != Time::NEVER).then_some(at)
     }
 
     /// Handles that a UE has begun to use its DCH, which may thus become preemptible.
     pub fn holder_settled(&mut self) {
-        self.nothing_before = [Time::ZERO; ServiceClass::ALL.len()];
+        self.no_preemption_before = [Time::ZERO; ServiceClass::ALL.len()];
     }
 }
 

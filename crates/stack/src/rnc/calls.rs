@@ -1,8 +1,9 @@
-//! Voice and video calls: Poisson arrivals at uniform places, exponential lengths (Rendón et al. 2004,
-//! §3.2).
+//! Voice and video calls in the cells of a layout: Poisson arrivals at uniform places, exponential
+//! lengths (Rendón et al. 2004, §3.2). They take codes and power from the users of packet data.
 //!
-//! A call has no events and no RLC entity. It has a place, a cell, and two blocks in each TTI, which the
-//! TTI of its cell handles. The blocks come from the circuit-switched domain at the RNC.
+//! A call has no events and no RLC entity. It has a place, radio links from one cell or several, and two
+//! blocks in each TTI, which the TTI of its cell handles. The blocks come from the circuit-switched
+//! domain at the RNC.
 
 use umts_kernel::random::{Stream, Streams};
 use umts_units::{Db, Duration, Erlang, Time};
@@ -74,26 +75,26 @@ pub struct Call {
     pub at: CallLocation,
     /// State of its power control.
     pub loops: PowerControlLoops,
-    /// Mean Eb/N0 so far, if a TTI of the call lasts several turns (scheduling intervals) of the
-    /// cells.
+    /// Mean Eb/N0 of the current TTI so far, if a TTI of the call lasts several scheduling intervals of
+    /// the cells.
     pub ebn0_average: EbN0Average,
 }
 
-/// Mean Eb/N0 of a TTI so far.
+/// Mean Eb/N0 of a TTI so far, over its scheduling intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EbN0Average {
-    /// Sum of the linear Eb/N0 of all turns.
+    /// Sum of the linear Eb/N0 of all intervals.
     sum: f64,
-    /// Number of turns.
-    turns: u32,
+    /// Number of intervals.
+    intervals: u32,
 }
 
 impl EbN0Average {
-    /// Adds the Eb/N0 of a turn. Returns the mean so far, linear.
+    /// Adds the linear Eb/N0 of an interval. Returns the mean so far, linear.
     pub fn mean_with(&mut self, ebn0: f64) -> f64 {
         self.sum += ebn0;
-        self.turns += 1;
-        self.sum / f64::from(self.turns)
+        self.intervals += 1;
+        self.sum / f64::from(self.intervals)
     }
 }
 
@@ -143,13 +144,14 @@ pub struct CallLocation {
     pub main: RadioLink,
     /// Links from further cells of the active set.
     pub further: Vec<RadioLink>,
-    /// Whether it has gaps of compressed mode.
+    /// Whether the call is in compressed mode, in which some TTIs have a gap.
     pub is_compressed: bool,
-    /// Factor on the target in this TTI: above 1 with a gap.
+    /// Factor by which compressed mode raises the target Eb/N0 in this TTI: above 1 if the TTI has a
+    /// gap, otherwise 1.
     pub raise: f64,
 }
 
-/// Radio link of a call from one cell.
+/// Radio link of a call from one cell, also called a leg.
 #[derive(Debug, Clone, Copy)]
 pub struct RadioLink {
     pub cell: CellId,
@@ -168,6 +170,7 @@ impl CallLocation {
         CallLocation { mobile, main, further: Vec::new(), is_compressed: false, raise: 1.0 }
     }
 
+    /// All radio links, the best one first.
     pub fn legs(&self) -> impl Iterator<Item = &RadioLink> {
         std::iter::once(&self.main).chain(&self.further)
     }
@@ -198,9 +201,9 @@ pub struct Calls {
     first_end: Time,
     arrivals: Stream,
     lengths: Stream,
-    /// Offered traffic of all cells, or of each one.
+    /// Offered traffic of each cell, or of all cells together.
     offered: Erlang,
-    /// Number of times that `offered` is offered.
+    /// Number of cells if `offered` is the traffic of each cell, otherwise 1.
     cells: f64,
     /// Mean time between arrivals. 0 if no call arrives.
     gap: Duration,
@@ -215,7 +218,8 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Calls in `cells` cells. The process is stationary from the start of the run.
+    /// Calls in `cells` cells. The process is stationary from the start of the run: some calls are in
+    /// progress then. `group` is the number of the class of calls, for its random streams.
     pub fn new(config: &CallsConfig, group: usize, cells: usize, streams: &Streams) -> Self {
         let stream = |purpose: &str| streams.stream(&format!("calls{group}/{purpose}"));
         let cells = match config.per {
@@ -248,19 +252,20 @@ impl Calls {
 
     /// Changes the offered traffic from `now` on. Calls in progress continue.
     pub fn set_offered(&mut self, now: Time, offered: Erlang) {
-        let before = self.gap;
-        let gap = mean_gap(offered.value() * self.cells, self.holding);
-        self.next = gap.map(|gap| match self.next {
+        let old_gap = self.gap;
+        let new_gap = mean_gap(offered.value() * self.cells, self.holding);
+        self.next = new_gap.map(|new_gap| match self.next {
             Some(next) if next <= now => next,
-            // The rest of an exponential time is exponential with the same mean, so only the mean
-            // changes.
+            // The time to the next arrival is exponential with the old mean. It is scaled to the new
+            // mean.
             Some(next) => {
-                now + Duration::from_secs_f64((next - now).as_secs() * (gap.as_secs() / before.as_secs()))
+                let scale = new_gap.as_secs() / old_gap.as_secs();
+                now + Duration::from_secs_f64((next - now).as_secs() * scale)
             }
-            None => now + exponential(gap, &mut self.arrivals),
+            None => now + exponential(new_gap, &mut self.arrivals),
         });
         self.offered = offered;
-        self.gap = gap.unwrap_or_default();
+        self.gap = new_gap.unwrap_or_default();
     }
 
     /// Ends the calls that end by `now`. Calls `ended` for each.
@@ -299,6 +304,7 @@ impl Calls {
         }
     }
 
+    /// Begins a call that arrived at `begun`, unless it has ended by `now` or is blocked.
     fn begin(&mut self, begun: Time, now: Time, place: &mut impl FnMut(u64) -> Option<CallLocation>) {
         let ends = begun + exponential(self.holding, &mut self.lengths);
         let number = self.number;
@@ -317,7 +323,7 @@ impl Calls {
         }
     }
 
-    /// Present calls in the order of arrival.
+    /// The calls in progress in the order of arrival.
     pub fn under_way(&self) -> &[Call] {
         &self.under_way
     }
@@ -327,7 +333,8 @@ impl Calls {
     }
 }
 
-/// Mean time between arrivals of which `mean` are in progress on average. `None`: no call arrives.
+/// Mean time between arrivals, so that `mean` calls of mean length `holding` are in progress on average
+/// (Little's law). `None`: no call arrives.
 fn mean_gap(mean: f64, holding: Duration) -> Option<Duration> {
     (mean > 0.0).then(|| Duration::from_secs_f64(holding.as_secs() / mean))
 }
@@ -355,7 +362,7 @@ mod tests {
     }
 
     /// Simulates the calls in `cells` cells for `end_s` seconds. Every 100 ms `observe` receives the
-    /// calls under way.
+    /// calls in progress.
     fn with_calls(config: CallsConfig, cells: usize, end_s: u64, mut observe: impl FnMut(&[Call])) -> Calls {
         let streams = Streams::new(1, 0);
         let environment = Environment::new(&torus(), &streams);
@@ -379,11 +386,13 @@ mod tests {
         }
     }
 
+    /// The offered traffic of 10 Erl changes after one mean length of a call. From 20 mean lengths on,
+    /// the mean number of calls is the new offered traffic.
     #[test]
     fn changed_offered_traffic_is_reached_after_some_holding_times() {
         let config = CallsConfig { offered: erlang(10.0), per: Offered::Network, ..CallsConfig::default() };
         let environment = Environment::new(&torus(), &Streams::new(1, 0));
-        for (offered, expected) in [(40.0, 40.0), (0.0, 0.0)] {
+        for offered in [40.0, 0.0] {
             let mut calls = Calls::new(&config, 0, 1, &Streams::new(1, 0));
             let holding = config.holding.as_secs() as u64;
             let (mut sum, mut samples) = (0, 0);
@@ -403,9 +412,10 @@ mod tests {
                 }
             }
             let mean = sum as f64 / f64::from(samples);
-            // Four standard errors: 80 holding times are about 40 independent samples.
-            let error = 4.0 * (expected / 40.0_f64).sqrt();
-            assert!((mean - expected).abs() <= error, "{mean} instead of {expected}");
+            // The number of calls is Poisson, so its variance is `offered`. The 80 mean lengths count
+            // like 40 independent samples. The limit is four standard errors.
+            let limit = 4.0 * (offered / 40.0_f64).sqrt();
+            assert!((mean - offered).abs() <= limit, "{mean} instead of {offered}");
             // Calls begin again after a time without any.
             calls.set_offered(Time::ZERO + Duration::from_secs(100 * holding), erlang(10.0));
             assert!(calls.next.is_some());

@@ -1,5 +1,5 @@
-//! The radio network controller: scheduling on DSCHs and in TDD cells, radio resource control,
-//! admission.
+//! The radio network controller (RNC): scheduling on DSCHs and in TDD cells, voice and video calls, radio
+//! resource control (RRC), and admission to dedicated channels.
 
 mod admission;
 pub mod calls;

@@ -3,15 +3,16 @@
 //! frame.
 //!
 //! ```text
-//!              backlog                 heard                  granted
-//!   idle ────────────────► asking ────────────► waiting ────────────────► sending
-//!    ▲                       ▲  │ collided         │ refused                 │
-//!    │                  time │  ▼                  │                         │
-//!    │                    backed off ◄─────────────┘                         │
-//!    └───────────────────────────────────────────────────────────────────────┘ an unused frame
+//!            data to send            request received            granted
+//!   idle ─────────────────► requesting ──────────────► waiting ──────────────► sending
+//!    ▲                       ▲  │ collided               │ refused                │
+//!    │                  time │  ▼                        │                        │
+//!    │                    backed off ◄───────────────────┘                        │
+//!    └────────────────────────────────────────────────────────────────────────────┘ an unused frame
 //! ```
 //!
-//! A UE that is backed off is [`Asking`](CapacityRequest::Asking) with a later frame.
+//! A UE that is backed off is [`Requesting`](CapacityRequest::Requesting) in a later frame. Requests of
+//! the RNC for downlink capacity have the same states, except that no request collides.
 
 /// State of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,7 +21,7 @@ pub enum CapacityRequest {
     Idle,
     /// The UE sends its request in the random access slot of this frame, or of the next frame with
     /// such a slot. `failures` counts collisions and refusals.
-    Asking {
+    Requesting {
         /// Later than the next frame if the UE backs off.
         frame: u64,
         /// Successive failures.
@@ -38,10 +39,10 @@ pub enum CapacityRequest {
 impl CapacityRequest {
     /// Handles new data to send, with `frame` as the first possible frame of a request. Returns
     /// whether this starts a request.
-    pub fn backlog(&mut self, frame: u64) -> bool {
+    pub fn begin(&mut self, frame: u64) -> bool {
         let is_new = *self == CapacityRequest::Idle;
         if is_new {
-            *self = CapacityRequest::Asking { frame, failures: 0 };
+            *self = CapacityRequest::Requesting { frame, failures: 0 };
         }
         is_new
     }
@@ -52,7 +53,7 @@ impl CapacityRequest {
     }
 
     /// The request was received: no other UE has chosen the same access code.
-    pub fn heard(&mut self) {
+    pub fn received(&mut self) {
         *self = CapacityRequest::Waiting { failures: self.failures() };
     }
 
@@ -61,7 +62,7 @@ impl CapacityRequest {
     pub fn failed(&mut self, until: impl FnOnce(u32) -> u64) -> u64 {
         let failures = self.failures() + 1;
         let frame = until(failures);
-        *self = CapacityRequest::Asking { frame, failures };
+        *self = CapacityRequest::Requesting { frame, failures };
         frame
     }
 
@@ -77,7 +78,7 @@ impl CapacityRequest {
 
     fn failures(self) -> u32 {
         match self {
-            CapacityRequest::Asking { failures, .. } | CapacityRequest::Waiting { failures } => failures,
+            CapacityRequest::Requesting { failures, .. } | CapacityRequest::Waiting { failures } => failures,
             CapacityRequest::Idle | CapacityRequest::Sending => 0,
         }
     }
@@ -85,28 +86,28 @@ impl CapacityRequest {
 
 #[cfg(test)]
 mod tests {
-    use super::CapacityRequest::{Asking, Idle, Sending, Waiting};
+    use super::CapacityRequest::{Idle, Requesting, Sending, Waiting};
     use super::*;
 
     #[test]
     fn capacity_request_passes_through_its_states() {
         let mut request = CapacityRequest::default();
-        assert!(request.backlog(7));
-        assert!(!request.backlog(9), "a request exists already");
-        assert_eq!(request, Asking { frame: 7, failures: 0 });
+        assert!(request.begin(7));
+        assert!(!request.begin(9), "a request exists already");
+        assert_eq!(request, Requesting { frame: 7, failures: 0 });
         assert_eq!(request.failed(|failures| 10 + u64::from(failures)), 11);
         assert_eq!(request.failed(|failures| 10 + u64::from(failures)), 12);
-        request.heard();
+        request.received();
         assert_eq!(request, Waiting { failures: 2 });
-        assert!(!request.backlog(12));
+        assert!(!request.begin(12));
         // A refusal counts as a failure like a collision.
         assert_eq!(request.failed(|failures| 20 + u64::from(failures)), 23);
-        request.heard();
+        request.received();
         request.granted();
         assert_eq!(request, Sending);
         request.released();
         assert_eq!(request, Idle);
-        request.backlog(30);
-        assert_eq!(request, Asking { frame: 30, failures: 0 }, "earlier failures do not count");
+        request.begin(30);
+        assert_eq!(request, Requesting { frame: 30, failures: 0 }, "earlier failures do not count");
     }
 }

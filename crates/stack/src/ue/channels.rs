@@ -8,6 +8,7 @@ use crate::radio::mac::TransportFormat;
 use crate::radio::phy::{BlockErrors, EbN0Errors, Lost};
 use crate::scheduling::SchedulerKind;
 
+/// A transport channel in one direction, with the radio that decides the losses of its blocks.
 #[derive(Debug)]
 pub struct UeChannel {
     pub cell: CellId,

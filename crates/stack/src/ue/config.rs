@@ -1,4 +1,4 @@
-//! Configuration of a user equipment.
+//! Configuration of a user equipment (UE): its place, bearer, channels and radio.
 
 use std::sync::Arc;
 

@@ -1,5 +1,8 @@
-//! The state of one user equipment, apart from its cell: bearer, buffers of both ends, and
-//! channels. It can move between cells as a whole.
+//! The state of one user equipment (UE) with both ends of its bearer: the RLC entities, the channels, and
+//! RRC. It can move between cells as a whole. The MAC of a carrier queries it for blocks ([`send`]) in
+//! each TTI in which the UE may send.
+//!
+//! [`send`]: UeContext::send
 
 use std::sync::Arc;
 
@@ -180,8 +183,8 @@ impl UeContext {
         ctx.wake(&mut self.wake[direction.index()], deadline, Phase::Timers, event);
     }
 
-    /// Calls `notify` with the UE's RRC, if there is one. Then updates the conditions of further
-    /// notifications. Returns the result of `notify`.
+    /// Calls `notify` with the UE's RRC, if there is one. Then updates `is_measured` and `awaits_fall`,
+    /// which depend on the state of RRC. Returns the result of `notify`.
     #[inline]
     pub fn notify_rrc_with<R>(&mut self, notify: impl FnOnce(&mut Rrc) -> R) -> Option<R> {
         let rrc = self.control.as_mut()?.rrc_mut();
@@ -237,7 +240,8 @@ impl UeContext {
         cx.record(|| TraceEvent::RlcReestablished { ue });
     }
 
-    /// Updates the activity measurements after blocks were sent.
+    /// Counts sent blocks for RRC, and extends the time in which the UE is active to the end of this TTI,
+    /// unless less data than the activity threshold is left.
     #[inline]
     fn count_activity(&mut self, now: Time, direction: Direction, blocks: u32) {
         let Some(control) = &mut self.control else { return };
@@ -305,9 +309,11 @@ impl UeContext {
     }
 
     /// Queries RLC for up to `blocks` blocks of these PDUs and adds them to `transmission`. Returns
-    /// their number. If `frame` is the number of the TTI, losses are decided immediately. This
-    /// requires that they do not depend on other UEs. Otherwise [`Ues::decide_losses`](super::Ues::decide_losses)
-    /// decides them when the transmission is complete.
+    /// their number.
+    ///
+    /// With `frame`, the number of the TTI, it is decided at once which blocks are lost, so the losses
+    /// must not depend on other UEs. Without `frame` the caller decides this when the transmission is
+    /// complete, for example with [`Ues::decide_losses`](super::Ues::decide_losses).
     // Inlined into the MACs.
     #[inline]
     pub fn send<T: TraceSink<TraceEvent>>(

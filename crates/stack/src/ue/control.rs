@@ -1,4 +1,7 @@
-//! RRC of a UE, its measurements and its channels.
+//! State of a UE that switches channels: its RRC (radio resource control), the measurements that RRC
+//! receives, and the channels that it may use. The pair of common channels, FACH and RACH, has number
+//! 0, and the pair of DCHs of each bearer has a number from 1 on. Each pair keeps the state of its radio
+//! while another one is in use.
 
 use umts_units::Time;
 

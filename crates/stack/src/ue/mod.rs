@@ -1,4 +1,5 @@
-//! The user equipments: the context of each UE, which can move between cells as a whole.
+//! The user equipments (UEs): the context of each UE with both ends of its bearer. It can move between
+//! cells as a whole.
 
 mod capacity_request;
 mod channels;

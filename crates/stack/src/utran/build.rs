@@ -25,6 +25,8 @@ impl Utran {
         ues: &[UeConfig],
         streams: &Streams,
     ) -> Self {
+        // UEs have different priority levels if their quality of service differs, and a UE with a
+        // guaranteed rate changes its level when the rate is met.
         let has_levels = ues.windows(2).any(|pair| pair[0].qos != pair[1].qos)
             || ues.iter().any(|ue| ue.qos.guaranteed.is_some());
         let mut access = Utran {
@@ -53,6 +55,7 @@ impl Utran {
         cells
     }
 
+    /// Adds a UE in `cell` with its channels, and the DCHs that it may request.
     fn add_ue(&mut self, ue: UeId, cell: CellId, config: &UeConfig) {
         let (multicell, streams) = (self.multicell, &self.streams);
         let mut factory =

@@ -139,7 +139,7 @@ impl IndexMut<CarrierId> for Carriers {
 pub(super) struct Carrier {
     pub config: CarrierConfig,
     pub mac: CarrierMac,
-    /// By timer.
+    /// Wake-up of each of the two timers of the MAC.
     wakes: [Wakeup; 2],
 }
 

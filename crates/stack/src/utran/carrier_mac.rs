@@ -1,4 +1,5 @@
-//! The MAC of a carrier: the only place that distinguishes kinds of carriers.
+//! The MAC of a carrier. A carrier is a channel, or several channels of the same kind, that UEs use
+//! together. This file alone distinguishes the kinds of carriers.
 
 use umts_kernel::random::{AddressedStream, Streams};
 use umts_kernel::{Phase, TraceSink};
@@ -18,13 +19,20 @@ use crate::{Context, EventContext};
 /// MAC of a carrier.
 #[derive(Debug)]
 pub(super) enum CarrierMac {
+    /// DCHs.
     Dedicated(Dedicated),
+    /// FACH, or the DSCH of a single cell.
     Shared(Shared),
+    /// FACH of EURANE.
     Pushed(Pushed),
     Rach(Rach),
+    /// HS-DSCH.
     Hs(Box<MacHs>),
+    /// E-DCH.
     E(Box<MacE>),
+    /// Both directions of a TDD cell.
     Tdd(Box<MacTdd>),
+    /// DSCHs and DCHs of all cells of a layout.
     Multicell(Box<Multicell>),
 }
 
@@ -68,10 +76,10 @@ impl CarrierMac {
                 CarrierMac::Rach(Rach::new(RachAccess::new(draws("rach/access"), config.format.tti)))
             }
             (Channel::Rach, _, RachMode::Private { access_delay }) => {
-                let access = PrivateRach { most_delay: access_delay, draws: draws("rach/delay") };
+                let access = PrivateRach { max_delay: access_delay, draws: draws("rach/delay") };
                 CarrierMac::Rach(Rach::private(access))
             }
-            (Channel::Ack, _, _) => unreachable!("only TDD cells have it"),
+            (Channel::Ack, _, _) => unreachable!("only TDD cells have an ACK channel"),
         }
     }
 

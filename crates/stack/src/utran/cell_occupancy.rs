@@ -1,6 +1,7 @@
-//! Records the reservations of a cell, and whether the cell is full. A cell is full if no DCH is
-//! free or preemptible. Here a DCH is preemptible if its UE has not used it for a time. A DCH in
-//! use is not, whatever the service classes.
+//! Records the reservations for the DCHs (dedicated channels) of a cell, and whether the cell is full. A
+//! cell is full if no DCH is free or preemptible. Here a DCH is preemptible if its UE has not used it
+//! for a time. A DCH in use is not preemptible, although admission may preempt it for a UE of a higher
+//! service class.
 
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
@@ -23,12 +24,12 @@ impl Utran {
         self.record_cell_reserved(ctx, cell);
     }
 
-    fn record_cell_reserved<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>, cell: CellId) {
-        let context = &self.cells[cell.index()];
-        let cell = cell.0;
-        let (reserved, is_full) = (context.admission.reserved(), context.is_full);
+    /// Records the reservations without a new check whether the cell is full.
+    fn record_cell_reserved<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>, id: CellId) {
+        let cell = &self.cells[id.index()];
+        let (reserved, is_full) = (cell.admission.reserved(), cell.is_full);
         ctx.cx.record(|| TraceEvent::CellReserved {
-            cell,
+            cell: id.0,
             rates: reserved.rates,
             dchs: reserved.dchs,
             is_full,
@@ -72,25 +73,25 @@ impl Utran {
 
     /// Determines whether the cell is full. A full cell is checked again when the next DCH becomes
     /// preemptible, and a cell with preemptible DCHs when one of them is used.
-    fn update_is_full<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
-        let context = &mut self.cells[cell.index()];
-        context.is_full = false;
-        if context.admission.has_room() {
+    fn update_is_full<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CellId) {
+        let cell = &mut self.cells[id.index()];
+        cell.is_full = false;
+        if cell.admission.has_room() {
             return;
         }
         let ues = &mut self.ues;
-        context.is_full = context.admission.is_full(ctx.cx.now, |ue| ues[ue].preemptible());
-        let mut next = Time::NEVER;
-        for ue in context.admission.holders() {
+        cell.is_full = cell.admission.is_full(ctx.cx.now, |ue| ues[ue].preemptible());
+        let mut next_preemptible = Time::NEVER;
+        for ue in cell.admission.holders() {
             let holder = &mut ues[ue];
             match holder.preemptible().and_then(|dch| dch.unused_from()) {
                 Some(from) if from <= ctx.cx.now => holder.is_takeable = true,
-                Some(from) => next = next.min(from),
+                Some(from) => next_preemptible = next_preemptible.min(from),
                 None => {}
             }
         }
-        if context.is_full {
-            ctx.wake(&mut context.opens, Some(next), Phase::Rrc, Event::CellOpens(cell));
+        if cell.is_full {
+            ctx.wake(&mut cell.opens, Some(next_preemptible), Phase::Rrc, Event::CellOpens(id));
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Changes of the radio of a UE during a run.
+//! Changes during a run that the user orders: block error ratio, size of the DCH and cut of a UE, and the
+//! offered traffic of calls.
 
 use umts_units::{Erlang, Time};
 

@@ -1,4 +1,5 @@
-//! Attaches UEs to channels, and detaches them.
+//! Transport channels of the UEs: creates a UE's pair of channels, one per direction, attaches the UE to
+//! the carriers of the channels, and detaches it.
 
 use umts_kernel::TraceSink;
 use umts_kernel::random::Streams;
@@ -13,7 +14,7 @@ use crate::radio::phy::{BlockErrors, EbN0Errors, ErrorModel, errors_stream};
 use crate::trace::TraceEvent;
 use crate::ue::{COMMON, ChannelConfig, UeChannel};
 
-/// Creates channels.
+/// Creates channels, and the carriers that they need.
 pub(super) struct ChannelFactory<'a> {
     pub cells: &'a [Cell],
     pub carriers: &'a mut Carriers,
@@ -35,6 +36,7 @@ impl ChannelFactory<'_> {
     ) -> [UeChannel; 2] {
         Direction::BOTH.map(|direction| {
             let (channel, errors) = (channels[direction.index()], errors[direction.index()].clone());
+            // Name of the random stream of this pair's radio.
             let radio = match number {
                 COMMON => errors_stream(direction, ue),
                 dch => format!("{}/dch{}", errors_stream(direction, ue), dch - 1),

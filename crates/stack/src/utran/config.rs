@@ -1,4 +1,5 @@
-//! Configuration of a cell.
+//! Configuration of a cell in the radio access network: its Iub (the link from the RNC to the Node B),
+//! its channels and the limits of admission.
 
 use std::sync::Arc;
 

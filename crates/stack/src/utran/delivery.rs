@@ -1,5 +1,5 @@
-//! Reception: the block sets of a transmission enter RLC one by one, and the SDUs that each completes
-//! are pulled.
+//! Reception of a transmission: its block sets enter the receiving RLC entities one by one. After each
+//! set the caller pulls the packets (SDUs) that the set completes.
 
 use umts_kernel::TraceSink;
 

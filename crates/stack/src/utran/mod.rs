@@ -1,8 +1,8 @@
-//! Radio access: from above RLC at the RNC to above RLC at the UE, and back. UMTS itself, or a link
-//! emulation that replaces it.
+//! Radio access (UTRAN): from above RLC at the RNC to above RLC at the UE, and back. UMTS itself, or a
+//! link emulation that replaces it.
 //!
 //! ```text
-//!   enter ─► RLC ─► MAC of the carrier: pulls RLC, asks the radio ─► transmission ─► delivery ─► RLC ─► next_sdu
+//!   enter ─► RLC ─► MAC of the carrier: pulls RLC, decides losses ─► transmission ─► delivery ─► RLC ─► next_sdu
 //!     │                     (carrier.rs, mac/)                       (radio/air)   (delivery.rs)        ▲
 //!     └───────────────────────── a measured or a flat link (link_emulation/) ───────────────────────────┘
 //! ```
@@ -75,13 +75,13 @@ pub struct Utran {
 struct Cell {
     config: CellConfig,
     admission: Admission,
-    /// Next request of the UEs that wait for a DCH.
+    /// When the UEs that wait for a DCH repeat their requests.
     wake: Wakeup,
     /// Whether the reservations at the start were recorded.
     announced: bool,
     /// Whether the cell was recorded as full.
     is_full: bool,
-    /// Next check whether a full cell has room.
+    /// When it is checked whether a full cell has room.
     opens: Wakeup,
 }
 

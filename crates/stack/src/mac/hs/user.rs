@@ -307,7 +307,7 @@ impl User {
 
     /// The block in process number `process`, if it can be repeated in TTI number `tti`.
     pub fn repeatable(&self, tti: u64, process: u8) -> Option<Sendable> {
-        if tti < self.next_allowed || !self.sender.awaits_turn(process) {
+        if tti < self.next_allowed || !self.sender.awaits_retransmission(process) {
             return None;
         }
         let block = self.blocks[usize::from(process)].as_ref()?;

@@ -1,4 +1,7 @@
-//! MAC headers of FDD: TS 25.321 §9.2.1 (MAC-d and MAC-c/sh) and §9.2.2 (MAC-hs), release 5.
+//! MAC headers of FDD: TS 25.321 §9.2.1 (MAC-d and MAC-c/sh) and §9.2.2 (MAC-hs), release 5. A header
+//! precedes the SDU, an RLC PDU, in a transport block. TCTF (target channel type field) names the type
+//! of the logical channel on a common channel, an RNTI the UE, and C/T the number of the logical
+//! channel. Widths are in bits:
 //!
 //! ```text
 //!   DTCH or DCCH on DCH, multiplexed           │ C/T 4 │ SDU                                          4 bits
@@ -27,12 +30,15 @@ pub use mac_hs::{MacHsHeader, MacHsSizes};
 use super::transport_channel::Channel;
 use crate::radio::bits::{BitReader, BitWriter};
 
+// Widths of fields in bits.
 const TCTF_SHORT: u32 = 2;
 const TCTF_LONG: u32 = 8;
 const UE_ID_TYPE: u32 = 2;
+const CT: u32 = 4;
+// Values of the UE-Id type.
 const U_RNTI_TYPE: u32 = 0b00;
 const C_RNTI_TYPE: u32 = 0b01;
-const CT: u32 = 4;
+// Values of the TCTF by transport channel.
 const RACH_CCCH: u32 = 0b00;
 const RACH_DEDICATED: u32 = 0b01;
 const FACH_BCCH: u32 = 0b00;
@@ -104,7 +110,7 @@ pub enum MacHeader {
     Absent,
     /// A DCH with several logical channels.
     Dch(LogicalChannel),
-    /// DTCH or DCCH on RACH.
+    /// DTCH or DCCH on RACH, with the C-RNTI.
     RachDedicated(u16, LogicalChannel),
     /// CCCH on RACH.
     RachCcch,
@@ -116,7 +122,7 @@ pub enum MacHeader {
     FachBcch,
     /// CTCH on FACH.
     FachCtch,
-    /// DTCH on DSCH, with C/T if several logical channels share it.
+    /// DTCH on DSCH, with the DSCH-RNTI, and with C/T if several logical channels share the DSCH.
     Dsch(u16, Option<LogicalChannel>),
 }
 
@@ -154,11 +160,15 @@ impl MacHeader {
             HeaderChannel::Fach => match reader.take(TCTF_SHORT)? {
                 FACH_BCCH => Ok(MacHeader::FachBcch),
                 FACH_DEDICATED => Ok(MacHeader::FachDedicated(reader.address()?, reader.ct()?)),
-                high => match high << (TCTF_LONG - TCTF_SHORT) | reader.take(TCTF_LONG - TCTF_SHORT)? {
-                    FACH_CCCH => Ok(MacHeader::FachCcch),
-                    FACH_CTCH => Ok(MacHeader::FachCtch),
-                    _ => Err(MacRule::ReservedTctf.at(0)),
-                },
+                // A TCTF of 8 bits: the first two, then six more.
+                first_two_bits => {
+                    let other_bits = TCTF_LONG - TCTF_SHORT;
+                    match first_two_bits << other_bits | reader.take(other_bits)? {
+                        FACH_CCCH => Ok(MacHeader::FachCcch),
+                        FACH_CTCH => Ok(MacHeader::FachCtch),
+                        _ => Err(MacRule::ReservedTctf.at(0)),
+                    }
+                }
             },
             HeaderChannel::Dsch { multiplexed } => {
                 let rnti = reader.rnti16()?;
@@ -246,11 +256,11 @@ impl MacHeader {
 /// zeros. `None` if the block is shorter.
 pub fn sdu_bits(block: &[u8], header: usize, bits: usize) -> Option<Vec<u8>> {
     let mut reader = BitReader::new(block);
-    let mut skip = header;
-    while skip > 0 {
-        let step = skip.min(32);
-        reader.take(step as u32)?;
-        skip -= step;
+    let mut header_left = header;
+    while header_left > 0 {
+        let width = header_left.min(32);
+        reader.take(width as u32)?;
+        header_left -= width;
     }
     reader.take_octets(bits)
 }
@@ -261,6 +271,7 @@ impl MacRule {
     }
 }
 
+/// Reads the fields of a header, and reports the position of a wrong one.
 struct Reader<'a>(BitReader<'a>);
 
 impl Reader<'_> {

@@ -8,7 +8,7 @@ mod tdd_access;
 pub mod transport_channel;
 mod transport_format;
 
-pub use ack_channel::{AckContention, AckTurns};
+pub use ack_channel::{AckContention, AckRoundRobin};
 pub use rach_access::{RachAccess, RachAttempt};
 pub use tdd_access::TddAccess;
 pub use transport_channel::Channel;

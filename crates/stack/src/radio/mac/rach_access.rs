@@ -27,7 +27,7 @@ pub struct RachAttempt {
     pub collides: bool,
 }
 
-/// What a UE draws in a TTI.
+/// The access slot and signature that a UE draws in a TTI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Choice {
     /// Access slot of the TTI.
@@ -81,17 +81,18 @@ mod tests {
     use super::*;
 
     fn rach() -> RachAccess {
-        of_tti(20)
+        rach_with_tti(20)
     }
 
-    fn of_tti(ms: u64) -> RachAccess {
+    fn rach_with_tti(ms: u64) -> RachAccess {
         RachAccess::new(Streams::new(1, 0).addressed("rach"), Duration::from_millis(ms))
     }
 
     #[test]
     fn messages_begin_within_their_tti() {
+        // Of the 15 slots in 20 ms, seven end within the first 10 ms.
         for (ms, slots) in [(10, 7), (20, 15), (40, 15), (80, 15)] {
-            let (rach, mut acquired) = (of_tti(ms), Vec::new());
+            let (rach, mut acquired) = (rach_with_tti(ms), Vec::new());
             let delays: std::collections::BTreeSet<_> = (0..1000)
                 .map(|tti| {
                     rach.resolve(tti, [UeId(3)].into_iter(), &mut acquired);
@@ -116,6 +117,7 @@ mod tests {
     #[test]
     fn two_users_share_access_and_rarely_collide() {
         let (rach, mut acquired) = (rach(), Vec::new());
+        // TTIs in which each UE alone gets access, and TTIs in which both collide.
         let (mut won, mut collided) = ([0u32; 2], 0u32);
         const TTIS: u64 = 100_000;
         for tti in 0..TTIS {

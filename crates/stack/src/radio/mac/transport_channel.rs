@@ -1,4 +1,4 @@
-//! Transport channels (TS 25.211 §4).
+//! Kinds of transport channels, the channels between MAC and the physical layer (TS 25.211 §4).
 
 use crate::radio::rrc_state::RrcState;
 

@@ -1,4 +1,5 @@
-//! Transport blocks from a bit rate and a TTI.
+//! Transport formats: the number of transport blocks in a TTI that a channel has at a bit rate, and the
+//! size of the blocks.
 //!
 //! The rate of a bearer is its RLC payload rate at the full transport format: 32 kbit/s with a TTI
 //! of 10 ms is one block with 40 octets of RLC payload. Headers are added: 336 bits on a DCH (2
@@ -91,7 +92,7 @@ impl TransportFormatSet {
     }
 }
 
-/// A transport format of a power-controlled shared channel.
+/// A transport format of a power-controlled shared channel, the DSCH of a layout.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PowerFormat {
     /// Transport blocks in a TTI.
@@ -118,21 +119,24 @@ pub fn block_bits(pdu_payload: Bytes, channel: Channel, rlc_header: Option<u32>)
 mod tests {
     use super::*;
 
-    fn format(rate: &str, tti: &str) -> Option<u32> {
+    /// Blocks of 40 octets of payload in a TTI at this rate.
+    fn blocks_per_tti(rate: &str, tti: &str) -> Option<u32> {
         let (rate, tti) = (rate.parse().unwrap(), tti.parse().unwrap());
         TransportFormat::new(rate, tti, Bytes(40)).map(|format| format.blocks)
     }
 
     #[test]
     fn a_tti_holds_whole_blocks() {
-        assert_eq!(format("32 kbit/s", "10 ms"), Some(1));
-        assert_eq!(format("16 kbit/s", "20 ms"), Some(1));
-        assert_eq!(format("64 kbit/s", "20 ms"), Some(4));
-        assert_eq!(format("384 kbit/s", "10 ms"), Some(12));
-        assert_eq!(format("33 kbit/s", "10 ms"), Some(1));
-        assert_eq!(format("30 kbit/s", "10 ms"), None);
+        assert_eq!(blocks_per_tti("32 kbit/s", "10 ms"), Some(1));
+        assert_eq!(blocks_per_tti("16 kbit/s", "20 ms"), Some(1));
+        assert_eq!(blocks_per_tti("64 kbit/s", "20 ms"), Some(4));
+        assert_eq!(blocks_per_tti("384 kbit/s", "10 ms"), Some(12));
+        assert_eq!(blocks_per_tti("33 kbit/s", "10 ms"), Some(1));
+        assert_eq!(blocks_per_tti("30 kbit/s", "10 ms"), None);
     }
 
+    /// The number of blocks for a number of PDUs that are ready: the largest format that the PDUs fill,
+    /// or if none exists, the smallest format with padding.
     #[test]
     fn a_tti_holds_the_largest_format_without_padding() {
         let set = TransportFormatSet::new([0, 1, 2, 4, 8, 12]);

@@ -1,5 +1,5 @@
 //! Block losses of a UE that depend on no other UE: independent errors, the two-state Gilbert model and
-//! recorded errors.
+//! recorded errors. [`BlockErrors`] is the process of one UE and direction.
 //!
 //! Draws are addressed by TTI and block, so a user has the same radio with another TCP version or in
 //! the presence of another user. The only exception is a Gilbert chain that steps once per block: its
@@ -75,7 +75,7 @@ pub struct BlockErrors {
     draws: AddressedStream,
     /// Number of blocks so far: the position in a trace, and the address of the chain's steps.
     blocks_seen: u64,
-    /// Whether the chain is in the bad state. `None` before its first step.
+    /// Whether the Gilbert chain is in the bad state. `None` before its first step.
     bad: Option<bool>,
     /// TTI of the last step of a chain that steps once per TTI.
     last_tti: u64,
@@ -187,6 +187,7 @@ impl BlockErrors {
         }
     }
 
+    /// The next `blocks` recorded results.
     fn traced(&mut self, blocks: u32) -> Lost {
         let ErrorModel::Trace(losses) = &self.model else { return Lost(0) };
         let from = self.blocks_seen;
@@ -194,6 +195,7 @@ impl BlockErrors {
         Lost::which(blocks, |block| losses[((from + u64::from(block)) % losses.len() as u64) as usize])
     }
 
+    /// Losses with independent draws per block or per TTI.
     // Inlined despite its second caller (`would_lose`), because `losses` is called for every block
     // set.
     #[inline]
@@ -206,6 +208,7 @@ impl BlockErrors {
         }
     }
 
+    /// Losses in the states of the chain, which steps once per block or once per TTI.
     // Inlined like `independent`: a call costs up to 31 more instructions per block
     // (docs/performance.md).
     #[inline]
@@ -295,10 +298,12 @@ mod tests {
 
     use super::*;
 
+    /// The error process of a UE in the downlink.
     fn process(model: ErrorModel) -> BlockErrors {
         BlockErrors::new(model, Streams::new(1, 0).addressed("radio/downlink/ue0"))
     }
 
+    /// Block error ratio over `ttis` TTIs with `blocks` blocks each.
     fn ratio(process: &mut BlockErrors, ttis: u64, blocks: u32) -> f64 {
         let lost: u64 = (0..ttis).map(|tti| u64::from(process.losses(tti, 0, blocks).count())).sum();
         lost as f64 / (ttis * u64::from(blocks)) as f64
@@ -332,7 +337,8 @@ mod tests {
         assert_eq!(busy.losses(999, 0, 4), idle.losses(999, 0, 4));
     }
 
-    /// Dubois (2005), Table 7.1: error ratio 0.0551, mean burst 6.71 blocks.
+    /// Dubois (2005), Table 7.1. The chain is bad, and so loses each block, for a share of 0.0087 / (0.0087
+    /// + 0.1491) = 0.0551 of the time, in bursts of 1 / 0.1491 = 6.71 blocks on average.
     fn table_7_1(step: ErrorUnit) -> ErrorModel {
         ErrorModel::Gilbert { good_to_bad: 0.0087, bad_to_good: 0.1491, bler_good: 0.0, bler_bad: 1.0, step }
     }

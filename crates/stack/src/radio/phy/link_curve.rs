@@ -1,5 +1,6 @@
-//! Link curves: block error ratio as a function of the SIR for the rate 1/2 convolutional code of
-//! TS 25.222 §4.2.3.1, with 336 bits and 16 bits of CRC, and ideal interleaving.
+//! Link curves of a TDD cell: block error ratio as a function of the SIR (signal-to-interference ratio)
+//! for the rate 1/2 convolutional code of TS 25.222 §4.2.3.1, with 336 bits and 16 bits of CRC, and
+//! ideal interleaving.
 //!
 //! `tools/link-curves` computes the numbers: union bounds from the distance spectrum of the code,
 //! and simulations of the Viterbi decoder. The table is indexed by the linear SIR, so that a lookup
@@ -68,6 +69,7 @@ fn rows(curve: Curve) -> Vec<(f64, f64)> {
     let row = |line: &str| {
         let mut fields = line.split(',');
         let sir_db = fields.next()?.parse().ok()?;
+        // The column of the SIR is already consumed.
         let ratio: f64 = fields.nth(curve.column() - 1)?.parse().ok()?;
         Some((sir_db, libm::log10(ratio)))
     };

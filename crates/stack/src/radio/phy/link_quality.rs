@@ -30,6 +30,7 @@ pub fn lowest_snr_db(cqi: u8) -> f64 {
 /// If `cqi` is not 1 to 30.
 pub fn block_error_probability(cqi: u8, snr_db: f64) -> f64 {
     assert!((1..=MAX_CQI).contains(&cqi), "formats have CQI 1 to 30, not {cqi}");
+    // Brouwer et al.: BLER = (1 + 10^(2 (SNR - 1.03 CQI + 17.3) / (√3 - log10 CQI)))^(-1/0.7).
     let cqi = f64::from(cqi);
     let exponent = 2.0 * (snr_db - 1.03 * cqi + 17.3) / (libm::sqrt(3.0) - libm::log10(cqi));
     libm::pow(1.0 + libm::pow(10.0, exponent), -1.0 / 0.7)
@@ -56,6 +57,7 @@ mod tests {
         }
     }
 
+    /// Two combined transmissions have twice the SNR, 3 dB more.
     #[test]
     fn a_second_transmission_at_the_same_snr_almost_never_fails() {
         for format in 5..=25 {

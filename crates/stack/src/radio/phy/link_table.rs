@@ -1,5 +1,6 @@
-//! Link tables: block error ratio of a transport format as a function of Eb/N0. They come from link
-//! level simulations, which include the fast fading within a TTI.
+//! Link tables: block error ratio of a transport format as a function of Eb/N0, the energy per bit over
+//! the noise and interference. They come from link level simulations, which include the fast fading
+//! within a TTI. The logit of a ratio p is log(p / (1 - p)).
 
 use umts_kernel::random::{Chance, TtiDraws};
 

@@ -1,4 +1,4 @@
-//! The result of a transmission: its lost blocks.
+//! The result of a transmission: which of its blocks are lost on the air.
 
 /// Lost blocks of a set as bits: bit n is set if block n is lost. A set has at most 128 blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,5 +1,6 @@
-//! A function of a positive number as a table with equal steps within each octave. A lookup needs
-//! no logarithm.
+//! A function of a positive number as a table with equal steps within each octave, the numbers from 2^n
+//! to 2^(n + 1). A lookup needs no logarithm, because the bits of a floating-point number contain its
+//! octave.
 
 /// Table steps per octave.
 const STEPS: usize = 256;
@@ -26,15 +27,17 @@ impl<const FROM: i32, const TO: i32> OctaveTable<FROM, TO> {
     /// after the last one.
     #[inline]
     pub fn at(&self, x: f64, below: f64, above: f64) -> f64 {
-        // The bits of a floating-point number are its octave followed by the position in it.
+        // The bits of a positive floating-point number are its exponent (the octave plus BIAS), then
+        // the mantissa (the position in the octave). The highest bits of the mantissa are the number of
+        // the step, and the other ones, of width BELOW_STEP, the position in the step.
         const MANTISSA: u32 = f64::MANTISSA_DIGITS - 1;
         const BELOW_STEP: u32 = MANTISSA - STEPS.trailing_zeros();
         const BIAS: i32 = f64::MAX_EXP - 1;
-        let first = ((BIAS + FROM) as u64) << (MANTISSA - BELOW_STEP);
+        let first_step = ((BIAS + FROM) as u64) << (MANTISSA - BELOW_STEP);
         let bits = x.to_bits();
-        let Some(step) = (bits >> BELOW_STEP).checked_sub(first) else { return below };
+        let Some(step) = (bits >> BELOW_STEP).checked_sub(first_step) else { return below };
         let Some(&[from, to]) = self.values.get(step as usize..step as usize + 2) else { return above };
-        let within = (bits & ((1 << BELOW_STEP) - 1)) as f64 / (1_u64 << BELOW_STEP) as f64;
-        from + (to - from) * within
+        let position_in_step = (bits & ((1 << BELOW_STEP) - 1)) as f64 / (1_u64 << BELOW_STEP) as f64;
+        from + (to - from) * position_in_step
     }
 }

@@ -1,5 +1,6 @@
-//! Channelization codes of the downlink: the tree of orthogonal codes with variable spreading
-//! factors (TS 25.213 §4.3.1).
+//! Channelization codes of the downlink: the tree of orthogonal codes with variable spreading factors
+//! (OVSF, TS 25.213 §4.3.1). A [`CodeShare`] is a branch that users of a DSCH share per TTI. A
+//! [`CodeTree`] allocates codes to DCHs and calls for a long time.
 //!
 //! A code of spreading factor SF takes 1/SF of the tree's capacity. It cannot be used together with a
 //! code on its path to the root or with a code below it.
@@ -98,9 +99,9 @@ fn leaves(spreading_factor: u16) -> u16 {
     LARGEST_SF / spreading_factor
 }
 
-/// A branch of the tree. Its codes are allocated afresh in each TTI, so Kraft's inequality is
-/// sufficient: codes whose capacities add up to at most the branch can always be assigned, if the smallest
-/// spreading factors are assigned first.
+/// A branch of the tree for users that get a code for one TTI. The codes are allocated afresh in each
+/// TTI, so Kraft's inequality is sufficient: codes with capacities that add up to at most the branch can
+/// always be assigned, if the smallest spreading factors are assigned first.
 ///
 /// This also holds if TTIs begin in two phases, half a TTI apart. One phase allocates from the left
 /// end of the branch, the other from the right end. So allocations that fit do not overlap, and each
@@ -207,17 +208,20 @@ impl CodeTree {
     /// Allocates a code of this spreading factor in the smallest free branch that fits, the
     /// leftmost of several. This keeps large branches free.
     pub fn allocate(&mut self, spreading_factor: u16) -> Option<Code> {
-        let (needed, mut at) = (leaves(spreading_factor), 1);
-        if self.free[at] < needed {
+        const ROOT: usize = 1;
+        let needed = leaves(spreading_factor);
+        if self.free[ROOT] < needed {
             return None;
         }
-        while at < usize::from(spreading_factor) {
-            let (left, right) = (self.free[2 * at], self.free[2 * at + 1]);
+        // Goes down to the level of the spreading factor.
+        let mut index = ROOT;
+        while index < usize::from(spreading_factor) {
+            let (left, right) = (self.free[2 * index], self.free[2 * index + 1]);
             let goes_left = left >= needed && (right < needed || left <= right);
-            at = 2 * at + usize::from(!goes_left);
+            index = 2 * index + usize::from(!goes_left);
         }
-        self.set(at, 0);
-        Some(Code::at(at))
+        self.set(index, 0);
+        Some(Code::at(index))
     }
 
     /// Allocates this code.
@@ -239,15 +243,16 @@ impl CodeTree {
         f64::from(self.free[1]) / f64::from(LARGEST_SF)
     }
 
+    /// Sets the free capacity at `index`, and updates the entries above it up to the root.
     fn set(&mut self, index: usize, free: u16) {
         self.free[index] = free;
-        let mut at = index / 2;
-        while at > 0 {
-            let (left, right) = (self.free[2 * at], self.free[2 * at + 1]);
-            let whole = leaves(Code::at(at).spreading_factor);
+        let mut parent = index / 2;
+        while parent > 0 {
+            let (left, right) = (self.free[2 * parent], self.free[2 * parent + 1]);
+            let whole = leaves(Code::at(parent).spreading_factor);
             // Two free halves form a free whole.
-            self.free[at] = if left + right == whole { whole } else { left.max(right) };
-            at /= 2;
+            self.free[parent] = if left + right == whole { whole } else { left.max(right) };
+            parent /= 2;
         }
     }
 }
@@ -369,6 +374,7 @@ mod tests {
         }
     }
 
+    /// Whether all of the codes can be used together.
     fn none_meet(codes: &[Code]) -> bool {
         codes.iter().enumerate().all(|(n, code)| codes[..n].iter().all(|other| !other.meets(*code)))
     }

@@ -1,5 +1,5 @@
-//! Downlink power of a cell: the power of each user, and their sum (equation (2) of Rendón et al.
-//! 2004).
+//! Downlink power of a cell of a layout: the power of each user, and their sum (equation (2) of Rendón et
+//! al. 2004). All powers are in mW, and gains, losses and Eb/N0 are linear.
 //!
 //! The power that a user needs for its Eb/N0 depends on the powers of all users. So the users of a
 //! cell form one linear equation, and a network has one equation per cell:
@@ -135,6 +135,8 @@ impl Load {
         }
     }
 
+    /// The power at the limit. The users need the sum of P_i for P_T = max, which is a max + b, and the
+    /// cell has max - P_c for them.
     fn limited(&self, power: &PowerConfig) -> Sent {
         let needed = self.own * power.max + self.outside;
         Sent { total: power.max, factor: (power.max - power.common) / needed }

@@ -1,34 +1,51 @@
-//! The parts of a run of PDUs that have arrived.
+//! Splits a received run of consecutive PDUs at the PDUs that the radio lost. The receiving sides of
+//! acknowledged and unacknowledged mode handle each part that arrived at once, not PDU by PDU.
 
 use super::{DataRun, SduEnd};
 
-/// Calls `take` for each contiguous part of `run` that arrived, with its offset in the run, its
-/// number of PDUs, and the SDU ends in it. Bit n of `lost` is set if PDU n of the run is lost.
+/// Consecutive PDUs of a run, all of which arrived.
+pub(super) struct ArrivedPart<'a> {
+    /// Position of the first PDU in the run, from 0.
+    pub offset: u64,
+    /// Number of PDUs.
+    pub count: u64,
+    /// SDU ends in these PDUs.
+    pub ends: &'a [SduEnd],
+}
+
+/// Calls `receive` for each longest part of `run` without a lost PDU, in order. `ends`: all SDU ends
+/// in the run. Bit n of `lost` is set if PDU n of the run is lost.
 #[inline(always)]
 pub(super) fn for_each_arrived<'a>(
     run: &DataRun,
     mut ends: &'a [SduEnd],
     lost: u128,
-    mut take: impl FnMut(u64, u64, &'a [SduEnd]),
+    mut receive: impl FnMut(ArrivedPart<'a>),
 ) {
-    let (first, count) = (run.first, u32::from(run.count));
+    let count = u32::from(run.count);
     // Two words of 64 bits: usually only the lower one is needed, and shifting 128 bits takes
     // several instructions.
     let lost = [lost as u64, (lost >> 64) as u64];
     let arrived = lost.map(|half| !half);
+    let offset_of = |end: &SduEnd| end.sn.steps_from(run.first);
     let mut from = first_member(arrived, 0);
     while from < count {
         let to = first_member(lost, from).min(count);
-        let steps = |end: &SduEnd| end.sn.steps_from(first);
-        let skip = ends.iter().take_while(|end| steps(end) < u64::from(from)).count();
-        let inside = ends[skip..].iter().take_while(|end| steps(end) < u64::from(to)).count();
-        take(u64::from(from), u64::from(to - from), &ends[skip..skip + inside]);
-        ends = &ends[skip + inside..];
+        let ends_before = ends.iter().take_while(|end| offset_of(end) < u64::from(from)).count();
+        let ends_from_here = &ends[ends_before..];
+        let ends_inside = ends_from_here.iter().take_while(|end| offset_of(end) < u64::from(to)).count();
+        receive(ArrivedPart {
+            offset: u64::from(from),
+            count: u64::from(to - from),
+            ends: &ends_from_here[..ends_inside],
+        });
+        ends = &ends_from_here[ends_inside..];
         from = first_member(arrived, to);
     }
 }
 
-/// The first member of a set at or after `from`, among 0 to 127. 128 if there is none.
+/// The first member of a set of the numbers 0 to 127 that is `from` or greater. 128 if there is
+/// none. Bit n of the first word stands for n, bit n of the second word for 64 + n.
 #[inline]
 fn first_member(set: [u64; 2], from: u32) -> u32 {
     match (set[0].checked_shr(from), from) {

@@ -1,4 +1,5 @@
-//! Data that an entity could send now, for schedulers.
+//! Data that an RLC entity could send now, for the schedulers of the MAC: octets and PDUs of the
+//! whole entity ([`Backlog`]), or of each SDU that waits ([`WaitingSdu`]). A PDU takes one block.
 
 use umts_units::{Bytes, Time};
 
@@ -10,7 +11,7 @@ use super::buffer::{Fit, SegmentationRules};
 pub struct Backlog {
     /// Octets of SDUs with an unsent part, and of PDUs to retransmit.
     pub octets: Bytes,
-    /// When the oldest of these SDUs entered the buffer. `None` if there is none: the entity may
+    /// When the oldest of these SDUs entered the buffer. `None` if `octets` is 0: the entity may
     /// still have control PDUs to send.
     pub since: Option<Time>,
     /// Data PDUs that the window allows now, including the room for length indicators.
@@ -30,7 +31,9 @@ pub struct WaitingSdu {
     pub blocks: u32,
 }
 
-/// Counts the blocks of successive SDUs, segmented as in [`Buffer::compose`].
+/// Counts the blocks of successive SDUs before they are sent. It segments them as
+/// [`Buffer::compose`] does, and keeps the free octets of the PDU in which the last SDU ended,
+/// because the next SDU may start there.
 ///
 /// [`Buffer::compose`]: super::buffer::Buffer::compose
 #[derive(Debug, Clone, Copy)]
@@ -62,37 +65,37 @@ impl BlockCounter {
     /// of it, including a PDU with only the length indicator of its end. `is_started`: earlier
     /// octets of the SDU were sent.
     pub fn blocks(&mut self, octets: u64, is_started: bool) -> u32 {
-        let (mut opened, mut left) = (0, octets);
+        let (mut opened, mut octets_left) = (0, octets);
         let mut marks_start = self.rules.marks_start && !is_started;
-        loop {
-            if !self.has_room(left) {
+        let fit_of_last_part = loop {
+            if !self.has_room(octets_left) {
                 opened += 1;
                 self.open(if marks_start { self.rules.length_indicator } else { 0 });
             }
             marks_start = false;
             self.parts += 1;
-            let fit = self.rules.fit(left, self.room);
-            if fit == Fit::Continues {
-                left -= u64::from(self.room);
-                self.room = 0;
-                // PDUs that contain only the middle of the SDU.
-                let full = (left - 1) / u64::from(self.rules.payload);
-                opened += full;
-                left -= full * u64::from(self.rules.payload);
-                continue;
+            let fit = self.rules.fit(octets_left, self.room);
+            if fit != Fit::Continues {
+                break fit;
             }
-            self.room = match fit {
-                Fit::Ends => self.room - self.rules.length_indicator - left as u16,
-                _ => 0,
-            };
-            if fit != Fit::Ends && self.rules.indicator_rule == LengthIndicators::Ts25322 {
-                opened += u64::from(self.open_for_end());
-            }
-            if self.one_sdu_per_pdu {
-                self.room = 0;
-            }
-            return u32::try_from(opened).unwrap_or(u32::MAX);
+            octets_left -= u64::from(self.room);
+            self.room = 0;
+            // PDUs that contain only the middle of the SDU.
+            let full = (octets_left - 1) / u64::from(self.rules.payload);
+            opened += full;
+            octets_left -= full * u64::from(self.rules.payload);
+        };
+        self.room = match fit_of_last_part {
+            Fit::Ends => self.room - self.rules.length_indicator - octets_left as u16,
+            _ => 0,
+        };
+        if fit_of_last_part != Fit::Ends && self.rules.indicator_rule == LengthIndicators::Ts25322 {
+            opened += u64::from(self.open_for_end());
         }
+        if self.one_sdu_per_pdu {
+            self.room = 0;
+        }
+        u32::try_from(opened).unwrap_or(u32::MAX)
     }
 
     /// Opens a PDU that begins with the length indicator of an SDU that ended in the previous PDU.
@@ -102,13 +105,15 @@ impl BlockCounter {
         1
     }
 
+    /// Opens a PDU that begins with `indicators` octets of length indicators.
     fn open(&mut self, indicators: u16) {
         self.room = self.rules.payload - indicators;
         self.parts = 0;
     }
 
-    fn has_room(&self, left: u64) -> bool {
-        self.room > 0 && (self.parts == 0 || self.rules.may_concatenate(self.parts, self.room, left))
+    /// Whether the next part of an SDU with `octets_left` octets may be in the open PDU.
+    fn has_room(&self, octets_left: u64) -> bool {
+        self.room > 0 && (self.parts == 0 || self.rules.may_concatenate(self.parts, self.room, octets_left))
     }
 }
 
@@ -144,16 +149,25 @@ mod tests {
         rlc
     }
 
-    fn send(rlc: &mut Rlc, at: u64, blocks: u32) -> BlockSet {
+    /// The block set that the entity sends at `at_ms` in a TTI of `blocks` blocks.
+    fn send(rlc: &mut Rlc, at_ms: u64, blocks: u32) -> BlockSet {
         let mut set = BlockSet::default();
-        rlc.poll_transmit(&mut Context::new(ms(at), &mut NoTrace), blocks, &mut set);
+        rlc.poll_transmit(&mut Context::new(ms(at_ms), &mut NoTrace), blocks, &mut set);
         set
     }
 
-    /// Octets, arrival of the oldest SDU, and PDUs of the backlog.
-    fn summary(rlc: &Rlc) -> (u64, Option<Time>, u32) {
+    /// The main fields of a [`Backlog`].
+    #[derive(Debug, PartialEq)]
+    struct Summary {
+        octets: u64,
+        /// Arrival of the oldest SDU in ms.
+        since: Option<u64>,
+        pdus: u32,
+    }
+
+    fn summary(rlc: &Rlc) -> Summary {
         let Backlog { octets, since, pdus, .. } = rlc.backlog();
-        (octets.0, since, pdus)
+        Summary { octets: octets.0, since: since.map(|at| at.as_nanos() / 1_000_000), pdus }
     }
 
     #[test]
@@ -161,18 +175,18 @@ mod tests {
         let config = RlcConfig::default().into();
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
         // 200 octets and two length indicators of one octet take six PDUs of 40 octets.
-        assert_eq!(summary(&rlc), (200, Some(ms(0)), 6));
+        assert_eq!(summary(&rlc), Summary { octets: 200, since: Some(0), pdus: 6 });
         let first = send(&mut rlc, 20, 2);
-        assert_eq!(summary(&rlc), (120, Some(ms(0)), 4));
+        assert_eq!(summary(&rlc), Summary { octets: 120, since: Some(0), pdus: 4 });
         let rest = send(&mut rlc, 30, 9);
-        assert_eq!(summary(&rlc), (0, None, 0));
+        assert_eq!(summary(&rlc), Summary { octets: 0, since: None, pdus: 0 });
         // The second PDU was lost, and the peer reports this.
         let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
         peer.handle_blocks(&mut Context::new(ms(40), &mut NoTrace), &first, Lost(0b10));
         peer.handle_blocks(&mut Context::new(ms(50), &mut NoTrace), &rest, Lost(0));
         let report = send(&mut peer, 60, 1);
         rlc.handle_blocks(&mut Context::new(ms(70), &mut NoTrace), &report, Lost(0));
-        assert_eq!(summary(&rlc), (40, Some(ms(0)), 1));
+        assert_eq!(summary(&rlc), Summary { octets: 40, since: Some(0), pdus: 1 });
     }
 
     #[test]
@@ -215,12 +229,15 @@ mod tests {
         assert!((Bytes(160)..=Bytes(165)).contains(&occupancy), "{occupancy}");
     }
 
-    /// Arrival in ms, size and blocks of each waiting SDU.
-    fn waiting(rlc: &Rlc) -> Vec<(u64, u64, u32)> {
+    /// An SDU of `octets` octets that entered at `entered_ms` and waits with `blocks` blocks.
+    fn sdu(entered_ms: u64, octets: u64, blocks: u32) -> WaitingSdu {
+        WaitingSdu { entered: ms(entered_ms), size: Bytes(octets), blocks }
+    }
+
+    fn waiting(rlc: &Rlc) -> Vec<WaitingSdu> {
         let mut sdus = Vec::new();
         rlc.waiting_sdus(&mut sdus);
-        let ms = |entered: Time| entered.as_nanos() / 1_000_000;
-        sdus.iter().map(|sdu| (ms(sdu.entered), sdu.size.0, sdu.blocks)).collect()
+        sdus
     }
 
     #[test]
@@ -229,9 +246,9 @@ mod tests {
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
         // The third block of 40 octets holds the last 20 octets of the first SDU, its length
         // indicator, and 19 octets of the second SDU.
-        assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 3)]);
+        assert_eq!(waiting(&rlc), [sdu(0, 100, 3), sdu(10, 100, 3)]);
         let first = send(&mut rlc, 20, 2);
-        assert_eq!(waiting(&rlc), [(0, 100, 1), (10, 100, 3)]);
+        assert_eq!(waiting(&rlc), [sdu(0, 100, 1), sdu(10, 100, 3)]);
         let rest = send(&mut rlc, 30, 9);
         assert_eq!(waiting(&rlc), []);
         let third = Sdu::new(packet(2, 90), ms(35));
@@ -244,8 +261,8 @@ mod tests {
         peer.handle_blocks(&mut Context::new(ms(50), &mut NoTrace), &rest, Lost(1 << (last - 1)));
         let report = send(&mut peer, 60, 1);
         rlc.handle_blocks(&mut Context::new(ms(70), &mut NoTrace), &report, Lost(0));
-        assert_eq!(waiting(&rlc), [(0, 100, 1), (10, 100, 1), (35, 90, 3)]);
-        let total: u32 = waiting(&rlc).iter().map(|(_, _, blocks)| blocks).sum();
+        assert_eq!(waiting(&rlc), [sdu(0, 100, 1), sdu(10, 100, 1), sdu(35, 90, 3)]);
+        let total: u32 = waiting(&rlc).iter().map(|sdu| sdu.blocks).sum();
         assert_eq!(total, rlc.backlog().pdus);
     }
 
@@ -256,7 +273,7 @@ mod tests {
         // The first three PDUs hold the indicators of start and end and 100 octets of the first SDU,
         // and 18 octets of the second. The next three hold the other 82 octets and the indicator of
         // their end.
-        assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 3)]);
+        assert_eq!(waiting(&rlc), [sdu(0, 100, 3), sdu(10, 100, 3)]);
     }
 
     /// If an SDU fills its PDUs exactly, one more PDU indicates its end. EURANE needs none.
@@ -274,8 +291,8 @@ mod tests {
             let mut rlc = Rlc::new(UeId(0), Direction::Downlink, &config, 4);
             let sdu = Sdu::new(packet(0, octets), ms(0));
             rlc.handle_sdu(&mut Context::new(ms(0), &mut NoTrace), &sdu).expect("there is room");
-            let (_, _, waiting_blocks) = waiting(&rlc)[0];
-            assert_eq!((waiting_blocks, rlc.backlog().pdus), (blocks, blocks), "{octets} octets");
+            assert_eq!(waiting(&rlc)[0].blocks, blocks, "{octets} octets");
+            assert_eq!(rlc.backlog().pdus, blocks, "{octets} octets");
             assert_eq!(send(&mut rlc, 10, 99).blocks, blocks, "{octets} octets");
         }
     }
@@ -315,7 +332,7 @@ mod tests {
             // Each SDU ends in the last of its blocks, counted after the blocks of the SDUs before.
             let mut blocks_before = 0;
             let completed_after: Vec<u32> =
-                waiting.iter().map(|(_, _, blocks)| { blocks_before += blocks; blocks_before }).collect();
+                waiting.iter().map(|sdu| { blocks_before += sdu.blocks; blocks_before }).collect();
             prop_assert_eq!(&completed_after, &end_pdus);
             let is_exact = mode == 0 && payload < 125;
             prop_assert!(if is_exact { backlog == sent } else { backlog <= sent }, "{} of {}", backlog, sent);
@@ -366,7 +383,7 @@ mod tests {
     fn acknowledged_mode_counts_blocks_within_its_window() {
         let config = RlcConfig { window: 3, ..RlcConfig::default() };
         let mut rlc = with_two_sdus(&config.into(), Direction::Downlink);
-        assert_eq!(summary(&rlc), (200, Some(ms(0)), 3));
+        assert_eq!(summary(&rlc), Summary { octets: 200, since: Some(0), pdus: 3 });
         send(&mut rlc, 20, 9);
         // The window is closed: waiting data cannot be sent yet.
         assert_eq!(rlc.backlog().pdus, 0);
@@ -377,21 +394,21 @@ mod tests {
     fn um_backlog_is_the_unsent_data() {
         let config = RlcConfig { mode: RlcMode::Um, buffer: None, ..RlcConfig::default() };
         let mut rlc = with_two_sdus(&config.into(), Direction::Uplink);
-        assert_eq!(summary(&rlc), (200, Some(ms(0)), 6));
+        assert_eq!(summary(&rlc), Summary { octets: 200, since: Some(0), pdus: 6 });
         while rlc.backlog().since == Some(ms(0)) {
             assert!(send(&mut rlc, 20, 1).blocks > 0);
         }
         assert_eq!(rlc.backlog().since, Some(ms(10)));
         send(&mut rlc, 30, 9);
-        assert_eq!(summary(&rlc), (0, None, 0));
+        assert_eq!(summary(&rlc), Summary { octets: 0, since: None, pdus: 0 });
     }
 
     #[test]
     fn tm_backlog_is_limited_to_one_tti() {
         let config = RlcConfig { mode: RlcMode::Tm, buffer: None, ..RlcConfig::default() };
         let mut rlc = with_two_sdus(&config.into(), Direction::Downlink);
-        assert_eq!(summary(&rlc), (200, Some(ms(0)), 4));
+        assert_eq!(summary(&rlc), Summary { octets: 200, since: Some(0), pdus: 4 });
         send(&mut rlc, 20, 4);
-        assert_eq!(summary(&rlc), (100, Some(ms(10)), 3));
+        assert_eq!(summary(&rlc), Summary { octets: 100, since: Some(10), pdus: 3 });
     }
 }

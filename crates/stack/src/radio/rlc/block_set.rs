@@ -1,7 +1,9 @@
 //! The PDUs of one UE's bearer in one TTI, described as runs of consecutive PDUs without payload.
+//! One PDU fills one transport block.
 //!
 //! A block set is passed unchanged from the sending RLC entity to the receiving one. Its vectors are
-//! reused, so a TTI allocates no memory.
+//! reused, so a TTI allocates no memory. [`DataRun`] and [`Status`] refer to elements of these
+//! vectors by index.
 
 use std::num::NonZeroU16;
 
@@ -91,7 +93,8 @@ pub struct MrwAck {
 pub struct Status {
     /// LSN: all PDUs below it are received or listed as missing. `None` in a STATUS without a report.
     pub lsn: Option<Sn>,
-    /// Runs of missing PDUs, as a range of indices into [`BlockSet::missing`].
+    /// Runs of missing PDUs: indices into [`BlockSet::missing`] of the first one, and after the last
+    /// one.
     pub missing: (u16, u16),
     /// Command to move the receiving window.
     pub mrw: Option<Mrw>,
@@ -113,7 +116,8 @@ pub struct DataRun {
     pub poll: bool,
     /// All of these PDUs were sent before.
     pub retransmission: bool,
-    /// Ends of SDUs in these PDUs, as a range of indices into [`BlockSet::ends`].
+    /// Ends of SDUs in these PDUs: indices into [`BlockSet::ends`] of the first one, and after the
+    /// last one.
     pub ends: (u16, u16),
     /// UM: an SDU begins with the first data octet, and a length indicator marks its start (runs of
     /// one PDU only).
@@ -204,13 +208,15 @@ impl BlockSet {
     /// The ends of SDUs in `run`.
     #[inline]
     pub fn ends_of(&self, run: &DataRun) -> &[SduEnd] {
-        &self.ends[usize::from(run.ends.0)..usize::from(run.ends.1)]
+        let (first, after_last) = run.ends;
+        &self.ends[usize::from(first)..usize::from(after_last)]
     }
 
     /// Runs of missing PDUs in `status`.
     #[inline]
     pub fn missing_of(&self, status: &Status) -> &[SnRun] {
-        &self.missing[usize::from(status.missing.0)..usize::from(status.missing.1)]
+        let (first, after_last) = status.missing;
+        &self.missing[usize::from(first)..usize::from(after_last)]
     }
 
     /// Adds a PDU that takes a whole block.
@@ -244,16 +250,18 @@ impl BlockSet {
             if continues {
                 last.count += run.count;
                 last.poll = run.poll;
-                last.ends.1 = run.ends.1;
+                let (first_end, _) = last.ends;
+                let (_, after_last_end) = run.ends;
+                last.ends = (first_end, after_last_end);
                 return;
             }
         }
         self.pdus.push(Pdu::Data(run));
     }
 
-    /// Index in `ends` of the next end that is pushed.
+    /// Index in `ends` that the next end gets when it is pushed.
     #[inline]
-    pub(super) fn ends_mark(&self) -> u16 {
+    pub(super) fn next_end_index(&self) -> u16 {
         u16::try_from(self.ends.len()).expect("fewer than 65,536 SDUs end in a TTI")
     }
 }

@@ -1,5 +1,5 @@
-//! The transmission buffer: waiting SDUs, and their segmentation into PDUs (TS 25.322 §9.2.2.8 to
-//! §9.2.2.10).
+//! The transmission buffer of an RLC entity: SDUs that wait, in order, and their segmentation into PDUs
+//! (TS 25.322 §9.2.2.8 to §9.2.2.10). PDUs are identified by their *count*, which does not wrap around.
 //!
 //! ```text
 //!   payload of a PDU:  | LI of each SDU that ends here | … end of one SDU | whole SDUs … | start of the next | padding |
@@ -367,7 +367,7 @@ impl Buffer {
         Some(rules.payload - used as u16)
     }
 
-    /// Number of PDUs that the unsent rest of the first SDU would take. 0 if the SDU is not started.
+    /// Number of PDUs that the unsent rest of the first SDU would take. 0 if no part of it was sent.
     pub fn pdus_of_rest(&self, rules: &SegmentationRules) -> u64 {
         if self.head_sent == 0 { 0 } else { self.head_left.div_ceil(u64::from(rules.payload)) }
     }

@@ -1,4 +1,6 @@
-//! An RLC entity of any mode.
+//! An RLC entity of any mode (TS 25.322), the interface of RLC for the RNC and the UE. It takes IP
+//! packets (SDUs) from the upper layer, fills the block set of each TTI with PDUs, and delivers the
+//! SDUs of the block sets that arrive from its peer.
 
 use std::sync::Arc;
 
@@ -36,14 +38,15 @@ pub enum Rlc {
     Wired(Box<Wired>),
 }
 
-/// Evaluates the first expression for an entity of any mode, and the second one for wire mode.
+/// Evaluates the first expression for an entity that exchanges descriptions of PDUs, in any of the
+/// three modes, and the second expression for an entity in wire mode.
 macro_rules! in_any_mode {
-    ($rlc:expr, $entity:ident => $call:expr, $wired:ident => $octets:expr) => {
+    ($rlc:expr, $entity:ident => $call:expr, $wired:ident => $wired_call:expr) => {
         match $rlc {
             Rlc::Am($entity) => $call,
             Rlc::Um($entity) => $call,
             Rlc::Tm($entity) => $call,
-            Rlc::Wired($wired) => $octets,
+            Rlc::Wired($wired) => $wired_call,
         }
     };
 }
@@ -367,8 +370,9 @@ impl Rlc {
         in_any_mode!(self, entity => entity.buffer_occupancy(), wired => wired.inner.buffer_occupancy())
     }
 
-    /// Counts of the first PDU that is neither acknowledged nor discarded, and of the next new PDU. `None`
-    /// without acknowledgments.
+    /// The outstanding PDUs: the count of the first PDU that is neither acknowledged nor discarded,
+    /// and the count of the next new PDU. Counts start from 0 and do not wrap around. `None` in the
+    /// modes without acknowledgment.
     pub fn sent_window(&self) -> Option<(u64, u64)> {
         match self {
             Rlc::Am(entity) => Some(entity.sent_window()),

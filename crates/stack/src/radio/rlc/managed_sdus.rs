@@ -14,6 +14,7 @@ use crate::aqm::{Aqm, Choice, ManagedQueue, PacketQueue};
 use crate::ids::Direction;
 use crate::trace::{QueuePlace, TraceEvent};
 
+/// The algorithm, and its effects on the buffer that the entity must still record as trace events.
 #[derive(Debug, Clone)]
 pub(super) struct ManagedSdus {
     aqm: Aqm,
@@ -42,7 +43,7 @@ impl Entry {
     }
 }
 
-/// The SDUs of a buffer as a queue.
+/// The SDUs of a buffer as the queue that [`Aqm`] manages: it drops or marks the first SDU.
 struct Sdus<'a> {
     buffer: &'a mut Buffer,
     discarded: &'a mut Vec<Sdu>,
@@ -65,7 +66,8 @@ impl ManagedSdus {
         self.aqm.head_leaves(now, buffer);
     }
 
-    /// Discards or marks first SDUs of `buffer`, which have no sent part.
+    /// Lets the algorithm discard or mark SDUs at the front of `buffer`. The first SDU must have no
+    /// sent part.
     pub fn dequeue(&mut self, now: Time, buffer: &mut Buffer) {
         let ManagedSdus { aqm, discarded, marks } = self;
         aqm.dequeue(now, &mut Sdus { buffer, discarded, marks });

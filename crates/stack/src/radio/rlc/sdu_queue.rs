@@ -69,8 +69,8 @@ impl SduQueue {
         started
     }
 
-    /// Records SDUs that queue management discarded, and the number of those that it marked. Call it
-    /// when SDUs were taken from the buffer.
+    /// Records the SDUs that queue management discarded or marked since the last call. Call it when
+    /// SDUs were taken from the buffer.
     pub fn record_managed<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let Some((discarded, marks)) = self.buffer.take_managed() else { return };
         for sdu in discarded {
@@ -141,7 +141,7 @@ impl SduQueue {
         ends_from: u16,
         pdu: impl FnOnce(DataRun) -> Pdu,
     ) {
-        let run = DataRun::new(first, count, (ends_from, set.ends_mark()));
+        let run = DataRun::new(first, count, (ends_from, set.next_end_index()));
         set.push_run(pdu(run), count);
         let (ue, direction, first_sn) = (self.ue, self.sends, first as u32);
         let (retransmission, poll) = (false, false);

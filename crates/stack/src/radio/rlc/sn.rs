@@ -25,7 +25,7 @@ impl Sn {
         self.0
     }
 
-    /// Distance after `base`, 0 to 4095.
+    /// Number of steps forward from `base` to this number, modulo 4096: 0 to 4095.
     #[inline]
     pub fn steps_from(self, base: Sn) -> u64 {
         u64::from(self.0.wrapping_sub(base.0)) % Self::MODULUS
@@ -37,7 +37,7 @@ impl Sn {
         Sn::of(u64::from(self.0) + n)
     }
 
-    /// Whether it is one of the `window` numbers from `base` on.
+    /// Whether this number is one of the `window` numbers that begin with `base`.
     #[inline]
     pub fn is_within(self, base: Sn, window: u64) -> bool {
         self.steps_from(base) < window

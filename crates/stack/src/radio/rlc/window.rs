@@ -1,5 +1,7 @@
-//! A set of PDU counts inside a window, as a ring of 4096 bits. Ranges are processed in words of 64
-//! bits.
+//! A set of PDU counts inside a window, as a ring of 4096 bits. Acknowledged mode stores in such
+//! sets which PDUs have arrived, are reported missing, or were retransmitted. Ranges are processed
+//! in words of 64 bits: `count >> 6` is the number of the word of a count, which is taken modulo 64,
+//! and `count & 63` is the bit in this word. A range `from..to` contains `from` and not `to`.
 
 /// A set of PDU counts. All members must be in a range of at most 4096 consecutive counts. Bit `n`
 /// of the ring stands for the count that is `n` modulo 4096.
@@ -24,25 +26,17 @@ impl PduSet {
         self.words.get_or_insert_with(|| Box::new(*EMPTY))
     }
 
-    #[inline]
-    /// The index of the word of a count, and the mask of its bit in this word.
-    fn position(count: u64) -> (usize, u64) {
-        ((count >> 6) as usize & 63, 1 << (count & 63))
-    }
-
     pub fn contains(&self, count: u64) -> bool {
-        let (word, bit) = Self::position(count);
-        self.words()[word] & bit != 0
+        self.words()[word_index(count)] & bit_mask(count) != 0
     }
 
     /// Adds a count. Returns false if it was already a member.
     #[inline]
     pub fn insert(&mut self, count: u64) -> bool {
-        let (word, bit) = Self::position(count);
-        let word = &mut self.words_mut()[word];
-        let new = *word & bit == 0;
+        let (word, bit) = (&mut self.words_mut()[word_index(count)], bit_mask(count));
+        let is_new = *word & bit == 0;
         *word |= bit;
-        new
+        is_new
     }
 
     /// Adds all of `from..to`, which must not be empty, unless one of them is already a member.
@@ -52,7 +46,7 @@ impl PduSet {
         let is_in_one_word = from >> 6 == (to - 1) >> 6;
         if is_in_one_word {
             let mask = (u64::MAX >> (64 - (to - from))) << (from & 63);
-            let word = &mut self.words_mut()[(from >> 6) as usize & 63];
+            let word = &mut self.words_mut()[word_index(from)];
             let is_new = *word & mask == 0;
             *word |= if is_new { mask } else { 0 };
             return is_new;
@@ -110,19 +104,38 @@ impl PduSet {
         self.first_set_bit(from, to, u64::MAX)
     }
 
-    /// The first count in `from..to` whose bit is set after an exclusive or with `inverted`, or `to`.
+    /// The first count in `from..to` whose bit is set after an exclusive or of its word with
+    /// `inverted`, or `to`. `inverted` is 0 to search members, `u64::MAX` to search non-members.
     #[inline]
     fn first_set_bit(&self, from: u64, to: u64, inverted: u64) -> u64 {
         let (words, mut at) = (self.words(), from);
         while at < to {
-            let rest = (words[(at >> 6) as usize & 63] ^ inverted) >> (at & 63);
-            if rest != 0 {
-                return (at + u64::from(rest.trailing_zeros())).min(to);
+            let bits_from_here = (words[word_index(at)] ^ inverted) >> (at & 63);
+            if bits_from_here != 0 {
+                return (at + u64::from(bits_from_here.trailing_zeros())).min(to);
             }
-            at = (at | 63) + 1;
+            at = start_of_next_word(at);
         }
         to
     }
+}
+
+/// Index of the word of a count in the ring.
+#[inline]
+fn word_index(count: u64) -> usize {
+    (count >> 6) as usize & 63
+}
+
+/// Mask of the bit of a count in its word.
+#[inline]
+fn bit_mask(count: u64) -> u64 {
+    1 << (count & 63)
+}
+
+/// The first count above `count` that is in the next word.
+#[inline]
+fn start_of_next_word(count: u64) -> u64 {
+    (count | 63) + 1
 }
 
 /// Calls `change` for each word that holds bits of `from..to`, with a mask of these bits.
@@ -130,9 +143,9 @@ impl PduSet {
 fn by_words(words: &mut Words, from: u64, to: u64, mut change: impl FnMut(&mut u64, u64)) {
     let mut at = from;
     while at < to {
-        let end = ((at | 63) + 1).min(to);
+        let end = start_of_next_word(at).min(to);
         let mask = (u64::MAX >> (64 - (end - at))) << (at & 63);
-        change(&mut words[(at >> 6) as usize & 63], mask);
+        change(&mut words[word_index(at)], mask);
         at = end;
     }
 }
@@ -146,6 +159,8 @@ mod tests {
     use super::*;
 
     proptest! {
+        /// Each operation on a [`PduSet`], here `flags`, gives the result of a search in a
+        /// `BTreeSet` with the same members.
         #[test]
         fn behaves_like_a_btree_set(start in 0u64..10_000, members in proptest::collection::btree_set(0u64..2047, 0..200),
                         bounds in (0u64..2047, 0u64..2047)) {
@@ -163,12 +178,13 @@ mod tests {
             let gap = (from..to).find(|n| !set.contains(n)).unwrap_or(to);
             prop_assert_eq!(flags.first_gap(from, to), gap);
             prop_assert_eq!(flags.count(from, to) as usize, set.range(from..to).count());
-            let mut all = flags.clone();
+            let mut with_range = flags.clone();
             if from < to {
                 let is_new = set.range(from..to).next().is_none();
-                prop_assert_eq!(all.insert_new_range(from, to), is_new);
+                prop_assert_eq!(with_range.insert_new_range(from, to), is_new);
                 for n in start..start + 2047 {
-                    prop_assert_eq!(all.contains(n), set.contains(&n) || (is_new && (from..to).contains(&n)));
+                    let is_expected = set.contains(&n) || (is_new && (from..to).contains(&n));
+                    prop_assert_eq!(with_range.contains(n), is_expected);
                 }
             }
             let mut cleared = flags.clone();

@@ -10,6 +10,7 @@ fn rate(kbps: u64) -> BitRate {
     BitRate::from_bps(kbps * 1000).unwrap()
 }
 
+/// A DCH with these rates in downlink and uplink, in kbit/s.
 fn dch(down: u64, up: u64) -> DchRates {
     DchRates { rates: [rate(down), rate(up)], is_hs_dsch: false, is_e_dch: false }
 }
@@ -18,7 +19,8 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-/// The cell of Dubois (2005), Table 7.2: 800 kbit/s, of which the FACH has 32.
+/// The cell of Dubois (2005), Table 7.2: 800 kbit/s in the downlink, of which the FACH has 32. The
+/// other 768 kbit/s are twelve DCHs of 64 kbit/s. Up to `queue` requests may wait.
 fn cell(queue: u32) -> Admission {
     let limits = Limits { rates: [Some(rate(800)), None], queue, ..Limits::default() };
     let mut admission = Admission::new(limits, Reserved { rates: [32_000, 0], dchs: 0, hs_users: 0 });
@@ -35,12 +37,15 @@ fn unused(from: Time, release: Duration) -> Preemptible {
     Preemptible { class: ServiceClass::Interactive, used_until: from, is_free_then: true, release }
 }
 
+/// A UE of the interactive class, as the argument of [`Admission::request`].
 fn interactive(ue: UeId) -> (UeId, ServiceClass) {
     (ue, ServiceClass::Interactive)
 }
 
+/// The request waits, and displaces no other one.
 const QUEUED: Decision = Decision::Queued { displaced: None };
 
+/// The largest requested DCH is granted at once, without preemption.
 const FREE: Decision = Decision::Granted { dch: 0, after: Duration::ZERO, preempted: Vec::new() };
 
 #[test]
@@ -94,6 +99,7 @@ fn the_largest_free_rate_is_granted() {
     let second = Decision::Granted { dch: 1, after: Duration::ZERO, preempted: vec![] };
     assert_eq!([next(&mut cell, 8), next(&mut cell, 9)], [second.clone(), second]);
     let third = Decision::Granted { dch: 2, after: Duration::ZERO, preempted: vec![] };
+    // 64 + 2 · 128 kbit/s were granted after the release of 384 kbit/s, so 64 kbit/s are left.
     assert_eq!(next(&mut cell, 10), third);
     assert_eq!(next(&mut cell, 11), Decision::Refused);
 }
@@ -219,6 +225,7 @@ fn holder(ue: UeId, used_until: Time) -> Option<Preemptible> {
     (ue.0 < 12).then(|| Preemptible { class: class_of(ue), ..unused(used_until, Duration::ZERO) })
 }
 
+/// UEs whose DCHs the decision preempts.
 fn preempted(decision: Decision) -> Vec<u16> {
     match decision {
         Decision::Granted { preempted, .. } => preempted.into_iter().map(|ue| ue.0).collect(),
@@ -292,10 +299,15 @@ fn waiting_requests_are_decided_by_class() {
 /// An event in a cell.
 #[derive(Debug, Clone)]
 enum Step {
+    /// The UE requests one of the `OFFERS` up to index `smallest`.
     Request { ue: u16, smallest: usize },
+    /// The UE releases its DCH.
     Release(u16),
+    /// The DCH of the UE changes to the next smaller one of the `OFFERS`.
     Shrink(u16),
+    /// The UE withdraws its waiting request.
     Withdraw(u16),
+    /// This number of milliseconds passes.
     Pass(u64),
 }
 
@@ -332,6 +344,8 @@ struct Promise {
 const OFFERS: [(u64, u64); 3] = [(384, 64), (128, 64), (64, 32)];
 
 impl Observed {
+    /// The UE requests a DCH, a larger one if it has one. UEs with a promised or a preempted DCH do
+    /// not.
     fn request(&mut self, now: Time, ue: u16, smallest: usize) {
         if self.promised.contains_key(&ue) || self.leaving.contains(&ue) {
             return;
@@ -339,7 +353,7 @@ impl Observed {
         let offers: Vec<_> = OFFERS[..=smallest].iter().map(|&(down, up)| dch(down, up)).collect();
         let offers = match self.on_air.get(&ue) {
             Some(0) => return,
-            Some(&has) => &offers[..has.min(offers.len())],
+            Some(&own_dch) => &offers[..own_dch.min(offers.len())],
             None => &offers[..],
         };
         let (on_air, leaving) = (&self.on_air, &self.leaving);
@@ -361,6 +375,7 @@ impl Observed {
         }
     }
 
+    /// The UE releases its DCH. UEs for which this was the last preempted DCH begin to use theirs.
     fn release(&mut self, ue: u16) {
         if self.promised.contains_key(&ue) || self.on_air.remove(&ue).is_none() {
             return;

@@ -1,6 +1,7 @@
-//! Budgets of a DSCH: the codes of its branch and the power of the cell. If the format of a user
-//! does not fit, the user gets the next one of at least twice the spreading factor. If none fits,
-//! the user waits for the next TTI.
+//! Budgets of a DSCH (downlink shared channel) in a TTI: the codes of its branch of the code tree, and
+//! the power of the cell. If the transport format that a user requests does not fit, the user gets the
+//! next smaller one, with at least twice the spreading factor. If none fits, the user waits for the next
+//! TTI.
 
 use super::MacShConfig;
 use crate::ids::UeId;

@@ -1,4 +1,5 @@
-//! Configuration of a DSCH. Rendón et al. (2004) leave much open: each reading is an option.
+//! Configuration of a DSCH (downlink shared channel) and of its scheduler. The model is from Rendón et
+//! al. (2004). Where their paper can be interpreted in several ways, each interpretation is an option.
 
 use umts_units::{Bytes, Duration};
 
@@ -74,7 +75,8 @@ impl MacShConfig {
         self.formats.partition_point(|format| format.blocks < blocks).min(self.formats.len() - 1)
     }
 
-    /// The largest format with at least twice the spreading factor of this one.
+    /// Index of the largest format with at least twice the spreading factor of this one, which has about
+    /// half its blocks. `None`: there is no such format.
     #[inline]
     pub fn halved(&self, format: usize) -> Option<usize> {
         let doubled = 2 * self.formats[format].spreading_factor;

@@ -1,4 +1,6 @@
-//! MAC-c/sh: schedules the DSCH of a cell (TS 25.321 §4.2.3.2; Rendón et al. 2004, §2).
+//! MAC-c/sh: schedules the DSCH (downlink shared channel) of a cell (TS 25.321 §4.2.3.2; Rendón et al.
+//! 2004, §2). In a TTI several users are served at the same time, each with a code of its own. A
+//! transport format TF1, TF2 … is a number of blocks with the spreading factor of their code.
 //!
 //! Each TTI is scheduled in three steps: the format that each user requests ([`RatePolicy`]), the
 //! order of the users ([`Scheduler`]), and the formats that codes and power allow ([`availability`]).
@@ -84,8 +86,9 @@ pub struct MacSh {
     user_scheduler: Option<UserScheduler>,
     /// Credits of the users in the cell.
     users: Credits,
-    /// Weight of the past in a mean rate.
+    /// Weight of the past in a mean rate, per TTI.
     memory: f64,
+    /// The candidates of this decision, in the order in which they get codes and power.
     order: Vec<Ranked>,
     grants: Vec<Grant>,
     refusals: Vec<Refusal>,
@@ -101,7 +104,7 @@ struct Ranked {
     since: Time,
     ue: UeId,
     /// Index among the candidates.
-    at: usize,
+    candidate: usize,
     /// Index of the requested format. `None`: a scheduler of the user left the UE out.
     wanted: Option<usize>,
 }
@@ -173,10 +176,10 @@ impl Candidates {
         append(&mut self.sdus);
     }
 
-    /// The SDUs of the candidate with index `at`.
-    fn sdus(&self, at: usize) -> &[WaitingSdu] {
-        let end = self.list.get(at + 1).map_or(self.sdus.len(), |next| next.first_sdu);
-        &self.sdus[self.list[at].first_sdu..end]
+    /// The SDUs of the candidate with this index.
+    fn sdus(&self, index: usize) -> &[WaitingSdu] {
+        let end = self.list.get(index + 1).map_or(self.sdus.len(), |next| next.first_sdu);
+        &self.sdus[self.list[index].first_sdu..end]
     }
 }
 
@@ -217,8 +220,8 @@ impl MacSh {
     }
 
     /// Makes decision number `number`, for TTIs that start `now`. `load` is the load of the DCHs and of
-    /// TTIs in progress. The load of the grants is added to it. Returns the grants in the order of
-    /// priority.
+    /// the grants of TTIs in progress. The load of the new grants is added to it. Returns the new grants
+    /// in the order of priority.
     pub fn schedule(
         &mut self,
         now: Time,
@@ -239,9 +242,9 @@ impl MacSh {
         }
         self.grants.clear();
         self.refusals.clear();
-        for at in 0..self.order.len() {
-            let Ranked { at, wanted, .. } = self.order[at];
-            self.decide(&candidates.list[at].candidate, wanted, radio, load);
+        for place in 0..self.order.len() {
+            let Ranked { candidate, wanted, .. } = self.order[place];
+            self.decide(&candidates.list[candidate].candidate, wanted, radio, load);
         }
         self.assign_codes(if number.is_multiple_of(phases) { End::Left } else { End::Right });
         &self.grants
@@ -300,8 +303,8 @@ impl MacSh {
         let MacSh { config, processing, schedulers, users, order, .. } = self;
         let formats = Formats { config, processing };
         order.clear();
-        for (at, ListedCandidate { candidate, .. }) in candidates.list.iter().enumerate() {
-            let sdus = candidates.sdus(at);
+        for (index, ListedCandidate { candidate, .. }) in candidates.list.iter().enumerate() {
+            let sdus = candidates.sdus(index);
             let credit_config = config.credit_of(candidate);
             let credit = users.of(&credit_config, tti, candidate.ue);
             credit.earn(&credit_config, tti);
@@ -309,7 +312,8 @@ impl MacSh {
             let mut state = DschState { formats, radio, load, candidate, sdus, credit, tti, memory };
             let rank = schedulers[phase].rank(candidate, &mut state);
             let (level, Candidate { ue, since, .. }) = (candidate.level(), *candidate);
-            order.push(Ranked { level, rank, since: since.unwrap_or(now), ue, at, wanted });
+            let since = since.unwrap_or(now);
+            order.push(Ranked { level, rank, since, ue, candidate: index, wanted });
         }
         order.sort_unstable_by(|a, b| {
             let by_rank = a.level.cmp(&b.level).then(a.rank.cmp(&b.rank));
@@ -347,14 +351,22 @@ impl MacSh {
         }
         let mut is_left_out = vec![true; ranked_candidates.len()];
         requests.iter().for_each(|request| is_left_out[request.candidate] = false);
-        let left_out = (0..ranked_candidates.len()).filter(|&at| is_left_out[at]).map(|at| (at, None));
+        // Each candidate with its requested format: in the order of the scheduler, then those that it
+        // left out.
         let requesting = requests.iter().map(|request| (request.candidate, Some(request.format)));
+        let left_out =
+            (0..ranked_candidates.len()).filter(|&index| is_left_out[index]).map(|index| (index, None));
         order.clear();
-        order.extend(requesting.chain(left_out).zip(0..).map(|((at, wanted), place)| {
-            let (level, Candidate { ue, since, .. }) =
-                (ranked_candidates[at].candidate.level(), ranked_candidates[at].candidate);
-            let rank = Rank::new(f64::from(place));
-            Ranked { level, rank, since: since.unwrap_or(now), ue, at, wanted }
+        order.extend(requesting.chain(left_out).zip(0..).map(|((index, wanted), place)| {
+            let candidate = ranked_candidates[index].candidate;
+            Ranked {
+                level: candidate.level(),
+                rank: Rank::new(f64::from(place)),
+                since: candidate.since.unwrap_or(now),
+                ue: candidate.ue,
+                candidate: index,
+                wanted,
+            }
         }));
     }
 
@@ -383,10 +395,11 @@ impl MacSh {
     fn assign_codes(&mut self, end: End) {
         let spreading_factor = |grant: &Grant| self.config.formats[grant.format].spreading_factor;
         let mut ascending: Vec<usize> = (0..self.grants.len()).collect();
-        ascending.sort_by_key(|&at| spreading_factor(&self.grants[at]));
-        let wanted: Vec<u16> = ascending.iter().map(|&at| spreading_factor(&self.grants[at])).collect();
-        for (at, code) in ascending.into_iter().zip(self.codes.codes(end, wanted)) {
-            self.grants[at].code = code;
+        ascending.sort_by_key(|&grant| spreading_factor(&self.grants[grant]));
+        let spreading_factors: Vec<u16> =
+            ascending.iter().map(|&grant| spreading_factor(&self.grants[grant])).collect();
+        for (grant, code) in ascending.into_iter().zip(self.codes.codes(end, spreading_factors)) {
+            self.grants[grant].code = code;
         }
     }
 }

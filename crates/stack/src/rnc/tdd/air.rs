@@ -1,4 +1,5 @@
-//! The blocks of a frame on the air: their losses, and the use of slots and codes.
+//! The blocks of a frame of a TDD cell on the air. The radio decides for all of them together which
+//! are lost, because blocks in the same slot interfere. The use of slots and codes is recorded.
 
 use umts_kernel::TraceSink;
 
@@ -11,6 +12,14 @@ use crate::radio::phy::Lost;
 use crate::radio::phy::tdd::layout::MOST_SLOTS;
 use crate::radio::phy::tdd::{SlotTransmission, TddRadio};
 use crate::trace::TraceEvent;
+
+/// Blocks of a frame by the number of other UEs' blocks in the same slot: 0, 1, 2, and 3 or more.
+#[derive(Debug, Default)]
+struct BlocksByNeighbours {
+    sent: [u8; 4],
+    /// The lost ones of `sent`.
+    lost: [u8; 4],
+}
 
 /// The blocks of a frame, and the radio.
 #[derive(Debug)]
@@ -68,38 +77,31 @@ impl FrameAir {
     ) {
         ctx.cx.record(|| {
             let InUse { slots, units: held } = slots.in_use();
-            let (mut used, mut in_slot) = ([0; 2], [0_u8; MOST_SLOTS]);
+            let (mut used, mut blocks_in_slot) = ([0; 2], [0_u8; MOST_SLOTS]);
             for sent in &self.blocks {
                 used[sent.direction.index()] += u16::from(sent.codes);
-                in_slot[usize::from(sent.slot)] += 1;
+                blocks_in_slot[usize::from(sent.slot)] += 1;
             }
-            let (sent, lost) = self.count_by_neighbours(&in_slot);
+            let BlocksByNeighbours { sent, lost } = self.count_by_neighbours(&blocks_in_slot);
             TraceEvent::FrameUsed { cell: cell.0, slots, held, used, sent, lost }
         });
     }
 
-    /// Counts the blocks of this frame, and the lost ones, by the number of other UEs' blocks in the
-    /// same slot: 0, 1, 2, and 3 or more. `in_slot`: blocks per slot.
-    fn count_by_neighbours(&self, in_slot: &[u8; MOST_SLOTS]) -> ([u8; 4], [u8; 4]) {
-        let (mut sent, mut lost) = ([0; 4], [0; 4]);
-        let mut add = |slot: u8, blocks: u8, lost_blocks: u8| {
-            let neighbours = usize::from(in_slot[usize::from(slot)] - blocks).min(3);
-            sent[neighbours] += blocks;
-            lost[neighbours] += lost_blocks;
-        };
-        // Blocks of one UE in one slot are consecutive.
-        let (mut current, mut slot, mut blocks, mut lost_blocks) = (None, 0, 0, 0);
-        for (this, is_lost) in self.results() {
-            let key = Some((this.slot, this.direction, this.ue));
-            if current != key {
-                add(slot, blocks, lost_blocks);
-                (current, slot, blocks, lost_blocks) = (key, this.slot, 0, 0);
-            }
-            blocks += 1;
-            lost_blocks += u8::from(is_lost);
+    /// Counts the blocks of this frame by their neighbours. `blocks_in_slot`: blocks of all UEs.
+    fn count_by_neighbours(&self, blocks_in_slot: &[u8; MOST_SLOTS]) -> BlocksByNeighbours {
+        let mut counts = BlocksByNeighbours::default();
+        // Blocks of one UE in one slot are consecutive and have the same number of neighbours. They
+        // are counted together.
+        let key = |sent: &SlotTransmission| (sent.slot, sent.direction, sent.ue);
+        let mut first_of_group = 0;
+        for group in self.blocks.chunk_by(|one, next| key(one) == key(next)) {
+            let blocks = group.len() as u8;
+            let neighbours = usize::from(blocks_in_slot[usize::from(group[0].slot)] - blocks).min(3);
+            counts.sent[neighbours] += blocks;
+            counts.lost[neighbours] += self.losses(first_of_group, blocks.into()).count() as u8;
+            first_of_group += u32::from(blocks);
         }
-        add(slot, blocks, lost_blocks);
-        (sent, lost)
+        counts
     }
 
     /// Records slot, codes, SIR and loss of each block.

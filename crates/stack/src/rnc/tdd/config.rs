@@ -161,9 +161,9 @@ pub enum AckChannel {
 }
 
 impl GrantConfig {
-    /// Blocks of a frame for a backlog of `sdus`.
+    /// Blocks per frame of a grant for a backlog of `sdus`.
     pub fn blocks(&self, sdus: u32) -> u32 {
-        let level = self.levels.iter().filter(|reaches| sdus > reaches.0).count();
+        let level = self.levels.iter().filter(|limit| sdus > limit.0).count();
         self.weights[level]
     }
 }
@@ -172,6 +172,7 @@ impl GrantConfig {
 mod tests {
     use super::*;
 
+    /// By default, up to 1, up to 5 and more SDUs give 1, 2 and 4 blocks per frame.
     #[test]
     fn a_backlog_has_one_of_three_levels() {
         let grant = GrantConfig::default();

@@ -1,6 +1,6 @@
-//! Grants. A grant is a DCH in one direction with a number of blocks per frame. It ends with the first
-//! frame in which nothing is sent (Baiocchi and Vacirca 2002, §II.B). Later retransmissions need a new
-//! grant.
+//! Grants of a TDD cell. A grant is a dedicated channel (DCH) of one UE in one direction, with a number
+//! of blocks per frame. It ends with the first frame in which nothing is sent (Baiocchi and Vacirca
+//! 2002, §II.B). Later retransmissions need a new grant.
 
 use super::config::{AckChannel, TddConfig};
 use super::slots::{Place, Slots};
@@ -28,18 +28,19 @@ pub struct Grant {
 impl Grant {
     /// Allocates slots and codes for up to `wanted` blocks per frame. Returns `None` if there is no
     /// room for a single block.
-    pub fn take(
+    pub fn allocate(
         slots: &mut Slots,
         config: &TddConfig,
-        (ue, direction): (UeId, Direction),
+        ue: UeId,
+        direction: Direction,
         wanted: u32,
         from: u64,
     ) -> Option<Grant> {
         let reverse = match config.ack.channel {
             AckChannel::Common => None,
-            AckChannel::Dedicated => Some(slots.take(direction.reversed())?),
+            AckChannel::Dedicated => Some(slots.allocate(direction.reversed())?),
         };
-        let places: Vec<_> = (0..wanted).map_while(|_| slots.take(direction)).collect();
+        let places: Vec<_> = (0..wanted).map_while(|_| slots.allocate(direction)).collect();
         let grant = Grant { ue, direction, places, reverse, from, sdus_before: 0, blocks: 0 };
         if grant.places.is_empty() {
             grant.release(slots);

@@ -1,9 +1,13 @@
 //! MAC of a TDD cell: capacity on request (Baiocchi and Vacirca 2002, §II.B and §II.C).
 //!
-//! One carrier serves both directions. At the start of a frame (`turn.rs`) requests are decided, data
-//! PDUs are pulled from RLC, blocks get the slots and codes of their grants, and the radio decides
-//! for all blocks together which are lost (`air.rs`). Then users send requests on the RACH. Control PDUs are
-//! sent at the end of the frame, after the data that they acknowledge (`acks.rs`).
+//! One carrier serves both directions in frames of 10 ms. A frame has slots, and a slot has codes. One
+//! code in one slot is a resource unit. A UE that has data requests capacity and gets a *grant*: a
+//! number of blocks per frame, with their slots and codes, until it leaves a frame unused.
+//!
+//! At the start of a frame (`start_of_frame.rs`) requests are decided, data PDUs are pulled from RLC,
+//! blocks get the slots and codes of their grants, and the radio decides for all blocks together which
+//! are lost (`air.rs`). Then users send requests on the RACH. Control PDUs are sent at the end of the
+//! frame, after the data that they acknowledge (`end_of_frame.rs`).
 //!
 //! ```text
 //!   start of frame n       decide requests, pull data, decide losses, RACH
@@ -13,23 +17,23 @@
 //!
 //! A frame without grants, requests and control PDUs costs no event.
 
-mod acks;
 mod air;
 mod config;
+mod end_of_frame;
 mod grants;
 #[cfg(test)]
 mod invariants;
 mod requests;
 mod slots;
-mod turn;
+mod start_of_frame;
 
 use umts_kernel::random::Streams;
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
-use self::acks::ControlChannels;
 use self::air::FrameAir;
 pub use self::config::{AckChannel, AckConfig, GrantConfig, GrantOrder, Refused, TddConfig, TddRachConfig};
+use self::end_of_frame::ControlChannels;
 use self::grants::Grant;
 use self::requests::Demand;
 use self::slots::Slots;
@@ -47,13 +51,15 @@ use crate::{Context, EventContext};
 pub struct MacTdd {
     cell: CellId,
     config: TddConfig,
+    /// The slots and codes of a frame, and those that are allocated.
     slots: Slots,
+    /// Requests for capacity that are not granted yet.
     demand: Demand,
     /// In the order of granting.
     grants: Vec<Grant>,
     control: ControlChannels,
     air: FrameAir,
-    /// The last frame that was started.
+    /// The last frame that was started. Frames are numbered from 0 at the start of the run.
     frame: Option<u64>,
     /// Start of the next frame that has something to do.
     next_start: Option<Time>,
@@ -96,18 +102,18 @@ impl MacTdd {
         if requests_capacity {
             self.demand.request(cx, ue, direction, self.next_frame(now));
         }
-        let reports = self.config.ack.channel == AckChannel::Common
+        let queues_control_pdu = self.config.ack.channel == AckChannel::Common
             && rlc.has_control(now)
             && self.queue_control_pdu(now, ue, direction);
-        requests_capacity || reports
+        requests_capacity || queues_control_pdu
     }
 
     /// Queues a UE that has a control PDU for the common channels. Returns whether it was not queued
     /// already.
     fn queue_control_pdu(&mut self, now: Time, ue: UeId, direction: Direction) -> bool {
         match direction {
-            Direction::Downlink => self.control.turns.want(ue),
-            Direction::Uplink => self.control.contention.want(ue, self.next_boundary(now) - 1),
+            Direction::Downlink => self.control.downlink.add(ue),
+            Direction::Uplink => self.control.uplink.add(ue, self.next_boundary(now) - 1),
         }
     }
 
@@ -146,10 +152,12 @@ impl MacTdd {
 
     /// Determines the next frame with data or requests and the next one with control PDUs.
     fn update_deadlines(&mut self, now: Time) {
-        let wanted = if self.grants.is_empty() { self.demand.next() } else { Some(0) };
-        self.next_start = wanted.map(|frame| frame_start(frame.max(self.next_frame(now))));
-        let wanted = self.control.next_boundary();
-        self.control.next = wanted.map(|boundary| frame_start(boundary.max(self.next_boundary(now))));
+        // With grants, each frame has data: 0 stands for the next possible frame.
+        let data_frame = if self.grants.is_empty() { self.demand.next() } else { Some(0) };
+        self.next_start = data_frame.map(|frame| frame_start(frame.max(self.next_frame(now))));
+        let control_boundary = self.control.next_boundary();
+        self.control.next =
+            control_boundary.map(|boundary| frame_start(boundary.max(self.next_boundary(now))));
     }
 }
 

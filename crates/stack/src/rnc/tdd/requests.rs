@@ -1,6 +1,6 @@
-//! Requests for capacity: users request the uplink on the RACH, and the RNC requests the downlink
-//! itself. The RNC decides them by the priority levels of their users, then in order of arrival or as a
-//! scheduler ranks the users.
+//! Requests for capacity in a TDD cell: UEs request uplink capacity on the RACH, and the RNC itself
+//! requests downlink capacity. The MAC decides them at the start of a frame, by the priority levels of
+//! their UEs, then in order of arrival or as a scheduler ranks the UEs.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -58,7 +58,7 @@ impl Demand {
         frame: u64,
     ) {
         let state = self.state_mut(ue, direction);
-        if !state.backlog(frame) {
+        if !state.begin(frame) {
             return;
         }
         match direction {
@@ -66,7 +66,7 @@ impl Demand {
                 self.planned.insert((frame, ue));
             }
             Direction::Downlink => {
-                state.heard();
+                state.received();
                 self.known.push(Request {
                     ue,
                     direction,
@@ -97,7 +97,7 @@ impl Demand {
         planned.into_iter().chain(self.known.next()).min()
     }
 
-    /// `ue` repeats its request after a back-off.
+    /// `ue` repeats its request after a back-off that begins in `frame`.
     #[inline(never)]
     pub fn back_off(&mut self, frame: u64, ue: UeId) {
         let access = &self.access;
@@ -116,9 +116,9 @@ pub struct Request {
     pub direction: Direction,
     /// The first frame that can be granted.
     pub from: u64,
-    /// The backlog in SDUs that a user reported. `None` for the downlink: the RNC knows its backlog.
+    /// The backlog in SDUs that a UE reported. `None` for the downlink: the RNC knows its own backlog.
     pub reported_sdus: Option<u32>,
-    /// There was no room for it in an earlier frame.
+    /// In an earlier frame there was no room for the request.
     pub was_refused: bool,
 }
 
@@ -162,11 +162,11 @@ impl Requests {
         // A user has at most one request per direction, so its number identifies the request.
         let mut waiting: Vec<UeId> = due.iter().map(|request| request.ue).collect();
         waiting.sort_unstable();
-        for slot in self.0.iter_mut().filter(|request| is_due(request)) {
+        for position in self.0.iter_mut().filter(|request| is_due(request)) {
             let next = scheduler
                 .next(&waiting, |ue| candidate_of(request_of(ue)))
                 .expect("a user is left for each position");
-            *slot = *request_of(waiting.remove(next));
+            *position = *request_of(waiting.remove(next));
         }
     }
 
@@ -201,49 +201,49 @@ mod tests {
     use super::*;
     use crate::scheduling::{SchedulerKind, ServiceClass};
 
+    const UP: Direction = Direction::Uplink;
+    const DOWN: Direction = Direction::Downlink;
+
+    /// A request that can be granted from frame `from` on.
     fn request(ue: u16, direction: Direction, from: u64) -> Request {
         Request { ue: UeId(ue), direction, from, reported_sdus: None, was_refused: false }
     }
 
+    /// In frame 2 the uplink requests are reordered, except the request of UE 3, which can be granted
+    /// only from frame 9 on.
     #[test]
     fn order_by_level_keeps_the_order_within_a_level_and_the_positions_of_other_requests() {
         use ServiceClass::{Background, Conversational, Streaming};
-        let (up, down) = (Direction::Uplink, Direction::Downlink);
         let mut requests = Requests::default();
-        for (ue, direction, from) in
-            [(0, up, 1), (1, down, 1), (2, up, 1), (3, up, 9), (4, up, 1), (5, up, 1), (6, down, 1)]
-        {
-            requests.push(request(ue, direction, from));
-        }
+        requests.push(request(0, UP, 1));
+        requests.push(request(1, DOWN, 1));
+        requests.push(request(2, UP, 1));
+        requests.push(request(3, UP, 9));
+        requests.push(request(4, UP, 1));
+        requests.push(request(5, UP, 1));
+        requests.push(request(6, DOWN, 1));
+        // By UE.
         let classes =
             [Background, Background, Streaming, Conversational, Conversational, Streaming, Streaming];
-        requests.order_by_level(2, up, |request| PriorityLevel::Class(classes[request.ue.index()]));
+        requests.order_by_level(2, UP, |request| PriorityLevel::Class(classes[request.ue.index()]));
+        // The due uplink requests are now those of UEs 4 (conversational), 2 and 5 (streaming), and 0
+        // (background). UEs 1, 3 and 6 keep their positions.
         let order: Vec<u16> = requests.0.iter().map(|request| request.ue.0).collect();
         assert_eq!(order, [4, 1, 2, 3, 5, 0, 6]);
     }
 
     #[test]
     fn reorder_changes_only_due_requests_of_the_direction() {
-        let request = |ue, direction, from, reported_sdus| Request {
-            ue: UeId(ue),
-            direction,
-            from,
-            reported_sdus: Some(reported_sdus),
-            was_refused: false,
-        };
+        let with_backlog = |sdus, request| Request { reported_sdus: Some(sdus), ..request };
         let mut requests = Requests::default();
-        for (ue, direction, from, reported_sdus) in [
-            (4, Direction::Uplink, 1, 2),
-            (1, Direction::Downlink, 1, 9),
-            (2, Direction::Uplink, 1, 7),
-            (3, Direction::Uplink, 5, 99),
-            (0, Direction::Uplink, 2, 7),
-        ] {
-            requests.push(request(ue, direction, from, reported_sdus));
-        }
+        requests.push(with_backlog(2, request(4, UP, 1)));
+        requests.push(with_backlog(9, request(1, DOWN, 1)));
+        requests.push(with_backlog(7, request(2, UP, 1)));
+        requests.push(with_backlog(99, request(3, UP, 5)));
+        requests.push(with_backlog(7, request(0, UP, 2)));
         let mut scheduler = Scheduler::new(SchedulerKind::LargestBacklog);
         scheduler.served(UeId(0));
-        requests.reorder(2, Direction::Uplink, &scheduler, |request| {
+        requests.reorder(2, UP, &scheduler, |request| {
             let reported_sdus = request.reported_sdus.unwrap_or(0);
             Candidate::new(request.ue, Bytes(reported_sdus.into()), reported_sdus, None)
         });
@@ -252,7 +252,8 @@ mod tests {
             order.push(request.ue.0);
             RequestFate::Removed
         });
-        // Of two equal candidates, the next in turn comes first.
+        // The due uplink requests are those of UEs 2 and 0 with 7 SDUs and of UE 4 with 2. UE 2 precedes
+        // UE 0, which was served last.
         assert_eq!(order, [2, 1, 0, 3, 4]);
     }
 }

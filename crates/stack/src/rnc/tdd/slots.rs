@@ -1,4 +1,6 @@
-//! The resource units of a TDD cell: which are allocated, and the direction of each slot.
+//! The resource units of a TDD cell: which are allocated, and the direction of each slot. A resource
+//! unit is one code in one slot of the frame. A block takes several codes, as the layout of the frame
+//! says.
 //!
 //! All codes of a block are in one slot, and a slot has one direction in a frame. A free slot gets a
 //! direction when all slots of this direction are full, and becomes free again when it is empty. With
@@ -21,7 +23,7 @@ struct Slot {
     /// `None`: the slot is free, or not for data.
     direction: Option<Direction>,
     /// Allocated codes: bit n is set for code n.
-    held: u16,
+    allocated: u16,
     /// The direction never changes.
     is_fixed: bool,
 }
@@ -46,9 +48,12 @@ pub struct InUse {
 impl Slots {
     /// Slots without allocated codes. `pattern`: fixed directions.
     pub fn new(layout: &'static Layout, pattern: Option<&[Option<Direction>]>) -> Self {
-        let direction = |slot: usize| pattern.and_then(|pattern| pattern[slot]);
-        let slot = |at| Slot { direction: direction(at), held: 0, is_fixed: pattern.is_some() };
-        let slots: Vec<Slot> = (0..layout.slots.len()).map(slot).collect();
+        let new_slot = |slot: usize| Slot {
+            direction: pattern.and_then(|pattern| pattern[slot]),
+            allocated: 0,
+            is_fixed: pattern.is_some(),
+        };
+        let slots: Vec<Slot> = (0..layout.slots.len()).map(new_slot).collect();
         let slot_count =
             |direction| slots.iter().filter(|slot| slot.direction == Some(direction)).count() as u8;
         Slots { layout, in_use: InUse { slots: Direction::BOTH.map(slot_count), units: [0; 2] }, slots }
@@ -56,30 +61,30 @@ impl Slots {
 
     /// Allocates the codes of one block in the lowest slot of `direction` that has room, or else in a
     /// free slot. Returns `None` if there is no room.
-    pub fn take(&mut self, direction: Direction) -> Option<Place> {
-        let with_room = self.layout.data_slots().find(|&at| {
-            self.slots[at].direction == Some(direction)
-                && self.room(at) >= u32::from(self.layout.codes_per_block)
+    pub fn allocate(&mut self, direction: Direction) -> Option<Place> {
+        let with_room = self.layout.data_slots().find(|&number| {
+            self.slots[number].direction == Some(direction)
+                && self.free_codes(number) >= u32::from(self.layout.codes_per_block)
         });
-        let at = with_room.or_else(|| self.free_slot(direction))?;
-        let slot = &mut self.slots[at];
+        let number = with_room.or_else(|| self.free_slot(direction))?;
+        let slot = &mut self.slots[number];
         if slot.direction.replace(direction).is_none() {
             self.in_use.slots[direction.index()] += 1;
         }
         self.in_use.units[direction.index()] += u16::from(self.layout.codes_per_block);
-        let codes = lowest(!slot.held, self.layout.codes_per_block);
-        slot.held |= codes;
-        Some(Place { slot: at as u8, codes })
+        let codes = lowest_bits(!slot.allocated, self.layout.codes_per_block);
+        slot.allocated |= codes;
+        Some(Place { slot: number as u8, codes })
     }
 
     /// Releases the codes of one block.
     pub fn release(&mut self, place: Place) {
         let slot = &mut self.slots[usize::from(place.slot)];
-        debug_assert_eq!(slot.held & place.codes, place.codes, "the codes are allocated");
-        slot.held &= !place.codes;
+        debug_assert_eq!(slot.allocated & place.codes, place.codes, "the codes are allocated");
+        slot.allocated &= !place.codes;
         let direction = slot.direction.expect("a slot with allocated codes has a direction").index();
         self.in_use.units[direction] -= u16::from(self.layout.codes_per_block);
-        if slot.held == 0 && !slot.is_fixed {
+        if slot.allocated == 0 && !slot.is_fixed {
             slot.direction = None;
             self.in_use.slots[direction] -= 1;
         }
@@ -88,13 +93,15 @@ impl Slots {
     /// A free slot that may get this direction: the lowest one. With one switching point the uplink
     /// grows from the lowest slot and the downlink from the highest, and they must not cross.
     fn free_slot(&self, direction: Direction) -> Option<usize> {
-        let is_free = |at: &usize| self.slots[*at].direction.is_none() && !self.slots[*at].is_fixed;
+        let is_free =
+            |number: &usize| self.slots[*number].direction.is_none() && !self.slots[*number].is_fixed;
         match (self.layout.rule, direction) {
             (SlotRule::Any, _) => self.layout.data_slots().find(is_free),
             (SlotRule::OneSwitchingPoint, Direction::Uplink) => {
                 let first_downlink =
                     self.slots.iter().position(|slot| slot.direction == Some(Direction::Downlink));
-                self.layout.data_slots().find(is_free).filter(|&at| at < first_downlink.unwrap_or(usize::MAX))
+                let limit = first_downlink.unwrap_or(usize::MAX);
+                self.layout.data_slots().find(is_free).filter(|&number| number < limit)
             }
             (SlotRule::OneSwitchingPoint, Direction::Downlink) => {
                 // The first data slot is reserved for the uplink.
@@ -102,14 +109,14 @@ impl Slots {
                 let last_uplink =
                     self.slots.iter().rposition(|slot| slot.direction == Some(Direction::Uplink));
                 let last_uplink = last_uplink.unwrap_or(first).max(first);
-                self.layout.data_slots().filter(|&at| at > last_uplink).filter(is_free).last()
+                self.layout.data_slots().filter(|&number| number > last_uplink).filter(is_free).last()
             }
         }
     }
 
     /// Number of free codes of a slot.
-    fn room(&self, slot: usize) -> u32 {
-        u32::from(self.layout.codes) - self.slots[slot].held.count_ones()
+    fn free_codes(&self, slot: usize) -> u32 {
+        u32::from(self.layout.codes) - self.slots[slot].allocated.count_ones()
     }
 
     pub fn in_use(&self) -> InUse {
@@ -118,9 +125,9 @@ impl Slots {
 
     /// Number of allocated resource units in slots of this direction.
     #[cfg(test)]
-    pub fn held(&self, direction: Direction) -> u32 {
+    pub fn allocated_units(&self, direction: Direction) -> u32 {
         let slots = self.slots.iter().filter(|slot| slot.direction == Some(direction));
-        slots.map(|slot| slot.held.count_ones()).sum()
+        slots.map(|slot| slot.allocated.count_ones()).sum()
     }
 
     /// Number of slots of this direction.
@@ -131,19 +138,19 @@ impl Slots {
 
     /// Number of free resource units of data slots.
     #[cfg(test)]
-    pub fn free(&self) -> u32 {
-        self.layout.data_slots().map(|slot| self.room(slot)).sum()
+    pub fn free_units(&self) -> u32 {
+        self.layout.data_slots().map(|slot| self.free_codes(slot)).sum()
     }
 }
 
-/// The `count` lowest bits of `free`.
-fn lowest(mut free: u16, count: u8) -> u16 {
+/// The `count` lowest bits that are set in `free`.
+fn lowest_bits(mut free: u16, count: u8) -> u16 {
     let mut codes = 0;
     for _ in 0..count {
-        let bit = free & free.wrapping_neg();
-        debug_assert_ne!(bit, 0, "there is room");
-        codes |= bit;
-        free &= !bit;
+        let lowest_bit = free & free.wrapping_neg();
+        debug_assert_ne!(lowest_bit, 0, "there is room");
+        codes |= lowest_bit;
+        free &= !lowest_bit;
     }
     codes
 }
@@ -155,6 +162,10 @@ mod tests {
     use super::*;
     use crate::radio::phy::tdd::layout::LayoutKind;
 
+    /// Slots with directions that follow the demand. The layout for the high chip rate has 13 data
+    /// slots of 16 codes. The layout for the low chip rate has 6 data slots and one switching point
+    /// between uplink and downlink. A block takes four codes with the high chip rate, five with the
+    /// low one.
     fn slots(kind: LayoutKind) -> Slots {
         Slots::new(kind.layout(), None)
     }
@@ -162,23 +173,25 @@ mod tests {
     #[test]
     fn a_slot_is_filled_before_another_is_taken() {
         let mut slots = slots(LayoutKind::HighChipRate);
-        let places: Vec<_> = (0..5).map(|_| slots.take(Uplink).expect("room")).collect();
+        let places: Vec<_> = (0..5).map(|_| slots.allocate(Uplink).expect("room")).collect();
         assert_eq!(places.iter().map(|place| place.slot).collect::<Vec<_>>(), [1, 1, 1, 1, 2]);
         assert_eq!(places[..4].iter().fold(0, |all, place| all | place.codes), u16::MAX);
-        assert_eq!(slots.take(Downlink).expect("room").slot, 3);
+        assert_eq!(slots.allocate(Downlink).expect("room").slot, 3);
         assert_eq!((slots.slots_in(Uplink), slots.slots_in(Downlink)), (2, 1));
-        assert_eq!((slots.held(Uplink), slots.held(Downlink), slots.free()), (20, 4, 208 - 24));
+        // Five uplink blocks and one downlink block of four codes each.
+        assert_eq!((slots.allocated_units(Uplink), slots.allocated_units(Downlink)), (5 * 4, 4));
+        assert_eq!(slots.free_units(), 13 * 16 - 6 * 4);
     }
 
     #[test]
     fn an_empty_slot_may_change_its_direction() {
         let mut slots = slots(LayoutKind::HighChipRate);
-        let all: Vec<_> = std::iter::from_fn(|| slots.take(Uplink)).collect();
-        assert_eq!((all.len(), slots.take(Downlink)), (52, None));
+        let all: Vec<_> = std::iter::from_fn(|| slots.allocate(Uplink)).collect();
+        assert_eq!((all.len(), slots.allocate(Downlink)), (52, None));
         all[..3].iter().for_each(|&place| slots.release(place));
-        assert_eq!(slots.take(Downlink), None, "one block is still held in slot 1");
+        assert_eq!(slots.allocate(Downlink), None, "one block is still held in slot 1");
         slots.release(all[3]);
-        assert_eq!(slots.take(Downlink).map(|place| place.slot), Some(1));
+        assert_eq!(slots.allocate(Downlink).map(|place| place.slot), Some(1));
     }
 
     #[test]
@@ -186,26 +199,26 @@ mod tests {
         let layout = LayoutKind::HighChipRate.layout();
         let pattern = layout.pattern("RUDDDDDDDDDDDDC").expect("it fits");
         let mut slots = Slots::new(layout, Some(&pattern));
-        let up: Vec<_> = std::iter::from_fn(|| slots.take(Uplink)).collect();
+        let up: Vec<_> = std::iter::from_fn(|| slots.allocate(Uplink)).collect();
         assert_eq!(up.len(), 4);
         up.into_iter().for_each(|place| slots.release(place));
-        assert_eq!(std::iter::from_fn(|| slots.take(Downlink)).count(), 48);
+        assert_eq!(std::iter::from_fn(|| slots.allocate(Downlink)).count(), 48);
     }
 
     #[test]
     fn with_one_switching_point_the_directions_grow_towards_each_other() {
         let mut slots = slots(LayoutKind::LowChipRate);
-        assert_eq!(slots.take(Downlink).map(|place| place.slot), Some(6));
-        assert_eq!(slots.take(Uplink).map(|place| place.slot), Some(1));
-        assert_eq!(std::iter::from_fn(|| slots.take(Downlink)).count(), 4 * 3 + 2);
-        assert_eq!(std::iter::from_fn(|| slots.take(Uplink)).count(), 2);
+        assert_eq!(slots.allocate(Downlink).map(|place| place.slot), Some(6));
+        assert_eq!(slots.allocate(Uplink).map(|place| place.slot), Some(1));
+        assert_eq!(std::iter::from_fn(|| slots.allocate(Downlink)).count(), 4 * 3 + 2);
+        assert_eq!(std::iter::from_fn(|| slots.allocate(Uplink)).count(), 2);
         assert_eq!(slots.slots_in(Downlink), 5);
     }
 
     #[test]
     fn with_one_switching_point_the_first_slot_is_reserved_for_the_uplink() {
         let mut slots = slots(LayoutKind::LowChipRate);
-        assert_eq!(std::iter::from_fn(|| slots.take(Downlink)).count(), 15);
-        assert_eq!(slots.take(Uplink).map(|place| place.slot), Some(1));
+        assert_eq!(std::iter::from_fn(|| slots.allocate(Downlink)).count(), 15);
+        assert_eq!(slots.allocate(Uplink).map(|place| place.slot), Some(1));
     }
 }

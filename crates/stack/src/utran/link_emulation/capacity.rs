@@ -1,4 +1,5 @@
-//! Measured links: packets wait for transmission opportunities.
+//! Events of a link with a measured capacity, which replaces UMTS for a UE: packets wait for the
+//! transmission opportunities of a recorded trace.
 
 use umts_kernel::{Phase, TraceSink};
 

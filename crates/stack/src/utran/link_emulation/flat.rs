@@ -1,4 +1,5 @@
-//! Flat links: packets are sent at a rate, delayed, and delivered or lost.
+//! Events of a flat link, which replaces UMTS for a UE: packets are sent at a constant rate, delayed, and
+//! delivered or lost.
 
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
@@ -22,7 +23,7 @@ impl Utran {
         let (ue, direction) = (packet.ue, packet.direction());
         let Some(link) = self.flat_link(ue, direction) else { return };
         match link.handle_packet(&mut ctx.cx, packet) {
-            Ok(sent_at) => push_sent(ctx, sent_at, ue, direction),
+            Ok(sent_at) => schedule_sent(ctx, sent_at, ue, direction),
             Err(packet) => {
                 ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet })
             }
@@ -46,7 +47,7 @@ impl Utran {
                 ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::FlatLoss, packet });
             }
         }
-        push_sent(ctx, next, ue, direction);
+        schedule_sent(ctx, next, ue, direction);
     }
 
     /// Returns the packet that arrives.
@@ -67,7 +68,8 @@ impl Utran {
     }
 }
 
-fn push_sent<T: TraceSink<TraceEvent>>(
+/// Schedules the end of a packet's transmission at `at`, if a packet is in transmission.
+fn schedule_sent<T: TraceSink<TraceEvent>>(
     ctx: &mut EventContext<'_, T>,
     at: Option<Time>,
     ue: UeId,

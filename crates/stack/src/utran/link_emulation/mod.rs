@@ -1,5 +1,6 @@
-//! Links that take the place of the UMTS radio, without RLC, MAC and channels: one with a measured
-//! capacity, and, for comparison, one with a constant rate, delay and random loss ("flat").
+//! Emulated links that replace UMTS between the RNC and a UE, without RLC, MAC and channels: a link with
+//! a measured capacity, and for comparison a *flat* link with a constant rate, delay and random loss. The
+//! scenario selects one of them as the `substitute` of a UE's radio.
 
 mod capacity;
 mod flat;

@@ -1,4 +1,6 @@
-//! The header of a MAC-hs PDU on HS-DSCH: TS 25.321 §9.2.2.
+//! The header of a MAC-hs PDU, a transport block of the HS-DSCH: TS 25.321 §9.2.2. It has the number of
+//! the reordering queue, the transmission sequence number, and for each group of MAC-d PDUs of the same
+//! size their size and number.
 
 use super::{MacError, MacRule, Reader};
 use crate::radio::bits::{BitReader, BitWriter};
@@ -12,6 +14,7 @@ pub struct MacHsSizes {
     pub pdus: u8,
 }
 
+/// A valid header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MacHsHeader {
     queue: u8,

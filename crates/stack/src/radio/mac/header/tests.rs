@@ -1,4 +1,4 @@
-//! Sizes and bits of headers, errors, and round trips.
+//! MAC headers: sizes and bits, errors, and round trips.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -9,6 +9,7 @@ fn channel(number: u8) -> LogicalChannel {
     LogicalChannel::new(number).expect("1 to 15")
 }
 
+/// A block with this header and an SDU of 336 bits, all ones.
 fn block(header: MacHeader) -> Vec<u8> {
     let mut block = Vec::new();
     header.emit(&[0xFF; 42], 336, &mut block);
@@ -18,6 +19,7 @@ fn block(header: MacHeader) -> Vec<u8> {
 #[test]
 fn blocks_have_the_sizes_of_ts_34_108() {
     let dtch = channel(9);
+    // Bits of a block with an AMD PDU of 42 octets.
     let bits = |header: MacHeader| header.bits() + 336;
     assert_eq!(bits(MacHeader::Absent), 336);
     assert_eq!(bits(MacHeader::Dch(dtch)), 340);
@@ -52,12 +54,14 @@ fn header_bits_match_the_reference() {
 #[test]
 fn reserved_values_are_rejected() {
     let rule = |block: &[u8], on| MacHeader::parse(block, on).expect_err("it is reserved");
+    // The first two bits are the TCTF, and the next two the UE-Id type.
     assert_eq!(rule(&[0b1100_0000], HeaderChannel::Rach), MacRule::ReservedTctf.at(0));
     assert_eq!(rule(&[0b0100_0001], HeaderChannel::Fach), MacRule::ReservedTctf.at(0));
     assert_eq!(rule(&[0b1110_0000], HeaderChannel::Fach), MacRule::ReservedUeIdType.at(2));
     assert_eq!(rule(&[0b0100_0000; 9], HeaderChannel::Rach), MacRule::ReservedUeIdType.at(2));
     assert_eq!(rule(&[0xF0], HeaderChannel::SharedDch), MacRule::ReservedLogicalChannel.at(0));
     assert_eq!(rule(&[0b1101_0000, 0], HeaderChannel::Fach), MacRule::Truncated.at(4));
+    // A MAC-hs header: version flag, queue 3, TSN 6, and from bit 10 on SID 3 and the number of PDUs 7.
     assert_eq!(MacHsHeader::parse(&[0x80]), Err(MacRule::Version.at(0)));
     assert_eq!(MacHsHeader::parse(&[0, 0, 0]), Err(MacRule::OutOfField.at(13)));
     assert_eq!(MacHsHeader::parse(&[0]), Err(MacRule::Truncated.at(4)));

@@ -1,4 +1,6 @@
-//! Transport block sizes of the HS-DSCH: TS 25.321 §9.2.3 and annex A (FDD, QPSK and 16QAM).
+//! Transport block sizes of the HS-DSCH: TS 25.321 §9.2.3 and annex A (FDD, QPSK and 16QAM). There are
+//! 254 sizes. The HS-SCCH, the control channel that announces a transmission, signals a size with 6
+//! bits, relative to a size that depends on the modulation and the number of codes.
 
 use std::sync::OnceLock;
 
@@ -55,7 +57,8 @@ fn table() -> &'static [u32; SIZES as usize] {
     TABLE.get_or_init(|| std::array::from_fn(|index| computed(index as u32 + 1)))
 }
 
-/// The formula of annex A.
+/// Size number `k` in bits by the formula of annex A: L(k) = 125 + 12 k for k < 40, and otherwise
+/// L(k) = ⌊296 (2085/2048)^k⌋.
 fn computed(k: u32) -> u32 {
     if k < 40 { 125 + 12 * k } else { (296.0 * libm::pow(2085.0 / 2048.0, f64::from(k))) as u32 }
 }

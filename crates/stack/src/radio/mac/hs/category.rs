@@ -1,4 +1,6 @@
-//! Capabilities of a UE on HS-DSCH: TS 25.306 table 5.1a, and TS 25.214 tables 7A to 7D.
+//! Capabilities of a UE on the HS-DSCH by its category (TS 25.306 table 5.1a), and the format of the
+//! transport blocks that a Node B sends for each channel quality indicator (CQI) that a UE reports (TS
+//! 25.214 tables 7A to 7D).
 
 use super::{Modulation, block_size};
 
@@ -32,6 +34,7 @@ pub struct Format {
 impl Category {
     /// Category `number`. `None` outside 1 to 12.
     pub fn new(number: u8) -> Option<Self> {
+        // Codes, bits of the largest block, and TTIs between blocks.
         let (codes, max_bits, min_interval) = match number {
             1 | 2 => (5, 7_298, 3),
             3 | 4 => (5, 7_298, 2),

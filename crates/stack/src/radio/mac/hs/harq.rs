@@ -1,8 +1,10 @@
-//! HARQ of MAC-hs: stop-and-wait processes at the Node B and at the UE (TS 25.321 §11.6.1.3 and
-//! §11.6.2.2).
+//! HARQ (hybrid automatic repeat request) of MAC-hs: stop-and-wait processes at the Node B and at the UE
+//! (TS 25.321 §11.6.1.3 and §11.6.2.2). Each process transmits one block until the UE acknowledges it,
+//! and several processes work in parallel.
 //!
 //! The UE combines the transmissions of a block: each one adds its energy (Chase combining). An
-//! inverted new data indicator announces a new block to it.
+//! inverted new data indicator announces a new block to it. [`HarqSender`] is the Node B's side, and
+//! [`HarqReceiver`] the UE's side.
 
 /// Largest number of HARQ processes of a UE.
 pub const MAX_PROCESSES: usize = 8;
@@ -45,7 +47,7 @@ enum State<B> {
         attempts: u8,
     },
     /// The block was not acknowledged, and may be transmitted again.
-    AwaitsTurn {
+    AwaitsRetransmission {
         block: B,
         attempts: u8,
     },
@@ -64,8 +66,8 @@ struct Process<B> {
 pub struct HarqSender<B> {
     processes: Vec<Process<B>>,
     max_transmissions: u8,
-    /// Processes with a block that awaits its turn, oldest first.
-    turns: Vec<u8>,
+    /// Processes with a block to transmit again, in the order in which their feedback arrived.
+    to_retransmit: Vec<u8>,
 }
 
 impl<B: Copy> HarqSender<B> {
@@ -74,7 +76,7 @@ impl<B: Copy> HarqSender<B> {
     pub fn new(processes: usize, max_transmissions: u8) -> Self {
         assert!((1..=MAX_PROCESSES).contains(&processes) && max_transmissions > 0);
         let processes = (0..processes).map(|_| Process { new_data: false, state: State::Idle }).collect();
-        HarqSender { processes, max_transmissions, turns: Vec::new() }
+        HarqSender { processes, max_transmissions, to_retransmit: Vec::new() }
     }
 
     /// A process without a block.
@@ -86,7 +88,7 @@ impl<B: Copy> HarqSender<B> {
 
     /// The process with the block that has waited longest for its next transmission.
     pub fn next_process(&self) -> Option<u8> {
-        self.turns.first().copied()
+        self.to_retransmit.first().copied()
     }
 
     /// Whether this is the last transmission of a block.
@@ -96,8 +98,8 @@ impl<B: Copy> HarqSender<B> {
 
     /// The block that has waited longest for its next transmission.
     pub fn next_retransmission(&self) -> Option<B> {
-        match self.processes[usize::from(*self.turns.first()?)].state {
-            State::AwaitsTurn { block, .. } => Some(block),
+        match self.processes[usize::from(*self.to_retransmit.first()?)].state {
+            State::AwaitsRetransmission { block, .. } => Some(block),
             _ => None,
         }
     }
@@ -116,13 +118,13 @@ impl<B: Copy> HarqSender<B> {
 
     /// Transmits the block of [`next_retransmission`](Self::next_retransmission) again.
     pub fn resend(&mut self) -> Option<Announcement> {
-        let process = *self.turns.first()?;
+        let process = *self.to_retransmit.first()?;
         self.resend_in(process)
     }
 
     /// Whether the block of a process may be transmitted again now.
-    pub fn awaits_turn(&self, process: u8) -> bool {
-        self.turns.contains(&process)
+    pub fn awaits_retransmission(&self, process: u8) -> bool {
+        self.to_retransmit.contains(&process)
     }
 
     /// Whether a process has no block.
@@ -132,10 +134,10 @@ impl<B: Copy> HarqSender<B> {
 
     /// Transmits the block of a process again if the block awaits its next transmission.
     pub fn resend_in(&mut self, process: u8) -> Option<Announcement> {
-        let at = self.turns.iter().position(|turn| *turn == process)?;
-        self.turns.remove(at);
+        let position = self.to_retransmit.iter().position(|waiting| *waiting == process)?;
+        self.to_retransmit.remove(position);
         let harq_process = &mut self.processes[usize::from(process)];
-        let State::AwaitsTurn { block, attempts } = harq_process.state else { return None };
+        let State::AwaitsRetransmission { block, attempts } = harq_process.state else { return None };
         let attempt = attempts + 1;
         harq_process.state = State::AwaitsFeedback { block, attempts: attempt };
         Some(Announcement { process, new_data: harq_process.new_data, attempt })
@@ -145,22 +147,24 @@ impl<B: Copy> HarqSender<B> {
     pub fn handle_feedback(&mut self, process: u8, feedback: Feedback) -> Option<Ended<B>> {
         let harq_process = &mut self.processes[usize::from(process)];
         let State::AwaitsFeedback { block, attempts } = harq_process.state else { return None };
-        if feedback == Feedback::Ack {
+        let is_last_attempt = attempts == self.max_transmissions;
+        let ended = match feedback {
+            Feedback::Ack => Some(Ended::Acknowledged(block)),
+            Feedback::Nack | Feedback::Dtx if is_last_attempt => Some(Ended::GivenUp(block)),
+            Feedback::Nack | Feedback::Dtx => None,
+        };
+        if ended.is_some() {
             harq_process.state = State::Idle;
-            return Some(Ended::Acknowledged(block));
+        } else {
+            harq_process.state = State::AwaitsRetransmission { block, attempts };
+            self.to_retransmit.push(process);
         }
-        if attempts == self.max_transmissions {
-            harq_process.state = State::Idle;
-            return Some(Ended::GivenUp(block));
-        }
-        harq_process.state = State::AwaitsTurn { block, attempts };
-        self.turns.push(process);
-        None
+        ended
     }
 
     /// Ends all blocks without a result: the serving cell changes, or MAC-hs is reset.
     pub fn reset(&mut self) {
-        self.turns.clear();
+        self.to_retransmit.clear();
         for process in &mut self.processes {
             process.state = State::Idle;
         }
@@ -255,13 +259,16 @@ mod tests {
     #[test]
     fn transmissions_of_a_block_add_their_energy() {
         let (mut sender, mut receiver) = (HarqSender::new(1, 4), HarqReceiver::default());
-        let first = receiver.handle_transmission(sender.send(0, ()), 1.0, |snr| snr >= 1.5);
+        // The block needs an SNR of 1.5. Each transmission has an SNR of 1.
+        let decode = |combined_snr| combined_snr >= 1.5;
+        let first = receiver.handle_transmission(sender.send(0, ()), 1.0, decode);
         assert_eq!(first, Reception { is_acknowledged: false, is_delivered: false });
         sender.handle_feedback(0, Feedback::Nack);
-        let second = receiver.handle_transmission(sender.resend().unwrap(), 1.0, |snr| snr >= 1.5);
+        let second = receiver.handle_transmission(sender.resend().unwrap(), 1.0, decode);
         assert_eq!(second, Reception { is_acknowledged: true, is_delivered: true });
     }
 
+    /// The UE has decoded the block, but the Node B reads its ACK as a NACK and sends the block again.
     #[test]
     fn a_false_nack_delivers_no_block_twice() {
         let (mut sender, mut receiver) = (HarqSender::new(1, 4), HarqReceiver::default());
@@ -274,10 +281,10 @@ mod tests {
     #[test]
     fn a_new_block_empties_the_soft_buffer() {
         let (mut sender, mut receiver) = (HarqSender::new(1, 1), HarqReceiver::default());
-        receiver.handle_transmission(sender.send(0, 1), 5.0, |_| false);
+        receiver.handle_transmission(sender.send(0, 'a'), 5.0, |_| false);
         sender.handle_feedback(0, Feedback::Nack);
-        receiver.handle_transmission(sender.send(0, 2), 1.0, |snr| {
-            assert_eq!(snr, 1.0);
+        receiver.handle_transmission(sender.send(0, 'b'), 1.0, |combined_snr| {
+            assert_eq!(combined_snr, 1.0, "the energy of block a is not added");
             true
         });
     }

@@ -1,6 +1,8 @@
-//! A priority queue of the Node B: TS 25.321 §4.2.3.3.
+//! A priority queue of the Node B for the HS-DSCH: TS 25.321 §4.2.3.3.
 //!
-//! It keeps the MAC-d PDUs of one UE and priority, and numbers the blocks that it fills from them.
+//! It keeps the MAC-d PDUs of one UE and priority, and numbers the blocks that it fills from them. HARQ
+//! transmits each block until it ends. At most a receiver window of the UE lies between the oldest block
+//! in HARQ and the newest one.
 
 use std::collections::VecDeque;
 
@@ -22,10 +24,10 @@ impl<P> Block<P> {
     }
 }
 
-/// `P` is a MAC-d PDU.
+/// The queue. `P` is a MAC-d PDU.
 #[derive(Debug)]
 pub struct PriorityQueue<P> {
-    /// Most PDUs in the queue.
+    /// Maximum number of PDUs in the queue.
     capacity: usize,
     /// Longest time of a PDU in the queue. `None`: PDUs are not discarded.
     discard_timer: Option<Duration>,
@@ -33,7 +35,7 @@ pub struct PriorityQueue<P> {
     window: u8,
     /// PDUs with their time of arrival.
     pdus: VecDeque<(Time, P)>,
-    /// Number of the next block.
+    /// Number of the next block, without wrap-around.
     next: u64,
     /// Blocks that HARQ still transmits, in the order of their numbers.
     in_harq: VecDeque<u64>,
@@ -73,17 +75,17 @@ impl<P> PriorityQueue<P> {
         self.in_harq.front().is_none_or(|oldest| self.next - oldest < u64::from(self.window))
     }
 
-    /// Takes a block of at most `most` PDUs. `None` if the queue is empty, `most` is 0, or the
+    /// Takes a block of at most `max_pdus` PDUs. `None` if the queue is empty, `max_pdus` is 0, or the
     /// window is not open.
-    pub fn take(&mut self, most: u32) -> Option<Block<P>> {
-        let number = self.pdus.len().min(most as usize);
-        if number == 0 || !self.is_window_open() {
+    pub fn take(&mut self, max_pdus: u32) -> Option<Block<P>> {
+        let pdus_in_block = self.pdus.len().min(max_pdus as usize);
+        if pdus_in_block == 0 || !self.is_window_open() {
             return None;
         }
         let count = self.next;
         self.next += 1;
         self.in_harq.push_back(count);
-        Some(Block { count, pdus: self.pdus.drain(..number).map(|(_, pdu)| pdu).collect() })
+        Some(Block { count, pdus: self.pdus.drain(..pdus_in_block).map(|(_, pdu)| pdu).collect() })
     }
 
     /// HARQ has ended the transmission of block `count`, with success or without.
@@ -116,6 +118,7 @@ impl<P> PriorityQueue<P> {
 mod tests {
     use super::*;
 
+    /// A queue with room for 500 PDUs and a discard timer of 100 ms. PDU n arrived at n ms.
     fn filled(pdus: u64, window: u8) -> PriorityQueue<u64> {
         let mut queue = PriorityQueue::new(500, Some(Duration::from_millis(100)), window);
         for pdu in 0..pdus {

@@ -1,8 +1,8 @@
-//! A reordering queue of the UE: TS 25.321 §11.6.2.
+//! A reordering queue of the receiver of an HS-DSCH, the UE (TS 25.321 §11.6.2).
 //!
 //! Blocks arrive in the order in which HARQ succeeds. The queue passes them on in the order of
-//! their transmission sequence numbers. It waits for a missing block until timer T1 expires or the
-//! receiver window moves past it.
+//! their transmission sequence numbers (TSN, modulo 64). It waits for a missing block until timer T1
+//! expires or the receiver window moves past it.
 
 use umts_units::{Duration, Time};
 
@@ -30,12 +30,16 @@ pub struct ReorderingCounts {
     pub t1_expiries: u64,
 }
 
-/// `B` is a block: the MAC-d PDUs of one MAC-hs PDU.
+/// The queue of one UE and priority. `B` is a block: the MAC-d PDUs of one MAC-hs PDU.
+///
+/// The receiver window is the `window` numbers up to `upper_edge`. A block with a number outside the
+/// window moves the window up to this number.
 #[derive(Debug)]
 pub struct ReorderingQueue<B> {
     config: ReorderingConfig,
     /// Blocks that cannot be passed on yet, by TSN.
     held: [Option<B>; MODULUS as usize],
+    /// The TSN of the block that is passed on next. All blocks before it were passed on or given up.
     next_expected: Tsn,
     /// The highest TSN of the receiver window.
     upper_edge: Tsn,
@@ -121,6 +125,7 @@ impl<B> ReorderingQueue<B> {
         tsn.since(lower_edge) < self.next_expected.since(lower_edge)
     }
 
+    /// The lowest TSN of the receiver window.
     fn lower_edge(&self) -> Tsn {
         self.upper_edge.plus(MODULUS + 1 - self.config.window)
     }
@@ -168,6 +173,7 @@ impl<B> ReorderingQueue<B> {
     }
 }
 
+/// Index of a TSN in `held`.
 fn slot(tsn: Tsn) -> usize {
     usize::from(tsn.value())
 }
@@ -259,7 +265,8 @@ mod tests {
         assert_eq!(queue.counts().skipped_by_window, 3);
     }
 
-    /// A TSN outside the window moves it forward, by up to 64 minus the window size.
+    /// A TSN outside the window moves it forward, by up to 64 minus the window size. Blocks 4 to 62, 59
+    /// blocks, are given up: by the window, or when T1 expires for block 63.
     #[test]
     fn a_jump_of_sixty_blocks_moves_a_window_of_four_forward() {
         let mut queue = queue(4);

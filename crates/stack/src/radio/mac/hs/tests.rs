@@ -1,4 +1,5 @@
-//! Priority queue, HARQ and reordering together, under any loss and any error of the feedback.
+//! MAC-hs from end to end, under any loss and any error of the feedback: PDUs wait in the priority queue
+//! of the Node B, HARQ transmits them in blocks, and the reordering queue of the UE delivers them.
 
 use std::collections::VecDeque;
 
@@ -31,12 +32,14 @@ struct Parameters {
     t1: Duration,
 }
 
+/// Result of a run.
 struct Outcome {
     /// PDUs delivered to the layer above, in their order.
     delivered: Vec<u64>,
+    /// Number of PDUs that left the priority queue.
     sent: u64,
     /// Largest number of blocks held by the reordering queue.
-    most_held: usize,
+    max_held: usize,
     /// Blocks that the UE never decoded.
     lost: u64,
 }
@@ -52,7 +55,7 @@ fn transmit(parameters: Parameters, fates: &[Fate]) -> Outcome {
     let mut blocks: Vec<Block<u64>> = Vec::new();
     let mut feedback: VecDeque<(Time, u8, Feedback)> = VecDeque::new();
     let mut delivered: Vec<Vec<u64>> = Vec::new();
-    let (mut most_held, mut decoded) = (0, 0);
+    let (mut max_held, mut decoded) = (0, 0);
     for pdu in 0..2 * fates.len() as u64 {
         queue.push(Time::ZERO, pdu);
     }
@@ -93,7 +96,7 @@ fn transmit(parameters: Parameters, fates: &[Fate]) -> Outcome {
             };
             feedback.push_back((now + TTI * fate.delay, announcement.process, answer));
         }
-        most_held = most_held.max(reordering.held());
+        max_held = max_held.max(reordering.held());
         now += TTI;
     }
     while let Some(at) = reordering.poll_timeout() {
@@ -103,7 +106,7 @@ fn transmit(parameters: Parameters, fates: &[Fate]) -> Outcome {
     Outcome {
         delivered: delivered.into_iter().flatten().collect(),
         sent,
-        most_held,
+        max_held,
         lost: blocks.len() as u64 - decoded,
     }
 }
@@ -130,7 +133,7 @@ proptest! {
     ) {
         let outcome = transmit(parameters, &fates);
         prop_assert!(outcome.delivered.is_sorted_by(|before, after| before < after), "{:?}", outcome.delivered);
-        prop_assert!(outcome.most_held < usize::from(parameters.window));
+        prop_assert!(outcome.max_held < usize::from(parameters.window));
     }
 
     /// With many transmissions per block, a long T1 and error-free feedback, nothing is lost: each

@@ -1,5 +1,5 @@
-//! The powers of all cells together. Each cell transmits what its users need, and they need more if
-//! other cells transmit more.
+//! The downlink powers of all cells together, for ideal power control. Each cell transmits the power
+//! that its users need, and they need more if other cells transmit more.
 //!
 //! `P_k = P_c + Σ_j A_kj P_j + b_k`. A_kk is the load of the own cell, and A_kj is the additional power
 //! that cell k needs for each milliwatt of cell j. Below the limits the solution is
@@ -13,7 +13,7 @@ use crate::radio::phy::sir::Link;
 /// Remaining relative distance to the solution at which the iteration stops.
 const TOLERANCE: f64 = 1e-6;
 /// Maximum number of iterations.
-const MOST_ROUNDS: u32 = 10_000;
+const MAX_ROUNDS: u32 = 10_000;
 
 /// The equations of one TTI.
 #[derive(Debug, Clone, Default)]
@@ -56,18 +56,18 @@ impl Coupled {
 
     /// Iterates the powers of all cells from any start to the solution.
     pub fn solve(&self, configs: &[PowerConfig], powers: &mut [f64]) {
-        let (mut last, mut rounds) = (f64::INFINITY, 0);
+        let (mut last_change, mut rounds) = (f64::INFINITY, 0);
         loop {
             let change = self.round(configs, powers);
             rounds += 1;
             // Changes shrink by about the same factor in each iteration, so the remaining distance is
-            // the sum of a geometric series, change / (1 - factor).
-            let shrinks = if last.is_finite() { (change / last).min(1.0) } else { 1.0 };
-            let has_converged = change == 0.0 || change < TOLERANCE * (1.0 - shrinks);
-            if has_converged || rounds == MOST_ROUNDS {
+            // the sum of a geometric series, at most change / (1 - factor).
+            let factor = if last_change.is_finite() { (change / last_change).min(1.0) } else { 1.0 };
+            let has_converged = change == 0.0 || change < TOLERANCE * (1.0 - factor);
+            if has_converged || rounds == MAX_ROUNDS {
                 break;
             }
-            last = change;
+            last_change = change;
         }
     }
 

@@ -22,8 +22,8 @@ impl OuterLoop {
     /// steps up, so that both balance at the target ratio.
     #[inline]
     pub fn handle_blocks(&mut self, config: &OuterLoopConfig, blocks: u32, lost: u32) {
-        let down = config.up_db * config.ratio / (1.0 - config.ratio);
-        self.offset_db += config.up_db * f64::from(lost) - down * f64::from(blocks - lost);
+        let down_db = config.up_db * config.ratio / (1.0 - config.ratio);
+        self.offset_db += config.up_db * f64::from(lost) - down_db * f64::from(blocks - lost);
     }
 
     /// Factor to multiply a target with.

@@ -32,17 +32,24 @@ fn gains_from_two_cells(first: f64, second: f64) -> impl Iterator<Item = (usize,
     [first, second].into_iter().enumerate()
 }
 
-/// The links and the load of a cell in which a user receives f times as much power from other cells
-/// as from its own. `users`: link without interference, and f. The interference is proportional to
-/// the total power, which depends on the interference: 200 iterations are more than enough.
-fn with_interference(power: &PowerConfig, users: &[(Link, f64)]) -> (Vec<Link>, Load) {
-    let mut links: Vec<Link> = users.iter().map(|(link, _)| *link).collect();
+/// A user that receives f times as much power from other cells as from its own.
+#[derive(Clone, Copy)]
+struct InterferedUser {
+    /// The link without interference.
+    link: Link,
+    f: f64,
+}
+
+/// The links and the load of a cell with these users. The interference is proportional to the total
+/// power, which depends on the interference: 200 iterations are more than enough.
+fn with_interference(power: &PowerConfig, users: &[InterferedUser]) -> (Vec<Link>, Load) {
+    let mut links: Vec<Link> = users.iter().map(|user| user.link).collect();
     let load_of =
         |links: &[Link]| links.iter().fold(Load::default(), |load, link| load.with(Load::of(power, link)));
     let mut total = power.common;
     for _ in 0..200 {
-        for (link, (_, f)) in links.iter_mut().zip(users) {
-            link.interference = f * total * link.gain;
+        for (link, user) in links.iter_mut().zip(users) {
+            link.interference = user.f * total * link.gain;
         }
         total = load_of(&links).total(power.common).unwrap();
     }
@@ -50,11 +57,10 @@ fn with_interference(power: &PowerConfig, users: &[(Link, f64)]) -> (Vec<Link>, 
     (links, load)
 }
 
-/// Three calls of 64 kbit/s with a target of 2.25 dB, near the cell to far from it, each with its
-/// f.
-fn three_calls() -> Vec<(Link, f64)> {
-    let calls = [(120.0, 0.2), (130.0, 1.0), (135.0, 2.0)];
-    calls.map(|(loss_db, f)| (user(64.0, 2.25, loss_db), f)).to_vec()
+/// Three calls of 64 kbit/s with a target of 2.25 dB, near the cell to far from it.
+fn three_calls() -> Vec<InterferedUser> {
+    let call = |loss_db, f| InterferedUser { link: user(64.0, 2.25, loss_db), f };
+    vec![call(120.0, 0.2), call(130.0, 1.0), call(135.0, 2.0)]
 }
 
 /// Load factor by hand for W1: G = 60 / 1.679 = 35.74, and
@@ -70,7 +76,7 @@ fn one_cell_agrees_with_the_cases_calculated_by_hand() {
     ];
     for (name, dsch_user, load_factor, total_mw, total_dbm) in cases {
         let mut users = three_calls();
-        users.extend(dsch_user.map(|link| (link, 1.0)));
+        users.extend(dsch_user.map(|link| InterferedUser { link, f: 1.0 }));
         let (links, load) = with_interference(&power, &users);
         let sent = load.sent(&power);
         assert!((dbm(sent.total) - total_dbm).abs() < 1e-4, "{name}: {} dBm", dbm(sent.total));

@@ -1,5 +1,5 @@
-//! e²: deviation of the received power from the target of open-loop power control, caused by the
-//! error of the channel estimate.
+//! The error of open-loop power control in a TDD cell, e²: the ratio of the received power to the target
+//! power, which differs from 1 because a UE estimates its channel with an error.
 //!
 //! Its logarithm is a Gaussian process with a negative exponential correlation and one value per
 //! frame (Baiocchi and Vacirca 2002, §II.A): a first-order autoregressive process, AR(1). Each value
@@ -26,7 +26,7 @@ const FORGOTTEN: f64 = 1e-9;
 #[derive(Debug, Clone, PartialEq)]
 pub struct EstimateLaw {
     sigma_db: f64,
-    /// Mid-points at 1, 2, 4, … frames from their neighbours.
+    /// Mid-points by level: at level n the neighbours are 2^n frames away.
     mid_points: Vec<MidPoint>,
 }
 
@@ -139,10 +139,12 @@ mod tests {
 
     const RHOS: [f64; 7] = [0.0, 0.1, 0.5, 0.8, 0.9, 0.99, 0.9999];
 
+    /// The process of a UE in the uplink.
     fn process(law: &EstimateLaw) -> Estimate {
         Estimate::new(law, Streams::new(1, 0).addressed("radio/tdd/Uplink/ue0"))
     }
 
+    /// Values in dB of the first `frames` frames.
     fn series(law: &EstimateLaw, frames: u64) -> Vec<f64> {
         let mut process = process(law);
         (0..frames).map(|frame| process.db(law, frame)).collect()

@@ -94,9 +94,9 @@ pub struct TddRadio {
     interference: Interference,
     /// The frame that was decided last.
     frame: Option<u64>,
-    /// The transmissions of `frame`.
+    /// The transmissions of `frame`, in the order of their numbers.
     gathered: Vec<Gathered>,
-    /// By interferer.
+    /// By interferer: a UE and direction with its blocks in a slot, or in the cell.
     reception: Vec<Reception>,
 }
 
@@ -121,7 +121,9 @@ struct Gathered {
 /// One UE in one direction.
 #[derive(Debug, Clone)]
 struct User {
+    /// Its error of power control.
     estimate: Estimate,
+    /// Draws of the losses of its blocks.
     blocks: AddressedStream,
 }
 
@@ -217,9 +219,9 @@ fn user_index(transmission: &SlotTransmission) -> usize {
 impl User {
     #[cold]
     fn new(law: &EstimateLaw, streams: &Streams, of: &SlotTransmission) -> Self {
-        let draws = |of_what: &str, SlotTransmission { ue, direction, .. }: &SlotTransmission| {
-            streams.addressed(&format!("radio/tdd/{of_what}/{direction:?}/ue{}", ue.0))
-        };
-        User { estimate: Estimate::new(law, draws("estimate", of)), blocks: draws("blocks", of) }
+        let SlotTransmission { ue, direction, .. } = of;
+        let draws =
+            |purpose: &str| streams.addressed(&format!("radio/tdd/{purpose}/{direction:?}/ue{}", ue.0));
+        User { estimate: Estimate::new(law, draws("estimate")), blocks: draws("blocks") }
     }
 }

@@ -1,4 +1,5 @@
-//! Interference and SIR: equation (1) of Baiocchi and Vacirca (2002).
+//! Interference and SIR (signal-to-interference ratio) of the transmissions of a frame in a TDD cell:
+//! equation (1) of Baiocchi and Vacirca (2002).
 //!
 //! ```text
 //!                   e_i² T M

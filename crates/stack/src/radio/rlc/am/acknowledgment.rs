@@ -1,4 +1,6 @@
-//! Effect of a STATUS: VT(A), missing PDUs, and the windows of both sides (TS 25.322 §9.4, §11.5.3).
+//! Effect of a received STATUS (TS 25.322 §9.4, §11.5.3). Its report acknowledges PDUs, which
+//! advances VT(A), the oldest unacknowledged PDU, and lists missing PDUs to retransmit. A WINDOW
+//! changes the window of the sender, an MRW (move receiving window) the window of the receiver.
 
 use umts_kernel::TraceSink;
 
@@ -66,6 +68,8 @@ impl Sender {
         Ok(())
     }
 
+    /// Schedules the retransmission of the missing PDUs `run`. A PDU that must not be sent again
+    /// leads to the discard of its SDUs or to a reset.
     fn mark_missing<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,

@@ -1,4 +1,5 @@
-//! Data that the sending side could send now, for schedulers.
+//! Data that an entity of acknowledged mode (AM) could send now, for the schedulers of the MAC: new SDUs
+//! and PDUs to retransmit.
 
 use umts_units::{Bytes, Time};
 

@@ -2,8 +2,8 @@
 //!
 //! A PDU may be sent `max_dat` times. If it is reported missing after that, all SDUs up to the last
 //! one with a segment in it are discarded. With Timer_Discard the SDUs that are too old are
-//! discarded instead. An MRW tells the receiver the position from which it must still wait for
-//! data. The floor is the first PDU with data that are not discarded:
+//! discarded instead. An MRW (move receiving window) names the position from which the receiver must
+//! still wait for data. The floor is the first PDU with data that are not discarded:
 //!
 //! ```text
 //!   PDU floor - 1     PDU floor = SN_MRW_LENGTH, N_LENGTH = 2
@@ -43,7 +43,7 @@ pub(super) struct DiscardState {
     pub mrw_due: bool,
     /// The first `floor_ends` SDU ends in PDU `floor` belong to discarded SDUs.
     floor_ends: u8,
-    /// PDUs below this count are not sent any more: they contain only discarded data.
+    /// The first PDU with data that are not discarded. PDUs below it are not sent any more.
     pub floor: u64,
     /// Number of discarded SDUs at the front of the sender's `ends`. These entries stay until their
     /// PDU is acknowledged, because the PDU may be retransmitted unchanged.
@@ -177,17 +177,18 @@ impl Sender {
             self.discards.unlisted.push(end.sn);
             self.record_discard(cx, end.sdu, reason, Some((end.first, end.sn)));
         }
+        // At most two SDUs are in PDUs without an indicated end: one that is completely in PDUs, and
+        // the partly sent first SDU of the buffer.
         let unsent_pdus = self.numbers_of_unsent_part(config);
-        let mut open = [None; 2];
-        let mut slot = open.iter_mut();
-        let any_open = self.buffer.discard_started(is_discarded, |first, sdu| {
-            *slot.next().expect("at most one unfinished SDU and one without an indicated end") =
-                Some((first, sdu));
+        let mut open_sdus = [None; 2];
+        let mut free_slots = open_sdus.iter_mut();
+        let any_open = self.buffer.discard_started(is_discarded, |first_pdu, sdu| {
+            *free_slots.next().expect("at most two SDUs have no indicated end") = Some((first_pdu, sdu));
         });
-        for (first, sdu) in open.into_iter().flatten() {
-            let last = self.vt_s + unsent_pdus.saturating_sub(1);
-            self.discards.unlisted.push(last);
-            self.record_discard(cx, sdu, reason, Some((first, last)));
+        for (first_pdu, sdu) in open_sdus.into_iter().flatten() {
+            let last_pdu = self.vt_s + unsent_pdus.saturating_sub(1);
+            self.discards.unlisted.push(last_pdu);
+            self.record_discard(cx, sdu, reason, Some((first_pdu, last_pdu)));
         }
         if any_open {
             Some(LastEnd::Open { unsent_pdus })
@@ -304,7 +305,8 @@ impl Sender {
         Some(Mrw { sn: Sn::of(mrw.sn), n_length: mrw.n_length, beyond_window })
     }
 
-    /// Handles an MRW_ACK. One that matches no MRW is ignored (TS 25.322 §11.6.2).
+    /// Handles an MRW_ACK: ends the MRW procedure, and acknowledges the PDUs below SN_ACK. An MRW_ACK
+    /// that does not match the pending MRW is ignored (TS 25.322 §11.6.2).
     pub(super) fn apply_mrw_ack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -316,10 +318,10 @@ impl Sender {
         if ack.sn.steps_from(Sn::of(self.vt_a)) > self.vt_s - self.vt_a {
             return;
         }
-        let at = ack.sn.count_from(self.vt_a);
-        if at > mrw.sn || (at == mrw.sn && ack.n == mrw.n_length) {
+        let acknowledged = ack.sn.count_from(self.vt_a);
+        if acknowledged > mrw.sn || (acknowledged == mrw.sn && ack.n == mrw.n_length) {
             self.end_mrw(config, timers);
-            self.acknowledge(cx, config, timers, at);
+            self.acknowledge(cx, config, timers, acknowledged);
         }
     }
 

@@ -1,6 +1,11 @@
 //! Acknowledged mode of RLC: TS 25.322 §4.2.1.3 (model), §9.4 to §9.7 (variables, timers,
 //! functions), §11.3 (data), §11.4 (reset), §11.5 (status), §11.6 (discard).
 //!
+//! An entity sends data PDUs, some of which poll: they request a report. The receiving side of the
+//! peer answers with a STATUS, the report of missing PDUs, which the sender then retransmits. A
+//! STATUS may also contain an MRW (move receiving window: some SDUs were discarded), its answer
+//! MRW_ACK, and a WINDOW. It is sent in a PDU of its own, or piggybacked on a data PDU.
+//!
 //! Not modelled: ciphering.
 //!
 //! After any `handle_*`, drain [`AmEntity::poll_delivered`]. While [`AmEntity::has_work`] returns
@@ -39,12 +44,13 @@ pub use config::{
 };
 
 use self::receiver::Receiver;
+use self::reporting::PiggybackedStatus;
 use self::reset::Reset;
-use self::retransmission::RetransmissionPiggyback;
+
 use self::sender::Sender;
 use self::timers::{Timer, Timers};
 use super::arrived::for_each_arrived;
-use super::{BlockSet, DataRun, Pdu, RlcConfig, Sdu, SduEnd, Sn, Status};
+use super::{BlockSet, DataRun, Pdu, RlcConfig, Sdu, SduEnd, Sn};
 use crate::Context;
 use crate::aqm::Aqm;
 use crate::ids::{Direction, UeId};
@@ -159,9 +165,9 @@ impl AmEntity {
         lost: Lost,
     ) -> u64 {
         let mut end = 0;
-        for_each_arrived(run, set.ends_of(run), lost.0, |from, count, ends| {
-            self.receive_arrived(cx, run.first.plus(from), count, ends);
-            end = from + count;
+        for_each_arrived(run, set.ends_of(run), lost.0, |part| {
+            self.receive_arrived(cx, run.first.plus(part.offset), part.count, part.ends);
+            end = part.offset + part.count;
         });
         end
     }
@@ -188,7 +194,9 @@ impl AmEntity {
         pdu: &Pdu,
         lost: Lost,
     ) -> u32 {
-        let arrived = pdu.blocks() - Lost(lost.0 & Lost::all(pdu.blocks()).0).count();
+        // `lost` also has the blocks after this PDU.
+        let lost_of_pdu = Lost(lost.0 & Lost::all(pdu.blocks()).0);
+        let arrived = pdu.blocks() - lost_of_pdu.count();
         if arrived == 0 {
             return 0;
         }
@@ -221,6 +229,7 @@ impl AmEntity {
         }
     }
 
+    /// Handles each timer that is due, in the order of this function.
     #[inline(never)]
     fn expire<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let (now, config) = (cx.now, &self.config);
@@ -303,29 +312,29 @@ impl AmEntity {
         if self.reset.is_blocking() {
             return;
         }
-        let (piggyback, on_retransmission) = self.send_status(cx, blocks, set);
-        self.send_data(cx, blocks, piggyback, on_retransmission, set);
+        let piggybacked = self.send_status(cx, blocks, set);
+        self.send_data(cx, blocks, piggybacked, set);
         self.start_wanted_reset(cx);
     }
 
-    /// Fills the rest of `set` with data PDUs. `piggyback` is the STATUS that the next new PDU
-    /// carries, `on_retransmission` the STATUS that a retransmitted PDU carries.
+    /// Fills the rest of `set` with data PDUs: retransmissions, new PDUs, and a repeated PDU if a poll
+    /// is due that no other PDU carries.
     #[inline(always)]
     fn send_data<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         blocks: u32,
-        piggyback: Option<Status>,
-        on_retransmission: Option<RetransmissionPiggyback>,
+        piggybacked: PiggybackedStatus,
         set: &mut BlockSet,
     ) {
         let (config, timers) = (&self.config, &mut self.timers);
+        let PiggybackedStatus { on_new_pdu, on_retransmission } = piggybacked;
         if set.blocks < blocks && self.sender.nacked_count > 0 {
             self.sender.send_retransmissions(cx, config, timers, blocks - set.blocks, on_retransmission, set);
         }
         if set.blocks < blocks {
-            if piggyback.is_some() && self.sender.can_send_new() {
-                self.sender.send_composed(cx, config, timers, piggyback.as_ref(), set);
+            if on_new_pdu.is_some() && self.sender.can_send_new() {
+                self.sender.send_composed(cx, config, timers, on_new_pdu.as_ref(), set);
             }
             self.sender.send_new(cx, config, timers, blocks, set);
         }

@@ -1,4 +1,6 @@
-//! Polling: TS 25.322 §9.7.1, with Timer_Poll, Timer_Poll_Prohibit and Timer_Poll_Periodic of §9.5.
+//! Polling of acknowledged mode: the PDUs in which the sender sets the polling bit, with which it
+//! requests a report (TS 25.322 §9.7.1), with Timer_Poll, Timer_Poll_Prohibit and Timer_Poll_Periodic of
+//! §9.5. A poll is pending when a trigger has occurred and no PDU has carried it yet.
 
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
@@ -119,8 +121,8 @@ impl Sender {
         poll_sdu_reached
     }
 
-    /// Whether the last PDU of the next run polls. The run has `pdus` PDUs, and `wanted` are the
-    /// causes other than Poll_PDU. A prohibited poll stays pending.
+    /// Decides whether the last PDU of the next run polls. The run has `pdus` PDUs, and `wanted` are the
+    /// causes other than Poll_PDU. While polls are prohibited, the poll stays pending.
     #[inline]
     pub(super) fn decide_poll<T: TraceSink<TraceEvent>>(
         &mut self,

@@ -1,5 +1,10 @@
-//! The receiving side of an AM entity: window, gaps, in-sequence delivery (TS 25.322 §9.4, §9.7.2,
-//! §11.3.3, §11.6.3).
+//! The receiving side of an entity of acknowledged mode (AM): its window, gaps, and the delivery of
+//! SDUs (TS 25.322 §9.4, §9.7.2, §11.3.3, §11.6.3).
+//!
+//! State variables have the names of the standard and count PDUs from 0 without wrapping around.
+//! PDUs arrive in runs with the SDU ends in them. An SDU is delivered when all its PDUs have
+//! arrived, in the order of the SDUs unless out-of-sequence delivery is configured. With an MRW
+//! (move receiving window) the sender gives up SDUs, and the receiver stops waiting for them.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -41,7 +46,9 @@ pub(super) struct Receiver {
     ends: VecDeque<KnownEnd>,
     /// The sender discarded the PDUs below this count.
     discarded_below: u64,
+    /// SDUs for the upper layer, which has not taken them yet.
     delivered: VecDeque<Sdu>,
+    /// End of Timer_Status_Prohibit: no report is sent before.
     pub(super) prohibited_until: Time,
     /// PDUs that have arrived between VR(R) and VR(H).
     pub(super) arrived: PduSet,
@@ -181,11 +188,11 @@ impl Receiver {
         count: u64,
         mut ends: &[SduEnd],
     ) {
-        for step in 0..count {
-            let sn = first.plus(step);
+        for offset in 0..count {
+            let sn = first.plus(offset);
             let end_count = ends.iter().take_while(|end| end.sn == sn).count();
-            let (mut ends_here, rest) = ends.split_at(end_count);
-            ends = rest;
+            let (mut ends_here, later_ends) = ends.split_at(end_count);
+            ends = later_ends;
             if !sn.is_within(Sn::of(self.vr_r), config.receive_window()) {
                 // PDUs within a window below VR(R) are duplicates or were discarded.
                 if sn.is_within(Sn::of(self.vr_r), Sn::MODULUS - config.receive_window()) {
@@ -195,8 +202,8 @@ impl Receiver {
             }
             let pdu = sn.count_from(self.vr_r);
             if pdu == self.discarded_below {
-                ends_here =
-                    &ends_here[end_count.min(usize::from(std::mem::take(&mut self.discarded_ends)))..];
+                let discarded_ends = usize::from(std::mem::take(&mut self.discarded_ends));
+                ends_here = &ends_here[end_count.min(discarded_ends)..];
             }
             if pdu >= self.vr_h {
                 if pdu > self.vr_h && config.missing_pdu_indication == MissingPduIndication::NewGap {
@@ -230,6 +237,7 @@ impl Receiver {
             && self.arrived.first_gap(end.first.max(self.vr_r), end.sn + 1) > end.sn
     }
 
+    /// Inserts an SDU end in the order of its PDU, after other ends in the same PDU.
     #[inline]
     fn store_end(&mut self, end: KnownEnd) {
         if self.ends.back().is_none_or(|last| last.sn <= end.sn) {
@@ -321,13 +329,17 @@ impl Receiver {
                 deliver_sdu(cx, self.ue, self.direction, &end.sdu, &mut self.delivered);
             }
         }
+        // N_LENGTH discarded SDUs end in the target PDU. If that PDU has not arrived yet, their ends
+        // are removed when it arrives.
         let target_has_arrived = target < self.vr_h && self.arrived.first_gap(target, target + 1) > target;
-        for _ in 0..if target_has_arrived { mrw.n_length } else { 0 } {
+        let (remove_now, remove_later) =
+            if target_has_arrived { (mrw.n_length, 0) } else { (0, mrw.n_length) };
+        for _ in 0..remove_now {
             if self.ends.front().is_some_and(|end| end.sn == target) {
                 self.ends.pop_front();
             }
         }
-        self.discarded_ends = if target_has_arrived { 0 } else { mrw.n_length };
+        self.discarded_ends = remove_later;
         self.arrived.clear_range(self.vr_r, target);
         self.discarded_below = target;
         let (ue, direction, ends) = (self.ue, self.direction, mrw.n_length);

@@ -1,4 +1,8 @@
-//! Transmission of reports, MRW and MRW_ACK, and the PDUs that carry them: TS 25.322 §9.7.2, §11.5.
+//! Transmission of STATUS: when one is due, its contents, and the PDU that carries it (TS 25.322
+//! §9.7.2, §11.5). A STATUS contains the report of the receiving side (acknowledged and missing
+//! PDUs), a WINDOW that the report grants, an MRW (move receiving window) of the sending side, or
+//! the answer MRW_ACK to an MRW of the peer. It is sent in a PDU of its own, or piggybacked on a
+//! data PDU.
 
 use umts_kernel::TraceSink;
 use umts_units::Time;
@@ -26,24 +30,25 @@ impl AmEntity {
     }
 
     /// Sends due reports, MRW and MRW_ACK in STATUS PDUs. A STATUS that is to be piggybacked is
-    /// returned instead: the first value is for the next new PDU, the second for a retransmitted
-    /// PDU. At most one of them is present.
+    /// returned instead.
     #[inline]
     pub(super) fn send_status<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
-    ) -> (Option<Status>, Option<RetransmissionPiggyback>) {
+    ) -> PiggybackedStatus {
+        let mut piggybacked = PiggybackedStatus::default();
         while set.blocks < blocks && self.status_is_due(cx.now) {
             match self.next_status(cx, blocks - set.blocks, set) {
-                StatusDelivery::OwnPdu => {}
-                StatusDelivery::Waits => break,
-                StatusDelivery::OnNewPdu(status) => return (Some(status), None),
-                StatusDelivery::OnRetransmission(carrier) => return (None, Some(carrier)),
+                StatusDelivery::OwnPdu => continue,
+                StatusDelivery::Waits => {}
+                StatusDelivery::OnNewPdu(status) => piggybacked.on_new_pdu = Some(status),
+                StatusDelivery::OnRetransmission(carrier) => piggybacked.on_retransmission = Some(carrier),
             }
+            break;
         }
-        (None, None)
+        piggybacked
     }
 
     #[inline]
@@ -129,8 +134,9 @@ impl AmEntity {
         }
     }
 
-    /// Builds the next part of the due report, or a STATUS of `octets` for other fields only. The first
-    /// part starts the EPC. The last part ends the report and starts Timer_Status_Prohibit.
+    /// Builds the next part of the due report, or a STATUS of `octets` for other fields only. The
+    /// first part starts the EPC (estimated PDU counter, which repeats the report if the requested
+    /// PDUs do not arrive). The last part ends the report and starts Timer_Status_Prohibit.
     #[inline]
     fn take_report(&mut self, now: Time, extent: Option<Extent>, octets: u16, set: &mut BlockSet) -> Status {
         let is_first_part = self.receiver.next_part_from.is_none();
@@ -153,6 +159,21 @@ impl AmEntity {
             self.receiver.finish_report(now, &self.config, &mut self.timers);
         }
         status
+    }
+}
+
+/// The STATUS that a data PDU of this TTI carries. At most one of the fields is present.
+#[derive(Debug, Default)]
+pub(super) struct PiggybackedStatus {
+    /// For the next new PDU.
+    pub on_new_pdu: Option<Status>,
+    /// For a PDU that is retransmitted.
+    pub on_retransmission: Option<RetransmissionPiggyback>,
+}
+
+impl PiggybackedStatus {
+    pub fn is_none(&self) -> bool {
+        self.on_new_pdu.is_none() && self.on_retransmission.is_none()
     }
 }
 

@@ -34,7 +34,7 @@ impl Sender {
         pdu as usize & (self.vt_dat.len() - 1)
     }
 
-    /// Retransmits missing PDUs, oldest first, at most `room` PDUs. `on_retransmission`: the STATUS
+    /// Retransmits missing PDUs, oldest first, next_end most `room` PDUs. `on_retransmission`: the STATUS
     /// that one of them carries.
     pub fn send_retransmissions<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -86,11 +86,11 @@ impl Sender {
         set: &mut BlockSet,
     ) {
         let (first, count) = (pdus.start, (pdus.end - pdus.start) as u32);
-        let mark = set.ends_mark();
-        let mut at = self.ends.partition_point(|end| end.sn < first);
-        while let Some(end) = self.ends.get(at).filter(|end| end.sn < pdus.end) {
+        let first_end = set.next_end_index();
+        let mut next_end = self.ends.partition_point(|end| end.sn < first);
+        while let Some(end) = self.ends.get(next_end).filter(|end| end.sn < pdus.end) {
             set.ends.push(end.sdu_end());
-            at += 1;
+            next_end += 1;
         }
         if self.vt_dat.is_empty() {
             self.vt_dat = vec![0; (config.window as usize).next_power_of_two()].into();
@@ -106,7 +106,7 @@ impl Sender {
             count: count as u16,
             poll,
             retransmission: true,
-            ends: (mark, set.ends_mark()),
+            ends: (first_end, set.next_end_index()),
             starts: false,
             piggyback: status,
         };

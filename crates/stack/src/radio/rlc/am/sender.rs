@@ -1,8 +1,9 @@
-//! The sending side of an AM entity: window, polling, retransmission (TS 25.322 §9.4, §9.7.1,
-//! §11.3.2).
+//! The sending side of an entity of acknowledged mode (AM): its state variables and window, and the
+//! transmission of new PDUs (TS 25.322 §9.4, §9.7.1, §11.3.2). SDUs wait in `buffer` until they are
+//! cut into PDUs, and are kept until the peer has acknowledged all of their PDUs.
 //!
-//! State variables have the names of the standard. They count PDUs without wrapping. The 12-bit
-//! [`Sn`] is sent.
+//! State variables have the names of the standard. They count PDUs from 0 without wrapping around.
+//! The PDU contains only the lowest 12 bits of its count, the sequence number [`Sn`].
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -45,12 +46,12 @@ pub(super) struct Sender {
     /// RLC must be reset.
     pub(super) wants_reset: bool,
     pub(super) buffer: Buffer,
-    /// Octets of SDUs in the buffer or not completely acknowledged.
+    /// Octets of the SDUs that wait for transmission or for complete acknowledgment.
     pub(super) octets: u64,
     /// The first PDU that a suspension after N PDUs blocks. `u64::MAX`: not suspended.
     suspended_from: u64,
     pub(super) discards: DiscardState,
-    /// Ends of SDUs between VT(A) and VT(S).
+    /// SDUs whose end is in a PDU between VT(A) and VT(S), in order.
     pub(super) ends: VecDeque<SentSdu>,
     /// PDUs between VT(A) and VT(S) with padding, in order.
     pub(super) padded: VecDeque<PaddedPdu>,
@@ -119,7 +120,7 @@ impl Sender {
             BufferCounts::Unacknowledged => octets,
             BufferCounts::Unsent => self.buffer.octets() + sdu.size().0,
         };
-        if config.buffer.is_some_and(|room| counted > room.0) {
+        if config.buffer.is_some_and(|capacity| counted > capacity.0) {
             return false;
         }
         let entry = self.buffer.push_managed(cx.now, sdu);
@@ -162,7 +163,7 @@ impl Sender {
         (self.vt_a + self.vt_ws).min(self.suspended_from)
     }
 
-    /// Sends new PDUs only below VT(S) + `n` from now on (TS 25.322 §9.7.5).
+    /// Limits new PDUs to the next `n`, those below the current VT(S) + `n` (TS 25.322 §9.7.5).
     pub fn suspend_from(&mut self, n: u64) {
         self.suspended_from = self.vt_s.saturating_add(n);
         self.update_vt_ms();
@@ -266,15 +267,15 @@ impl Sender {
             self.buffer.take_full(&self.rules, first, count);
             self.vt_s += u64::from(count);
             let poll_causes = PollCauses::WINDOW.when(self.window_requires_poll(config));
-            let mark = set.ends_mark();
+            let first_end = set.next_end_index();
             let poll = self.decide_poll(cx, config, timers, count, poll_causes);
-            let run = DataRun { poll, ..DataRun::new(first, count, (mark, mark)) };
+            let run = DataRun { poll, ..DataRun::new(first, count, (first_end, first_end)) };
             self.record_sent(cx, first, &run);
             set.push_data(run);
         }
     }
 
-    /// Sends a new PDU in which an SDU ends or begins, with the given STATUS.
+    /// Sends a new PDU in which an SDU ends or begins. The STATUS `piggyback` takes room in it.
     pub fn send_composed<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -284,13 +285,13 @@ impl Sender {
         set: &mut BlockSet,
     ) {
         let rules = self.rules;
-        let (first, mark) = (self.vt_s, set.ends_mark());
+        let (first, first_end) = (self.vt_s, set.next_end_index());
         let status_octets = piggyback.map_or(0, |status| status.octets + rules.length_indicator);
         let composed = self.buffer.compose(cx.now, &rules, first, rules.payload - status_octets, set);
         if let Some((discarded, marks)) = self.buffer.take_managed() {
             self.record_managed(cx, discarded, marks);
         }
-        self.store_ends(first, &set.ends[usize::from(mark)..]);
+        self.store_ends(first, &set.ends[usize::from(first_end)..]);
         if composed.padding > 0 && piggyback.is_none() {
             self.padded.push_back(PaddedPdu { pdu: first, padding: composed.padding });
         }
@@ -301,7 +302,7 @@ impl Sender {
             | PollCauses::POLL_SDU.when(poll_sdu_reached)
             | PollCauses::WINDOW.when(self.window_requires_poll(config));
         let poll = self.decide_poll(cx, config, timers, 1, poll_causes);
-        let ends = (mark, set.ends_mark());
+        let ends = (first_end, set.next_end_index());
         let run = DataRun { poll, piggyback: piggyback.copied(), ..DataRun::new(first, 1, ends) };
         self.record_sent(cx, first, &run);
         set.push_data(run);
@@ -344,8 +345,8 @@ impl Sender {
         self.buffer.take_full(&self.rules, first, count);
         self.vt_s += u64::from(count);
         self.polls.count(count);
-        let mark = set.ends_mark();
-        let run = DataRun::new(first, count, (mark, mark));
+        let first_end = set.next_end_index();
+        let run = DataRun::new(first, count, (first_end, first_end));
         self.record_sent(cx, first, &run);
         set.push_data(run);
     }

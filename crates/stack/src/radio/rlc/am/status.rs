@@ -1,5 +1,8 @@
-//! Status reports: missing PDUs, the size of a report, and its segmentation (TS 25.322 §9.2.2.11,
-//! §9.7.2).
+//! Status reports of the receiving side: the missing PDUs that a report lists, its size in bits, and
+//! its split into parts if it does not fit into one STATUS PDU (TS 25.322 §9.2.2.11, §9.7.2).
+//!
+//! A STATUS is a list of super-fields (SUFIs). Three kinds can list missing PDUs, and an ACK with LSN
+//! acknowledges all other PDUs below LSN:
 //!
 //! ```text
 //!   BITMAP  type 4 | LENGTH 4 | FSN 12 | 1 to 16 octets, a bit for each PDU         LSN
@@ -93,6 +96,14 @@ pub(super) struct Extent {
     pub fits_no_missing_pdu: bool,
 }
 
+/// The range of a report, and the size of its STATUS.
+struct Reported {
+    /// One above the last reported PDU.
+    end: u64,
+    /// Bits of the STATUS.
+    bits: u64,
+}
+
 /// Number of SN_MRW fields that fit into a STATUS of `octets` beside a WINDOW and an MRW_ACK.
 pub(super) fn max_sn_mrw(octets: u16) -> usize {
     let others = PDU_TYPE + MRW + MRW_ACK + WINDOW + NO_MORE;
@@ -106,17 +117,15 @@ impl Receiver {
         let from = self.next_part_from.map_or(self.vr_r, |from| from.max(self.vr_r));
         let from = self.arrived.first_gap(from, self.vr_h);
         let max_bits = u64::from(max_octets) * 8;
-        let (end, bits) = match config.status_format {
-            StatusFormat::Bitmap => {
-                self.map(from, max_bits, u64::MAX, |mapped| PDU_TYPE + bitmaps(mapped) + ACK + others.bits())
-            }
+        // Bits of a STATUS of TS 25.322 without the SUFIs that list missing PDUs.
+        let fixed_bits = PDU_TYPE + ACK + others.bits();
+        let Reported { end, bits } = match config.status_format {
+            StatusFormat::Bitmap => self.map(from, max_bits, u64::MAX, |mapped| fixed_bits + bitmaps(mapped)),
             StatusFormat::Eurane => {
                 self.map(from, max_bits, EURANE_MAX_BITS - 1, |mapped| eurane(mapped) + others.bits())
             }
-            StatusFormat::List => self.runs(from, max_bits, PDU_TYPE + ACK + others.bits(), List::default()),
-            StatusFormat::Rlist => {
-                self.runs(from, max_bits, PDU_TYPE + ACK + others.bits(), Rlist::default())
-            }
+            StatusFormat::List => self.runs(from, max_bits, fixed_bits, List::default()),
+            StatusFormat::Rlist => self.runs(from, max_bits, fixed_bits, Rlist::default()),
         };
         let fits_no_missing_pdu = bits > max_bits || (end == from && from < self.vr_h);
         Extent { from, end, octets: bits.div_ceil(8) as u16, fits_no_missing_pdu }
@@ -124,35 +133,35 @@ impl Receiver {
 
     /// A map with one bit per PDU from `from` on, for at most `max_pdus` PDUs, shortened by octets
     /// until it fits into `max_bits`. `bits` returns the bits of the STATUS for a number of mapped
-    /// PDUs. Returns the end of the map and the bits of the STATUS.
-    fn map(&self, from: u64, max_bits: u64, max_pdus: u64, bits: impl Fn(u64) -> u64) -> (u64, u64) {
+    /// PDUs.
+    fn map(&self, from: u64, max_bits: u64, max_pdus: u64, bits: impl Fn(u64) -> u64) -> Reported {
         let mut end = self.vr_h.min(from.saturating_add(max_pdus));
         while end > from && bits(end - from) > max_bits {
             end -= 8.min(end - from);
         }
-        (end, bits(end - from))
+        Reported { end, bits: bits(end - from) }
     }
 
     /// Runs of missing PDUs from `from` on, as many as fit into `max_bits`. `fixed_bits`: bits of
-    /// the STATUS without the runs. Returns the end of the reported range and the bits of the STATUS.
-    fn runs(&self, from: u64, max_bits: u64, fixed_bits: u64, mut sufis: impl SufiSize) -> (u64, u64) {
+    /// the STATUS without the runs.
+    fn runs(&self, from: u64, max_bits: u64, fixed_bits: u64, mut sufis: impl SufiSize) -> Reported {
         let mut bits = fixed_bits;
         let mut at = from;
         // If the STATUS may be too small for one run, only the first missing PDU is reported.
         if at < self.vr_h && fixed_bits + sufis.max_first_bits() > max_bits {
-            return (from + 1, fixed_bits + sufis.add(from, from + 1));
+            return Reported { end: from + 1, bits: fixed_bits + sufis.add(from, from + 1) };
         }
         while at < self.vr_h {
             let arrived = self.arrived.first_member(at, self.vr_h);
             let end = arrived.min(at + sufis.max_run());
             let run_bits = sufis.add(at, end);
             if bits + run_bits > max_bits {
-                return (at, bits);
+                return Reported { end: at, bits };
             }
             bits += run_bits;
             at = self.arrived.first_gap(end, self.vr_h);
         }
-        (self.vr_h, bits)
+        Reported { end: self.vr_h, bits }
     }
 
     /// Builds the report, or its next part, and appends the missing PDUs to `missing`. The first
@@ -160,7 +169,7 @@ impl Receiver {
     /// PDUs, so they acknowledge only the PDUs below VR(R) (TS 25.322 §9.2.2.11.3).
     pub(super) fn report(&mut self, config: &RlcConfig, extent: Extent, missing: &mut Vec<SnRun>) -> Status {
         let Extent { from, end, octets, .. } = extent;
-        let mark = missing.len() as u16;
+        let first_run = missing.len() as u16;
         let mut at = from;
         while at < end {
             let arrived = self.arrived.first_member(at, end);
@@ -175,7 +184,7 @@ impl Receiver {
         self.next_part_from = has_next_part.then_some(end);
         Status {
             lsn: Some(Sn::of(if is_first { end } else { self.vr_r })),
-            missing: (mark, missing.len() as u16),
+            missing: (first_run, missing.len() as u16),
             octets,
             ..Status::default()
         }
@@ -203,9 +212,12 @@ trait SufiSize {
     fn add(&mut self, first: u64, end: u64) -> u64;
 }
 
-/// LIST SUFIs: number of runs.
+/// LIST SUFIs.
 #[derive(Default)]
-struct List(u64);
+struct List {
+    /// Number of runs so far.
+    runs: u64,
+}
 
 impl SufiSize for List {
     fn max_run(&self) -> u64 {
@@ -217,15 +229,18 @@ impl SufiSize for List {
     }
 
     fn add(&mut self, _: u64, _: u64) -> u64 {
-        let head = if self.0.is_multiple_of(LIST_MAX_RUNS) { LIST_HEAD } else { 0 };
-        self.0 += 1;
-        head + LIST_RUN
+        let begins_sufi = self.runs.is_multiple_of(LIST_MAX_RUNS);
+        self.runs += 1;
+        if begins_sufi { LIST_HEAD + LIST_RUN } else { LIST_RUN }
     }
 }
 
-/// RLIST SUFIs. `None` before the first run.
+/// RLIST SUFIs.
 #[derive(Default)]
-struct Rlist(Option<RlistEnd>);
+struct Rlist {
+    /// `None` before the first run.
+    last_sufi: Option<RlistEnd>,
+}
 
 /// The end of the last RLIST SUFI so far.
 struct RlistEnd {
@@ -247,12 +262,14 @@ impl SufiSize for Rlist {
     fn add(&mut self, first: u64, end: u64) -> u64 {
         let last_missing = end - 1;
         let following = last_missing - first;
+        // Codewords of the PDUs after the first one of the run.
         let run = run_codewords(following);
         // A new SUFI names the first PDU of the run in its FSN.
         let new_sufi = RlistEnd { last_missing, codewords: run };
-        let Some(previous) = self.0.replace(new_sufi) else {
+        let Some(previous) = self.last_sufi.replace(new_sufi) else {
             return HEAD + run * CODEWORD;
         };
+        // In the previous SUFI, the first PDU of the run is a distance from the last missing PDU.
         let distance = codewords(first - previous.last_missing);
         let used = previous.codewords;
         if used + distance > RLIST_MAX_CODEWORDS {
@@ -261,15 +278,16 @@ impl SufiSize for Rlist {
         if used + distance + run > RLIST_MAX_CODEWORDS {
             // The first PDU of the run still fits. The other PDUs of the run begin another SUFI.
             let run_without_first = run_codewords(following - 1);
-            self.0 = Some(RlistEnd { last_missing, codewords: run_without_first });
+            self.last_sufi = Some(RlistEnd { last_missing, codewords: run_without_first });
             return distance * CODEWORD + HEAD + run_without_first * CODEWORD;
         }
-        self.0 = Some(RlistEnd { last_missing, codewords: used + distance + run });
+        self.last_sufi = Some(RlistEnd { last_missing, codewords: used + distance + run });
         (distance + run) * CODEWORD
     }
 }
 
-/// Codewords for `following` consecutive PDUs after a listed one.
+/// Codewords for `following` consecutive missing PDUs after a listed one: a distance of 1 for each
+/// of them, or from three PDUs on, the codeword `0001` and their number.
 fn run_codewords(following: u64) -> u64 {
     if following < 3 { following } else { 1 + codewords(following) }
 }
@@ -338,9 +356,9 @@ mod tests {
 
     #[test]
     fn rlist_codeword_holds_three_bits_of_a_number() {
-        // Missing are PDUs 300, 301, 309 to 318 and 326. The FSN is 300. Eight codewords follow, in
-        // hexadecimal: 3 (distance 1), 0 3 (distance 8), 1 2 3 (nine further PDUs), 0 3 (distance
-        // 8).
+        // Missing are PDUs 300, 301, 309 to 318 and 326. The FSN is 300. A codeword is written as a
+        // digit: its three bits, then the flag, so 3 = 001 1 is the number 1. Eight codewords follow:
+        // 3 (distance 1), 0 3 (distance 8), 1 2 3 (nine further PDUs), 0 3 (distance 8).
         let mut rlist = Rlist::default();
         let bits = rlist.add(300, 302) + rlist.add(309, 319) + rlist.add(326, 327);
         assert_eq!(bits, HEAD + 8 * CODEWORD);

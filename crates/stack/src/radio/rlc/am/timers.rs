@@ -29,7 +29,7 @@ pub(super) enum Timer {
     Reset,
 }
 
-const COUNT: usize = Timer::Reset as usize + 1;
+const TIMER_COUNT: usize = Timer::Reset as usize + 1;
 
 /// Timers that a RESET stops (TS 25.322 §11.4.3).
 const STOPPED_BY_RESET: [Timer; 6] =
@@ -38,13 +38,13 @@ const STOPPED_BY_RESET: [Timer; 6] =
 /// Deadlines by timer, and the earliest of them.
 #[derive(Debug, Clone)]
 pub(super) struct Timers {
-    deadlines: [Time; COUNT],
+    deadlines: [Time; TIMER_COUNT],
     next: Time,
 }
 
 impl Default for Timers {
     fn default() -> Self {
-        Timers { deadlines: [Time::NEVER; COUNT], next: Time::NEVER }
+        Timers { deadlines: [Time::NEVER; TIMER_COUNT], next: Time::NEVER }
     }
 }
 

@@ -1,5 +1,6 @@
-//! Triggers of status reports at the receiving side: missing PDUs, the estimated PDU counter, the timers
-//! that delay a report (TS 25.322 §9.7.2, §11.5.2), and MRWs to answer (§11.6.3).
+//! Triggers of the status reports of acknowledged mode, at the receiving side: missing PDUs, polls, the
+//! estimated PDU counter, the timers that delay a report (TS 25.322 §9.7.2, §11.5.2), and MRWs (move
+//! receiving window) to answer (§11.6.3).
 
 use umts_units::{Duration, Time};
 

@@ -1,4 +1,5 @@
-//! Acknowledged mode over two logical channels: data PDUs on one, control PDUs on the other (TS 25.322 §4.2.1.3).
+//! Acknowledged mode over two logical channels: data PDUs on one, control PDUs (STATUS, RESET and
+//! RESET ACK) on the other (TS 25.322 §4.2.1.3).
 //!
 //! A grant for data PDUs may limit the number of SDUs that the sender may start. Transmission of
 //! started SDUs and retransmissions continue. The last PDU that the grant allows then polls like
@@ -8,6 +9,7 @@ use umts_kernel::TraceSink;
 use umts_units::Time;
 
 use super::AmEntity;
+use super::reporting::PiggybackedStatus;
 use crate::Context;
 use crate::radio::phy::Lost;
 use crate::radio::rlc::BlockSet;
@@ -42,10 +44,7 @@ impl AmEntity {
         }
         if !self.reset.is_blocking() {
             let piggybacked = self.send_status(cx, blocks, set);
-            debug_assert!(
-                matches!(piggybacked, (None, None)),
-                "the configuration of two channels excludes piggybacking"
-            );
+            debug_assert!(piggybacked.is_none(), "the configuration of two channels excludes piggybacking");
         }
         self.start_wanted_reset(cx);
     }
@@ -68,7 +67,7 @@ impl AmEntity {
                 return;
             }
         }
-        self.send_data(cx, blocks, None, None, set);
+        self.send_data(cx, blocks, PiggybackedStatus::default(), set);
         self.start_wanted_reset(cx);
     }
 

@@ -1,4 +1,6 @@
-//! Encodes the block sets of a sending entity as octets.
+//! Encodes the block sets of a sending RLC entity as octets, for wire mode and captures. The entity
+//! describes its PDUs without their contents. The composer stores the octets of the SDUs, segments
+//! them in the same way, and so builds the same PDUs with contents.
 
 use std::collections::VecDeque;
 
@@ -111,14 +113,15 @@ impl Composer {
         waiting + self.sent.iter().map(|sent| sent.pdu.data.len()).sum::<usize>()
     }
 
+    /// Removes an SDU that the entity discarded. PDUs that contain parts of it stay.
     fn discard(&mut self, sdu: PacketId) {
-        if self.pending_end.is_some_and(|(pending_end, _)| pending_end == sdu) {
+        if self.pending_end.is_some_and(|(pending_sdu, _)| pending_sdu == sdu) {
             self.pending_end = None;
-        } else if let Some(at) = self.waiting.iter().position(|waiting| waiting.sdu == sdu) {
-            if at == 0 {
+        } else if let Some(index) = self.waiting.iter().position(|waiting| waiting.sdu == sdu) {
+            if index == 0 {
                 self.head_sent = 0;
             }
-            self.waiting.remove(at);
+            self.waiting.remove(index);
         }
     }
 
@@ -225,6 +228,7 @@ impl Composer {
         blocks
     }
 
+    /// Encodes a RESET, or a RESET ACK if `acknowledges` is set.
     fn reset(&self, acknowledges: bool, rsn: bool) -> Composed {
         control(|out| {
             ResetPdu::new(acknowledges, rsn, HFNI, self.encoding.pdu_octets)?.emit(out);
@@ -232,6 +236,7 @@ impl Composer {
         })
     }
 
+    /// The STATUS PDU for `status`, padded to `octets`.
     fn status(
         &self,
         status: &Status,
@@ -247,9 +252,9 @@ impl Composer {
     /// Encodes the PDU at offset `step` in a run.
     fn data_pdu(&mut self, set: &BlockSet, run: &DataRun, step: u64) -> Composed {
         let sn = run.first.plus(step);
-        let at = self.index_of(sn);
-        self.sent[at].pdu.transmissions += 1;
-        let SentPdu { count, pdu } = &self.sent[at];
+        let index = self.index_of(sn);
+        self.sent[index].pdu.transmissions += 1;
+        let SentPdu { count, pdu } = &self.sent[index];
         let described_ends = set.ends_of(run).iter().filter(|end| end.sn == sn).map(|end| end.sdu.packet.id);
         assert!(
             described_ends.eq(pdu.ends.iter().copied()),
@@ -310,7 +315,7 @@ impl Composer {
     }
 }
 
-/// Encodes a control PDU.
+/// The block of a control PDU. `emit` encodes it.
 fn control(emit: impl FnOnce(&mut Vec<u8>) -> Result<(), WireError>) -> Composed {
     let mut octets = Vec::new();
     emit(&mut octets).expect("control PDUs are no longer than data PDUs");

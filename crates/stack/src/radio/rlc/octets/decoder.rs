@@ -1,4 +1,5 @@
-//! Decodes the octets of blocks into a block set for the receiving entity.
+//! Wire mode: decodes the octets of the blocks that arrived in a TTI into a block set for the
+//! receiving RLC entity. A block set describes PDUs by their numbers and the SDUs that end in them.
 
 use super::encoding::{Encoding, Mode};
 use super::sufis::read_status;
@@ -90,21 +91,24 @@ fn ends_in<'a>(sent: &'a BlockSet, run: &DataRun, step: u32) -> &'a [SduEnd] {
     &ends[from..from + count]
 }
 
+/// Adds an AMD PDU to `set`, and passes it to `decoded`. `described`: the SDU ends in it, as the
+/// sender described them.
 fn read_amd<'a>(
     pdu: &AmdPdu<'a>,
     described: &'a [SduEnd],
     set: &mut BlockSet,
     decoded: &mut impl FnMut(&DecodedPdu<'a>),
 ) {
-    let mark = set.ends_mark();
+    let first_end = set.next_end_index();
     push_ends(pdu.payload(), pdu.sn(), described, set, |_| pdu.sn());
     let piggyback = pdu.piggyback().map(|status| read_status(status, set));
-    let ends = (mark, set.ends_mark());
+    let ends = (first_end, set.next_end_index());
     let run = DataRun::new(pdu.sn().value().into(), 1, ends);
     set.push_data(DataRun { poll: pdu.poll(), piggyback, ..run });
     decoded(&DecodedPdu { sn: pdu.sn(), payload: pdu.payload().clone(), ends: described });
 }
 
+/// Adds a UMD PDU to `set`, and passes it to `decoded`, like [`read_amd`].
 fn read_umd<'a>(
     sn: Sn,
     pdu: &UmdPdu<'a>,
@@ -112,10 +116,10 @@ fn read_umd<'a>(
     set: &mut BlockSet,
     decoded: &mut impl FnMut(&DecodedPdu<'a>),
 ) {
-    let mark = set.ends_mark();
+    let first_end = set.next_end_index();
     push_ends(pdu.payload(), sn, described, set, |end| end.first);
     let starts = pdu.payload().indicators().first() == Some(&LengthIndicator::StartsHere);
-    let run = DataRun::new(sn.value().into(), 1, (mark, set.ends_mark()));
+    let run = DataRun::new(sn.value().into(), 1, (first_end, set.next_end_index()));
     set.push_run(Pdu::Umd(DataRun { starts, ..run }), 1);
     decoded(&DecodedPdu { sn, payload: pdu.payload().clone(), ends: described });
 }
@@ -144,9 +148,9 @@ fn read_transparent(sent: &BlockSet, segmentation: bool, set: &mut BlockSet) {
     let per_sdu = if segmentation { sent.blocks } else { 1 };
     for (index, end) in sent.ends.iter().enumerate() {
         let first = index as u64 * u64::from(per_sdu);
-        let mark = set.ends_mark();
+        let first_end = set.next_end_index();
         let sn = Sn::of(first + u64::from(per_sdu) - 1);
         set.ends.push(SduEnd { first: Sn::of(first), sn, sdu: end.sdu });
-        set.push_run(Pdu::Tmd(DataRun::new(first, per_sdu, (mark, set.ends_mark()))), per_sdu);
+        set.push_run(Pdu::Tmd(DataRun::new(first, per_sdu, (first_end, set.next_end_index()))), per_sdu);
     }
 }

@@ -32,9 +32,16 @@ pub enum PduMode {
 /// The parts of the encoding that depend on the mode.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Mode {
-    Am { format: AmdFormat, reports: StatusFormat, window: usize },
+    /// `window`: Configured_Tx_Window_Size, in PDUs.
+    Am {
+        format: AmdFormat,
+        reports: StatusFormat,
+        window: usize,
+    },
     Um(UmdFormat),
-    Tm { segmentation: bool },
+    Tm {
+        segmentation: bool,
+    },
 }
 
 /// The keys of the scenario, with their values, that TS 25.322 cannot encode: simplifications of

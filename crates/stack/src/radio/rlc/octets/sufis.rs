@@ -1,4 +1,5 @@
-//! Conversion between a STATUS and SUFIs.
+//! Wire mode and captures: conversion between a STATUS as RLC describes it ([`Status`]: missing runs
+//! of PDUs, window, commands) and the super-fields (SUFIs) of a STATUS PDU.
 
 use std::num::NonZeroU16;
 
@@ -55,6 +56,7 @@ pub(in crate::radio::rlc) fn missing_sufis(
     }
 }
 
+/// LIST SUFIs: runs are cut into pairs of at most 16 PDUs, and a LIST has at most 15 pairs.
 fn lists(missing: &[SnRun]) -> Vec<Sufi> {
     let max_pdus = usize::from(List::MAX_PDUS);
     let pairs = missing.iter().flat_map(|run| {
@@ -68,6 +70,7 @@ fn lists(missing: &[SnRun]) -> Vec<Sufi> {
     pairs.chunks(List::MAX_RUNS).map(list).collect()
 }
 
+/// RLIST SUFIs, each with as many of the missing PDUs as fit.
 fn rlists(missing: &[SnRun]) -> Vec<Sufi> {
     let mut unlisted = missing.to_vec();
     let mut sufis = Vec::new();
@@ -84,7 +87,7 @@ fn rlists(missing: &[SnRun]) -> Vec<Sufi> {
     sufis
 }
 
-/// Maps from the first missing PDU on, 128 PDUs at a time.
+/// BITMAP SUFIs of `mapped` PDUs from the first missing PDU on, 128 PDUs in each.
 fn bitmaps(missing: &[SnRun], mapped: u64) -> Vec<Sufi> {
     let Some(first) = missing.first() else { return Vec::new() };
     let map = |from: u64| {
@@ -96,7 +99,7 @@ fn bitmaps(missing: &[SnRun], mapped: u64) -> Vec<Sufi> {
 
 /// Decodes a STATUS. Its lists of PDUs are added to `set`.
 pub(super) fn read_status(pdu: &StatusPdu<'_>, set: &mut BlockSet) -> Status {
-    let mark = set.missing.len() as u16;
+    let first_run = set.missing.len() as u16;
     let mut status = Status { octets: pdu.size() as u16, ..Status::default() };
     for sufi in pdu.sufis() {
         match sufi {
@@ -114,7 +117,7 @@ pub(super) fn read_status(pdu: &StatusPdu<'_>, set: &mut BlockSet) -> Status {
             Sufi::Poll(_) => {}
         }
     }
-    status.missing = (mark, set.missing.len() as u16);
+    status.missing = (first_run, set.missing.len() as u16);
     status.lsn = match pdu.end() {
         StatusEnd::Ack(lsn) => Some(lsn),
         StatusEnd::NoMore | StatusEnd::Full => None,

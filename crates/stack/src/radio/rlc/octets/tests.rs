@@ -26,11 +26,19 @@ const DELAY: u64 = 30;
 /// Blocks per TTI in downlink and uplink.
 const BLOCKS: [u32; 2] = [6, 2];
 
-/// The events of one TTI.
+/// An SDU of the upper layer.
+#[derive(Debug, Clone, Copy)]
+struct NewSdu {
+    /// The end that sends it: 0 at the RNC, 1 at the UE.
+    end: usize,
+    octets: u32,
+}
+
+/// One step of a random exchange: the events before and in one TTI.
 #[derive(Debug, Clone)]
 struct Step {
-    /// The end (0 or 1) that queues an SDU, and the size of the SDU in octets.
-    queue: Option<(usize, u32)>,
+    /// An SDU that an end queues.
+    queue: Option<NewSdu>,
     /// Lost blocks by direction.
     lost: [u128; 2],
     /// The downlink set arrives twice.
@@ -54,8 +62,16 @@ struct Pair {
     pipe: [Vec<InFlight>; 2],
     now: Time,
     trace: Vec<(Time, TraceEvent)>,
-    /// Time and id of each delivered SDU, and whether it is erroneous.
-    delivered: Vec<(Time, u64, bool)>,
+    delivered: Vec<Delivered>,
+}
+
+/// A delivered SDU.
+#[derive(Debug, PartialEq)]
+struct Delivered {
+    at: Time,
+    id: u64,
+    /// The SDU is delivered although it has errors.
+    is_erroneous: bool,
 }
 
 impl Pair {
@@ -75,19 +91,22 @@ impl Pair {
         let _ = self.ends[end].handle_sdu(&mut Context::new(self.now, &mut self.trace), &sdu);
     }
 
-    /// Performs TTI `number`: both ends receive and deliver, then both send.
-    fn tti(&mut self, number: u64, lost: [u128; 2], is_duplicated: bool) {
-        let now = number * TTI;
+    /// Performs TTI number `tti`: both ends receive and deliver, then both send. `lost`: lost blocks
+    /// of the sets sent by each end. `is_duplicated`: the downlink set arrives twice.
+    fn perform_tti(&mut self, tti: u64, lost: [u128; 2], is_duplicated: bool) {
+        let now = tti * TTI;
         self.now = Time::ZERO + Duration::from_millis(now);
         for from in 0..2 {
             let arrived = self.pipe[from].partition_point(|in_flight| in_flight.arrives_ms <= now);
             for InFlight { set, lost, .. } in self.pipe[from].drain(..arrived) {
                 let end = &mut self.ends[1 - from];
                 end.handle_blocks(&mut Context::new(self.now, &mut self.trace), &set, lost);
-                let delivered = std::iter::from_fn(|| end.poll_delivered());
-                self.delivered.extend(delivered.map(|sdu| (self.now, sdu.packet.id.0, false)));
+                let delivery =
+                    |sdu: Sdu, is_erroneous| Delivered { at: self.now, id: sdu.packet.id.0, is_erroneous };
+                let correct = std::iter::from_fn(|| end.poll_delivered());
+                self.delivered.extend(correct.map(|sdu| delivery(sdu, false)));
                 let erroneous = std::iter::from_fn(|| end.poll_erroneous());
-                self.delivered.extend(erroneous.map(|(sdu, _)| (self.now, sdu.packet.id.0, true)));
+                self.delivered.extend(erroneous.map(|(sdu, _)| delivery(sdu, true)));
             }
         }
         for from in 0..2 {
@@ -138,7 +157,7 @@ impl Coverage {
                     indicators.filter(|li| !matches!(li, LengthIndicator::End(_))).for_each(|li| {
                         self.add(&format!("{li:?} in {width:?}"));
                     });
-                    if !pdu.payload().rest().is_empty() && pdu.payload().rest().len() == 1 {
+                    if pdu.payload().rest().len() == 1 {
                         self.add(&format!("one octet left in {width:?}"));
                     }
                 }
@@ -168,22 +187,22 @@ fn perform_and_record(config: &Arc<RlcConfig>, steps: &[Step], coverage: &mut Co
     let mut described = Pair::new(|sends, blocks| Rlc::new(ue, sends, config, blocks));
     let mut wired =
         Pair::new(|sends, blocks| Rlc::wired(ue, sends, config, blocks).expect("it has an encoding"));
-    let mut number = 0;
+    let mut tti = 0;
     let undisturbed = Step { queue: None, lost: [0; 2], is_duplicated: false, suspended_ttis: 0 };
     for (id, step) in steps.iter().chain(std::iter::repeat_n(&undisturbed, 400)).enumerate() {
         for pair in [&mut described, &mut wired] {
-            if let Some((end, octets)) = step.queue {
+            if let Some(NewSdu { end, octets }) = step.queue {
                 pair.queue(end, id as u64, octets);
             }
             if step.suspended_ttis > 0 {
                 pair.ends.iter_mut().for_each(Rlc::suspend);
-                (0..step.suspended_ttis).for_each(|n| pair.tti(number + n, [0; 2], false));
+                (0..step.suspended_ttis).for_each(|n| pair.perform_tti(tti + n, [0; 2], false));
                 pair.ends.iter_mut().zip(BLOCKS).for_each(|(end, blocks)| end.resume(blocks));
             }
-            pair.tti(number + step.suspended_ttis, step.lost, step.is_duplicated);
+            pair.perform_tti(tti + step.suspended_ttis, step.lost, step.is_duplicated);
         }
-        number += step.suspended_ttis + 1;
-        assert_eq!(described.trace, wired.trace, "in TTI {number}");
+        tti += step.suspended_ttis + 1;
+        assert_eq!(described.trace, wired.trace, "before TTI {tti}");
         assert_eq!(described.delivered, wired.delivered);
         coverage.record(&wired, config);
         described.trace.clear();
@@ -194,7 +213,8 @@ fn perform_and_record(config: &Arc<RlcConfig>, steps: &[Step], coverage: &mut Co
 /// A step with an SDU of at most `largest` octets.
 fn step(mode: RlcMode, largest: u32) -> impl Strategy<Value = Step> {
     let size = prop_oneof![1..largest, 38u32..42, 157u32..163, 1u32..6];
-    let queue = prop::option::weighted(0.6, (0usize..2, size.prop_map(move |size| size.min(largest))));
+    let new_sdu = (0usize..2, size).prop_map(move |(end, size)| NewSdu { end, octets: size.min(largest) });
+    let queue = prop::option::weighted(0.6, new_sdu);
     let lost = || prop_oneof![3 => Just(0u128), 2 => any::<u128>(), 1 => Just(u128::MAX)];
     let suspended_ttis = prop_oneof![30 => Just(0u64), 1 => 1u64..30];
     (queue, [lost(), lost()], prop::bool::weighted(0.05), suspended_ttis).prop_map(
@@ -205,70 +225,101 @@ fn step(mode: RlcMode, largest: u32) -> impl Strategy<Value = Step> {
     )
 }
 
+/// Acknowledged mode with any options that have an encoding. Each group of options is drawn as a
+/// configuration, from which `any_am` takes the fields of the group.
 fn any_am() -> impl Strategy<Value = RlcConfig> {
-    let ms = |from: u64, to: u64| prop::option::of((from..to).prop_map(Duration::from_millis));
-    let shape = (
-        // 7 bits up to 124 octets, 15 from 125 on.
-        prop_oneof![Just(40u16), Just(14), Just(16), Just(124), Just(125), Just(160)],
-        prop_oneof![Just(StatusFormat::Bitmap), Just(StatusFormat::List), Just(StatusFormat::Rlist)],
-        prop_oneof![Just(Piggyback::Off), Just(Piggyback::Padding)],
-        prop_oneof![Just(8u32), Just(64), Just(2047)],
-        any::<bool>(),
-        any::<bool>(),
-    );
-    let discard = (
-        prop_oneof![
-            Just((SduDiscard::MaxDat, None)),
-            Just((SduDiscard::Never, None)),
-            (50u64..500).prop_map(|ms| (SduDiscard::Timer, Some(Duration::from_millis(ms))))
-        ],
-        prop::option::of(2u32..5),
-        any::<bool>(),
-        any::<bool>(),
-        prop::option::of(2u32..5),
-    );
-    let polls = (
-        prop::option::of(1u32..5),
-        prop::option::of(1u32..100),
-        ms(10, 300),
-        ms(10, 300),
-        ms(40, 300),
-        ms(50, 200),
-        prop_oneof![Just(MissingPduIndication::Off), Just(MissingPduIndication::NewGap)],
-    );
-    (shape, discard, polls).prop_map(|(shape, discard, polls)| {
-        let (pdu_payload, status_format, piggyback, window, in_sequence, send_window) = shape;
-        let ((sdu_discard, timer_discard), max_dat, counts_as_ts25322, send_mrw, max_mrw) = discard;
-        let (poll_sdu, poll_window, timer_poll_prohibit, timer_poll_periodic, status_periodic, prohibit, gap) = polls;
-        RlcConfig {
-            pdu_payload: Octets(pdu_payload),
+    (any_formats_and_window(), any_discard(), any_polls_and_reports()).prop_map(
+        |(formats, discard, polls)| RlcConfig {
+            pdu_payload: formats.pdu_payload,
+            status_format: formats.status_format,
+            piggyback: formats.piggyback,
+            window: formats.window,
+            granted_window: formats.granted_window,
+            poll_pdu: formats.poll_pdu,
+            in_sequence: formats.in_sequence,
+            sdu_discard: discard.sdu_discard,
+            timer_discard: discard.timer_discard,
+            max_dat: discard.max_dat,
+            max_dat_reading: discard.max_dat_reading,
+            send_mrw: discard.send_mrw,
+            max_mrw: discard.max_mrw,
+            max_rst: 4,
+            ..polls
+        },
+    )
+}
+
+fn any_formats_and_window() -> impl Strategy<Value = RlcConfig> {
+    // Length indicators have 7 bits with a payload of up to 124 octets, otherwise 15.
+    let payload = prop_oneof![Just(40u16), Just(14), Just(16), Just(124), Just(125), Just(160)];
+    let format = prop_oneof![Just(StatusFormat::Bitmap), Just(StatusFormat::List), Just(StatusFormat::Rlist)];
+    let piggyback = prop_oneof![Just(Piggyback::Off), Just(Piggyback::Padding)];
+    let window = prop_oneof![Just(8u32), Just(64), Just(2047)];
+    let (in_sequence, grants_window) = (any::<bool>(), any::<bool>());
+    (payload, format, piggyback, window, in_sequence, grants_window).prop_map(
+        |(payload, status_format, piggyback, window, in_sequence, grants_window)| RlcConfig {
+            pdu_payload: Octets(payload),
             status_format,
             piggyback,
             window,
+            granted_window: grants_window.then_some(window.min(32)),
+            poll_pdu: Some(window.min(32) / 2),
             in_sequence,
-            granted_window: send_window.then_some(window.min(32)),
+            ..am_config()
+        },
+    )
+}
+
+fn any_discard() -> impl Strategy<Value = RlcConfig> {
+    let discard = prop_oneof![
+        Just((SduDiscard::MaxDat, None)),
+        Just((SduDiscard::Never, None)),
+        (50u64..500).prop_map(|ms| (SduDiscard::Timer, Some(Duration::from_millis(ms))))
+    ];
+    let max_dat = prop::option::of(2u32..5);
+    let reading = prop_oneof![Just(MaxDatReading::Ts25322), Just(MaxDatReading::Transmissions)];
+    let (send_mrw, max_mrw) = (any::<bool>(), prop::option::of(2u32..5));
+    (discard, max_dat, reading, send_mrw, max_mrw).prop_map(
+        |((sdu_discard, timer_discard), max_dat, max_dat_reading, send_mrw, max_mrw)| RlcConfig {
             sdu_discard,
             timer_discard,
             max_dat,
-            max_dat_reading: if counts_as_ts25322 {
-                MaxDatReading::Ts25322
-            } else {
-                MaxDatReading::Transmissions
-            },
+            max_dat_reading,
             send_mrw,
             max_mrw,
-            poll_pdu: Some(window.min(32) / 2),
-            poll_sdu,
-            poll_window,
-            timer_poll_prohibit,
-            timer_poll_periodic,
-            timer_status_periodic: status_periodic,
-            timer_status_prohibit: prohibit,
-            missing_pdu_indication: gap,
-            max_rst: 4,
             ..am_config()
-        }
-    })
+        },
+    )
+}
+
+fn any_polls_and_reports() -> impl Strategy<Value = RlcConfig> {
+    let optional_timer =
+        |from_ms: u64, to_ms: u64| prop::option::of((from_ms..to_ms).prop_map(Duration::from_millis));
+    let (poll_sdu, poll_window) = (prop::option::of(1u32..5), prop::option::of(1u32..100));
+    let (poll_prohibit, poll_periodic) = (optional_timer(10, 300), optional_timer(10, 300));
+    let (status_periodic, status_prohibit) = (optional_timer(40, 300), optional_timer(50, 200));
+    let indication = prop_oneof![Just(MissingPduIndication::Off), Just(MissingPduIndication::NewGap)];
+    (poll_sdu, poll_window, poll_prohibit, poll_periodic, status_periodic, status_prohibit, indication)
+        .prop_map(
+            |(
+                poll_sdu,
+                poll_window,
+                timer_poll_prohibit,
+                timer_poll_periodic,
+                timer_status_periodic,
+                timer_status_prohibit,
+                missing_pdu_indication,
+            )| RlcConfig {
+                poll_sdu,
+                poll_window,
+                timer_poll_prohibit,
+                timer_poll_periodic,
+                timer_status_periodic,
+                timer_status_prohibit,
+                missing_pdu_indication,
+                ..am_config()
+            },
+        )
 }
 
 fn any_tm() -> impl Strategy<Value = RlcConfig> {
@@ -292,6 +343,7 @@ fn any_tm() -> impl Strategy<Value = RlcConfig> {
     )
 }
 
+/// The random exchanges of this file use every format and procedure of acknowledged mode.
 #[test]
 fn random_options_cover_every_mechanism() {
     let mut runner = TestRunner::deterministic();

@@ -1,4 +1,5 @@
-//! Wire mode: assembles SDUs from received octets, to compare them with the octets of the packet.
+//! Wire mode: assembles SDUs from the octets of received PDUs. [`Wired`](super::Wired) compares them
+//! with the octets that were sent.
 
 use std::collections::{BTreeMap, VecDeque};
 

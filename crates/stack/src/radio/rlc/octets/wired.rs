@@ -1,4 +1,5 @@
-//! Wire mode: an entity that exchanges octets with its peer.
+//! Wire mode: an RLC entity whose block sets carry octets. It wraps an ordinary entity, encodes the
+//! block sets that this entity sends, and decodes those that arrive.
 
 use std::sync::Arc;
 
@@ -164,12 +165,14 @@ impl TraceSink<TraceEvent> for ComposerSink<'_> {
 /// The octets of a packet in wire mode: pseudo-random, seeded by the packet's id, so that octets
 /// assembled from wrong PDUs are detected.
 pub(in crate::radio::rlc) fn pattern(sdu: PacketId, octets: usize) -> Vec<u8> {
-    let mut x = sdu.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    // The id is spread by the 64-bit golden ratio. Each octet is a step of the xorshift generator
+    // with the shifts 13, 7 and 17 (Marsaglia, 2003), whose state must not be 0.
+    let mut state = sdu.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        (x >> 32) as u8
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
     };
     std::iter::repeat_with(next).take(octets).collect()
 }

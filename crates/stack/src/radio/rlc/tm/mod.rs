@@ -31,9 +31,9 @@ use crate::trace::{PduDrop, TraceEvent};
 pub enum ErroneousSdus {
     /// The SDU is discarded.
     Dropped,
-    /// The SDU is delivered with an error mark, and IP drops it.
+    /// The SDU is delivered with an error first_end, and IP drops it.
     Marked,
-    /// The SDU is delivered without a mark. A checksum must detect the error.
+    /// The SDU is delivered without a first_end. A checksum must detect the error.
     Undetected,
 }
 
@@ -97,9 +97,11 @@ impl TmEntity {
             let count = pdu.blocks();
             match pdu {
                 Pdu::Tmd(run) => {
+                    // The run consists of the PDUs of one SDU.
                     let lost_blocks = lost.from(block).0 & Lost::all(count).0;
+                    let has_errors = lost_blocks != 0;
                     for end in set.ends_of(run) {
-                        self.receive_sdu(cx, end.sdu, lost_blocks != 0);
+                        self.receive_sdu(cx, end.sdu, has_errors);
                     }
                 }
                 _ => self.queue.record_dropped(cx, count, PduDrop::WrongMode),
@@ -108,13 +110,14 @@ impl TmEntity {
         }
     }
 
-    fn receive_sdu<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, sdu: Sdu, is_bad: bool) {
-        if is_bad && self.erroneous_sdus == ErroneousSdus::Dropped {
+    /// Delivers an SDU, or drops it if it has errors and such SDUs are dropped.
+    fn receive_sdu<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, sdu: Sdu, has_errors: bool) {
+        if has_errors && self.erroneous_sdus == ErroneousSdus::Dropped {
             self.queue.record_lost(cx, &sdu);
             return;
         }
         self.queue.record_delivered(cx, &sdu);
-        if is_bad { self.erroneous.push_back(sdu) } else { self.delivered.push_back(sdu) }
+        if has_errors { self.erroneous.push_back(sdu) } else { self.delivered.push_back(sdu) }
     }
 
     /// Records the SDUs of the peer that end in the `lost` blocks of `set` as lost.
@@ -177,9 +180,9 @@ impl TmEntity {
         self.queue.record_managed(cx);
         let first = self.sent;
         self.sent += u64::from(count);
-        let mark = set.ends_mark();
+        let first_end = set.next_end_index();
         set.ends.push(SduEnd { first: Sn::of(first), sn: Sn::of(self.sent - 1), sdu });
-        self.queue.push_pdus(cx, set, first, count, mark, Pdu::Tmd);
+        self.queue.push_pdus(cx, set, first, count, first_end, Pdu::Tmd);
         self.queue.record_level(cx);
     }
 

@@ -59,8 +59,8 @@ pub struct UmEntity {
     suspended_from: u64,
     /// VR(US): the next expected PDU. The receiver sees only its lowest 7 bits.
     vr_us: u64,
-    /// According to the sequence numbers, all octets of the SDU that continues in this PDU have
-    /// arrived.
+    /// According to the sequence numbers, the octets so far of the SDU that continues in PDU VR(US)
+    /// have all arrived. Otherwise that SDU is lost.
     is_start_known: bool,
     /// First PDU of the contiguous run of PDUs before VR(US). A real receiver cannot derive it from
     /// seven bits. It is used only to distinguish erroneous SDUs from correct ones.
@@ -113,8 +113,8 @@ impl UmEntity {
             let count = pdu.blocks();
             match pdu {
                 Pdu::Umd(run) => {
-                    for_each_arrived(run, set.ends_of(run), lost.from(block).0, |from, count, ends| {
-                        self.receive_run(cx, run.first.plus(from), count, run.starts, ends);
+                    for_each_arrived(run, set.ends_of(run), lost.from(block).0, |part| {
+                        self.receive_run(cx, run.first.plus(part.offset), part.count, run.starts, part.ends);
                     });
                 }
                 _ => self.queue.record_dropped(cx, count, PduDrop::WrongMode),
@@ -136,8 +136,9 @@ impl UmEntity {
         self.queue.record_lost_ends(cx, set, lost);
     }
 
-    /// Receives `count` consecutive PDUs, and delivers the SDUs that end in them if, according to
-    /// the sequence numbers, their start has arrived.
+    /// Receives `count` consecutive PDUs from `first` on, and delivers the SDUs that end in them if,
+    /// according to the sequence numbers, their start has arrived. `starts`: a length indicator
+    /// marks an SDU that begins with the first data octet.
     fn receive_run<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -148,6 +149,7 @@ impl UmEntity {
     ) {
         let pdu = first.count_from(self.vr_us);
         if pdu != self.vr_us {
+            // PDUs are missing. The receiver detects this unless their number is a multiple of 128.
             self.contiguous_from = pdu;
             self.is_start_known &= UmSn::of(pdu) == UmSn::of(self.vr_us);
         }
@@ -157,7 +159,9 @@ impl UmEntity {
         for end in ends {
             // The PDU in which the SDU began: the highest count that has the number `end.first`.
             let began = last_received - Sn::of(last_received).steps_from(end.first).min(last_received);
-            if !std::mem::replace(&mut self.is_start_known, true) {
+            // The next SDU begins after this end, in a PDU that has arrived.
+            let is_start_known = std::mem::replace(&mut self.is_start_known, true);
+            if !is_start_known {
                 self.queue.record_lost(cx, &end.sdu);
                 continue;
             }
@@ -188,7 +192,7 @@ impl UmEntity {
         let occupancy_before = self.queue.occupancy();
         while set.blocks < blocks && self.has_work() {
             let first = self.vt_us;
-            let mark = set.ends_mark();
+            let first_end = set.next_end_index();
             let allowed = u32::try_from(self.suspended_from - first).unwrap_or(u32::MAX);
             let full = self.queue.buffer.full_pdus(&self.rules, allowed.min(blocks - set.blocks));
             let starts = self.queue.buffer.marks_start(&self.rules);
@@ -201,7 +205,7 @@ impl UmEntity {
             let count = full.max(1);
             self.vt_us += u64::from(count);
             let umd = |run| Pdu::Umd(DataRun { starts, ..run });
-            self.queue.push_pdus(cx, set, first, count, mark, umd);
+            self.queue.push_pdus(cx, set, first, count, first_end, umd);
         }
         if self.queue.occupancy() != occupancy_before {
             self.queue.record_level(cx);

@@ -113,12 +113,11 @@ impl<'a> Payload<'a> {
             LengthIndicator::End(offset) => Some(usize::from(*offset)),
             _ => None,
         });
-        let left = self.octets.len() - last_end.unwrap_or(0);
+        let octets_after_last_end = self.octets.len() - last_end.unwrap_or(0);
+        let is_last_octet_ignored = self.width == LiWidth::Fifteen && octets_after_last_end == 1;
         match self.indicators.last() {
             Some(li) if li.is_trailing() => last_end.unwrap_or(0),
-            Some(LengthIndicator::End(_)) if self.width == LiWidth::Fifteen && left == 1 => {
-                self.octets.len() - 1
-            }
+            Some(LengthIndicator::End(_)) if is_last_octet_ignored => self.octets.len() - 1,
             Some(LengthIndicator::WholeSduOneShort) => self.octets.len() - 1,
             _ => self.octets.len(),
         }
@@ -126,8 +125,8 @@ impl<'a> Payload<'a> {
 
     /// The parts of SDUs in this PDU, in order.
     pub fn segments(&self) -> Vec<Segment<'a>> {
-        let (end, mut from) = (self.data_end(), 0);
         let mut segments = Vec::new();
+        let mut from = 0;
         for li in &self.indicators {
             if let &LengthIndicator::End(offset) = li {
                 let to = usize::from(offset);
@@ -135,10 +134,12 @@ impl<'a> Payload<'a> {
                 from = to;
             }
         }
-        if from < end {
+        // The part of an SDU whose end has no indicator of its own in this PDU.
+        let data_end = self.data_end();
+        if from < data_end {
             let whole = [LengthIndicator::WholeSdu, LengthIndicator::WholeSduOneShort];
             let ends = self.ends_exactly || self.indicators.first().is_some_and(|li| whole.contains(li));
-            segments.push(Segment { octets: &self.octets[from..end], ends });
+            segments.push(Segment { octets: &self.octets[from..data_end], ends });
         }
         segments
     }

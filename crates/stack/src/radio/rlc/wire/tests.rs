@@ -8,7 +8,9 @@ use super::*;
 use crate::radio::rlc::{Sn, SnRun};
 use LengthIndicator as Li;
 
+/// Length indicators of 7 bits, and HE = 10 is permitted.
 const AM7: AmdFormat = AmdFormat { width: LiWidth::Seven, special_he: true };
+/// Length indicators of 15 bits, and HE = 10 is reserved.
 const AM15: AmdFormat = AmdFormat { width: LiWidth::Fifteen, special_he: false };
 
 fn amd_format() -> impl Strategy<Value = AmdFormat> {
@@ -248,17 +250,22 @@ proptest! {
     }
 }
 
+/// The position of the wrong bit, and the violated rule.
 fn amd_error(format: AmdFormat, octets: &[u8]) -> (usize, Rule) {
     let error = AmPdu::parse(octets, format).expect_err("it breaks a rule");
     (error.bit, error.rule)
 }
 
+/// Like [`amd_error`], for a control PDU, in which the format has no effect.
 fn control_error(octets: &[u8]) -> (usize, Rule) {
     amd_error(AM7, octets)
 }
 
 #[test]
 fn errors_name_the_bit_and_the_rule() {
+    // The octets 0x80, 0x00 are the header of data PDU 0 without a poll and without length
+    // indicators. The lowest two bits of the second octet are HE: 0x01 announces a length indicator.
+    // In a 7-bit indicator the lowest bit is E: 1 if another one follows.
     assert_eq!(amd_error(AM7, &[]), (0, Rule::Truncated));
     assert_eq!(amd_error(AM7, &[0x80]), (8, Rule::Truncated));
     assert_eq!(amd_error(AM7, &[0x80, 0x00]), (16, Rule::Empty));
@@ -276,6 +283,8 @@ fn errors_name_the_bit_and_the_rule() {
     assert_eq!(amd_error(AM7, &[0x80, 0x01, 0xFF, 2, 0, 0]), (16, Rule::LastOnly));
     // The piggybacked STATUS is the last octet. Its SUFI begins at bit 4 of this octet.
     assert_eq!(amd_error(AM7, &[0x80, 0x01, 3, 0xFC, 9, 0x0F]), (44, Rule::ReservedSufi));
+    // Control PDUs: the first bit is 0, then a type of three bits (0 STATUS, 1 RESET). A STATUS
+    // continues with SUFIs.
     assert_eq!(control_error(&[0x30, 0]), (1, Rule::ReservedPduType));
     assert_eq!(control_error(&[0x14, 0, 0, 0]), (5, Rule::ReservedBits));
     assert_eq!(control_error(&[0x10, 0, 0]), (8, Rule::Truncated));

@@ -1,4 +1,6 @@
-//! Schedulers with a known outcome, and too little power.
+//! Schedulers of the DSCH with an outcome that is known in closed form, and TTIs with too little power.
+//! The branch of the DSCH has room for two codes of spreading factor 8, so two users with large backlogs
+//! send 16 blocks each in a TTI.
 
 use std::cell::RefCell;
 
@@ -8,7 +10,7 @@ fn full_backlog(priority: SchedulerKind) -> MacShConfig {
     config(RatePolicy::FullBacklog, priority, 1.0, 300)
 }
 
-/// Users served in each TTI.
+/// Simulates `ttis` TTIs. Returns the users served in each of them.
 fn served(cell: &mut Cell, ttis: u32) -> Vec<Vec<u16>> {
     let serve = |_| {
         let rows = cell.tti(&[]);
@@ -17,42 +19,42 @@ fn served(cell: &mut Cell, ttis: u32) -> Vec<Vec<u16>> {
     (0..ttis).map(serve).collect()
 }
 
-/// Blocks that each user has sent, if `first` waited at the start.
-fn blocks(cell: &Cell, first: u32) -> Vec<u32> {
-    cell.users.iter().map(|user| first - user.sdus.iter().map(|sdu| sdu.blocks).sum::<u32>()).collect()
+/// Blocks that each user has sent, if `at_start` blocks waited at the start.
+fn sent_blocks(cell: &Cell, at_start: u32) -> Vec<u32> {
+    cell.users.iter().map(|user| at_start - user.sdus.iter().map(|sdu| sdu.blocks).sum::<u32>()).collect()
 }
 
 #[test]
 fn round_robin_serves_all_users_equally() {
     let mut cell = Cell::new(full_backlog(SchedulerKind::RoundRobin));
     for _ in 0..5 {
-        cell = cell.user(&[(0, 570, 10_000)]);
+        cell = cell.user(&[sdu(570, 10_000)]);
     }
     let turns = [vec![0, 1], vec![2, 3], vec![0, 4], vec![1, 2], vec![3, 4]];
     assert_eq!(served(&mut cell, 5), turns);
     // Two users with SF 8 are served in each TTI, 16 blocks each. Over 100 TTIs each of the five users
     // gets 2/5 of 100 · 16 blocks.
     served(&mut cell, 95);
-    assert_eq!(blocks(&cell, 10_000), [100 * 2 * 16 / 5; 5]);
+    assert_eq!(sent_blocks(&cell, 10_000), [100 * 2 * 16 / 5; 5]);
 }
 
 #[test]
 fn max_ci_serves_the_best_users_until_their_backlog_is_empty() {
     let mut cell = Cell::new(full_backlog(SchedulerKind::MaxCi));
     for loss in [110.0, 100.0, 105.0, 120.0] {
-        cell = cell.user_at(loss, &[(0, 570, 64)]);
+        cell = cell.user_at(loss, &[sdu(570, 64)]);
     }
     // Two users at a time send 64 blocks each in four TTIs, the nearer users first.
     let best = served(&mut cell, 8);
     assert_eq!(best[..4], [const { [1, 2] }; 4]);
-    assert_eq!(blocks(&cell, 64), [64, 64, 64, 64]);
+    assert_eq!(sent_blocks(&cell, 64), [64, 64, 64, 64]);
 }
 
 #[test]
 fn interference_counts_like_path_loss() {
     let mut cell = Cell::new(full_backlog(SchedulerKind::MaxCi));
     for loss in [100.0, 103.0, 101.0] {
-        cell = cell.user_at(loss, &[(0, 570, 64)]);
+        cell = cell.user_at(loss, &[sdu(570, 64)]);
     }
     // Interference as strong as the noise counts like another 3.01 dB of path loss.
     cell.users[0].interference = cell.power.noise;
@@ -63,10 +65,10 @@ fn interference_counts_like_path_loss() {
 fn proportional_fairness_gives_equal_users_equal_shares() {
     let mut cell = Cell::new(full_backlog(SchedulerKind::ProportionalFair));
     for _ in 0..5 {
-        cell = cell.user(&[(0, 570, 100_000)]);
+        cell = cell.user(&[sdu(570, 100_000)]);
     }
     served(&mut cell, 1000);
-    let sent = blocks(&cell, 100_000);
+    let sent = sent_blocks(&cell, 100_000);
     assert_eq!(sent.iter().sum::<u32>(), 1000 * 32);
     assert!(sent.iter().all(|blocks| blocks.abs_diff(6400) <= 32), "{sent:?}");
 }
@@ -85,7 +87,7 @@ fn a_mean_decays_in_closed_form() {
 /// Spreading factor granted to a user at path loss `loss` dB that requests TF6, and the reason if it is
 /// refused. Calls leave the fraction `power_left` of the cell's power.
 fn outcome_of_far_user(loss: f64, power_left: f64) -> (Option<u16>, Option<Postponed>) {
-    let mut cell = Cell::new(full_backlog(SchedulerKind::MaxCi)).user_at(loss, &[(0, 570, 100)]);
+    let mut cell = Cell::new(full_backlog(SchedulerKind::MaxCi)).user_at(loss, &[sdu(570, 100)]);
     cell.dchs.outside = cell.power.max * (1.0 - power_left);
     let row = cell.tti(&[])[0];
     assert_eq!(row.wanted, 6);

@@ -1,4 +1,8 @@
-//! MAC-c/sh of one cell: worked cases as tables, closed forms, and properties of any TTI.
+//! Tests of MAC-c/sh of one cell: worked cases as tables, closed forms, and properties of any TTI.
+//!
+//! A [`Cell`] has users with waiting SDUs. [`Cell::tti`] schedules a TTI of 20 ms and returns a [`Row`]
+//! for each user: `tf(4).gets_sf(16).sends(8)` is a user that requested transport format TF4, got a code
+//! of spreading factor 16, and sent 8 blocks. `tf(3).waits()` is a user that was postponed.
 
 mod closed_forms;
 mod phases;
@@ -22,20 +26,30 @@ use crate::scheduling::{
 
 const TTI: Duration = Duration::from_millis(20);
 
+/// Number of the first conversational user of a TTI. The other users have lower numbers.
+const FIRST_CONVERSATIONAL_UE: u16 = 1000;
+
 fn linear(db: f64) -> f64 {
     libm::exp10(db / 10.0)
 }
 
-/// TF1 to TF6 of the study.
+/// TF1 to TF6 of Rendón et al. (2004).
 fn formats() -> Vec<PowerFormat> {
-    let formats = [(1, 128, 3.25), (2, 64, 2.75), (4, 32, 2.25), (8, 16, 1.85), (12, 8, 1.65), (16, 8, 1.55)];
-    let format = |(blocks, spreading_factor, target_db)| PowerFormat {
+    let format = |blocks, spreading_factor, target_db| PowerFormat {
         blocks,
         spreading_factor,
         target: linear(target_db),
         errors: Arc::new(LinkTable::logistic(target_db, 2.5)),
     };
-    formats.map(format).to_vec()
+    // Blocks per TTI, spreading factor, target Eb/N0 in dB.
+    vec![
+        format(1, 128, 3.25),
+        format(2, 64, 2.75),
+        format(4, 32, 2.25),
+        format(8, 16, 1.85),
+        format(12, 8, 1.65),
+        format(16, 8, 1.55),
+    ]
 }
 
 /// A DSCH with a quarter of the code tree. `per_tti`: blocks per TTI at the guaranteed rate.
@@ -98,14 +112,31 @@ struct Row {
     sent: u32,
 }
 
-/// A user that requested format TF`wanted` got a code of this spreading factor and sent `sent` blocks.
-const fn granted(wanted: usize, spreading_factor: u16, sent: u32) -> Row {
-    Row { wanted, spreading_factor: Some(spreading_factor), sent }
+/// A user that requested format TF`number`.
+const fn tf(number: usize) -> Row {
+    Row { wanted: number, spreading_factor: None, sent: 0 }
 }
 
-/// A user that requested format TF`wanted` was postponed.
-const fn postponed(wanted: usize) -> Row {
-    Row { wanted, spreading_factor: None, sent: 0 }
+impl Row {
+    /// The user got a code of this spreading factor.
+    const fn gets_sf(self, spreading_factor: u16) -> Row {
+        Row { spreading_factor: Some(spreading_factor), ..self }
+    }
+
+    /// The user sent this number of blocks.
+    const fn sends(self, blocks: u32) -> Row {
+        Row { sent: blocks, ..self }
+    }
+
+    /// The user was postponed.
+    const fn waits(self) -> Row {
+        Row { spreading_factor: None, sent: 0, ..self }
+    }
+}
+
+/// An SDU of `octets` octets in `blocks` blocks that arrived at the start.
+const fn sdu(octets: u64, blocks: u32) -> WaitingSdu {
+    WaitingSdu { entered: Time::ZERO, size: Bytes(octets), blocks }
 }
 
 /// A cell with users.
@@ -122,32 +153,28 @@ impl Cell {
         Cell { mac: MacSh::new(config), power: power(), dchs: Load::default(), users: Vec::new(), tti: 0 }
     }
 
-    /// Adds a user with a path loss of `loss` dB. `sdus`: arrival in ms, size in octets, and blocks
-    /// of each SDU.
-    fn user_at(mut self, loss: f64, sdus: &[(u64, u64, u32)]) -> Self {
-        let sdu = |&(entered, size, blocks): &(u64, u64, u32)| WaitingSdu {
-            entered: Time::ZERO + Duration::from_millis(entered),
-            size: Bytes(size),
-            blocks,
-        };
+    /// Adds a user with a path loss of `loss` dB.
+    fn user_at(mut self, loss: f64, sdus: &[WaitingSdu]) -> Self {
         let ue = UeId(self.users.len() as u16);
         let candidate =
             Candidate { gain: linear(-loss), ..Candidate::new(ue, Bytes(0), 0, Some(Time::ZERO)) };
-        self.users.push(User { candidate, interference: 0.0, sdus: sdus.iter().map(sdu).collect() });
+        self.users.push(User { candidate, interference: 0.0, sdus: sdus.to_vec() });
         self
     }
 
-    fn user(self, sdus: &[(u64, u64, u32)]) -> Self {
+    /// Adds a user near the cell.
+    fn user(self, sdus: &[WaitingSdu]) -> Self {
         self.user_at(100.0, sdus)
     }
 
-    /// One TTI in which conversational users, which are served first, want codes of these spreading
-    /// factors. Returns a row for each other user with a backlog.
+    /// One TTI in which conversational users, which are served first, want codes of the spreading
+    /// factors `taken`. Returns a row for each other user with a backlog.
     fn tti(&mut self, taken: &[u16]) -> Vec<Row> {
         let now = Time::ZERO + TTI * self.tti;
         let mut candidates = Candidates::default();
-        for (at, &spreading_factor) in taken.iter().enumerate() {
-            self.take(&mut candidates, UeId(1000 + at as u16), spreading_factor, now);
+        for (number, &spreading_factor) in taken.iter().enumerate() {
+            let ue = UeId(FIRST_CONVERSATIONAL_UE + number as u16);
+            self.add_conversational(&mut candidates, ue, spreading_factor, now);
         }
         for user in &self.users {
             let backlog: u32 = user.sdus.iter().map(|sdu| sdu.blocks).sum();
@@ -172,18 +199,25 @@ impl Cell {
         for grant in grants {
             let sent = self.users.get_mut(grant.ue.index()).map_or(0, |user| user.send(grant.blocks));
             self.mac.served(self.tti, &grant, sent, sent);
-            let spreading_factor = grant.code.spreading_factor;
-            rows.push((grant.ue, granted(grant.wanted + 1, spreading_factor, sent)));
+            // TF1 has index 0.
+            let row = tf(grant.wanted + 1).gets_sf(grant.code.spreading_factor).sends(sent);
+            rows.push((grant.ue, row));
         }
         let refusals = self.mac.refusals().iter();
-        rows.extend(refusals.map(|refusal| (refusal.ue, postponed(refusal.wanted + 1))));
+        rows.extend(refusals.map(|refusal| (refusal.ue, tf(refusal.wanted + 1).waits())));
         rows.sort_by_key(|(ue, _)| *ue);
         self.tti += 1;
-        rows.into_iter().filter(|(ue, _)| ue.0 < 1000).map(|(_, row)| row).collect()
+        rows.into_iter().filter(|(ue, _)| ue.0 < FIRST_CONVERSATIONAL_UE).map(|(_, row)| row).collect()
     }
 
     /// Adds a conversational user that wants this spreading factor under any rate policy.
-    fn take(&mut self, candidates: &mut Candidates, ue: UeId, spreading_factor: u16, now: Time) {
+    fn add_conversational(
+        &mut self,
+        candidates: &mut Candidates,
+        ue: UeId,
+        spreading_factor: u16,
+        now: Time,
+    ) {
         let formats = &self.mac.config().formats;
         let format =
             formats.iter().find(|format| format.spreading_factor == spreading_factor).expect("one has it");
@@ -205,15 +239,15 @@ impl Cell {
 }
 
 impl User {
-    /// Sends up to `most` blocks, the oldest first.
-    fn send(&mut self, most: u32) -> u32 {
-        let mut left = most;
+    /// Sends up to `max_blocks` blocks, the oldest first. Returns their number.
+    fn send(&mut self, max_blocks: u32) -> u32 {
+        let mut blocks_left = max_blocks;
         for sdu in &mut self.sdus {
-            let sent = sdu.blocks.min(left);
+            let sent = sdu.blocks.min(blocks_left);
             sdu.blocks -= sent;
-            left -= sent;
+            blocks_left -= sent;
         }
         self.sdus.retain(|sdu| sdu.blocks > 0);
-        most - left
+        max_blocks - blocks_left
     }
 }

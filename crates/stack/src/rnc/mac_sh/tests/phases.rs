@@ -1,4 +1,5 @@
-//! Users in two phases: a decision in each frame, with grants for two frames.
+//! Users in two phases: the DSCH is scheduled in each frame of 10 ms, and a grant lasts for a TTI of two
+//! frames. Users with even numbers are considered in even decisions, users with odd numbers in odd ones.
 
 use proptest::prelude::*;
 
@@ -13,9 +14,21 @@ fn candidate(ue: u16) -> Candidate {
     Candidate { gain: 1e-10, ..Candidate::new(UeId(ue), Bytes(4000), 100, Some(Time::ZERO)) }
 }
 
-/// A decision about these users: the code of each granted user, and the users refused because no
-/// code was free.
-fn decided(mac: &mut MacSh, number: u64, ues: &[u16]) -> (Vec<(u16, Code)>, Vec<u16>) {
+/// The outcome of a decision.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    /// The users with a grant, and their codes.
+    granted: Vec<(u16, Code)>,
+    /// The users refused because no code was free.
+    refused: Vec<u16>,
+}
+
+fn outcome(granted: &[(u16, Code)], refused: &[u16]) -> Outcome {
+    Outcome { granted: granted.to_vec(), refused: refused.to_vec() }
+}
+
+/// Decision number `number` about these users.
+fn decide(mac: &mut MacSh, number: u64, ues: &[u16]) -> Outcome {
     let (power, interference) = (power(), |_| 0.0);
     let mut candidates = Candidates::default();
     ues.iter().for_each(|&ue| candidates.push(candidate(ue), []));
@@ -32,7 +45,7 @@ fn decided(mac: &mut MacSh, number: u64, ues: &[u16]) -> (Vec<(u16, Code)>, Vec<
     for grant in &grants {
         mac.served(number, grant, grant.blocks, grant.blocks);
     }
-    (grants.iter().map(|grant| (grant.ue.0, grant.code)).collect(), refused)
+    Outcome { granted: grants.iter().map(|grant| (grant.ue.0, grant.code)).collect(), refused }
 }
 
 fn code(spreading_factor: u16, number: u16) -> Code {
@@ -42,19 +55,19 @@ fn code(spreading_factor: u16, number: u16) -> Code {
 #[test]
 fn a_user_in_the_middle_of_a_tti_keeps_its_code() {
     let mut mac = MacSh::new(in_phases(config(RatePolicy::FullBacklog, SchedulerKind::RoundRobin, 1.0, 300)));
-    let eighths = [code(8, 6), code(8, 7)];
-    // Number and users with a request: codes granted, and users refused.
-    assert_eq!(decided(&mut mac, 0, &[0]), (vec![(0, eighths[0])], vec![]));
+    // The two codes of spreading factor 8 in the branch of the DSCH, a quarter of the code tree.
+    let [left, right] = [code(8, 6), code(8, 7)];
+    assert_eq!(decide(&mut mac, 0, &[0]), outcome(&[(0, left)], &[]));
     // Odd UE numbers get the codes that even ones leave free, from the other end of the branch.
-    assert_eq!(decided(&mut mac, 1, &[1, 3]), (vec![(1, eighths[1])], vec![3]));
+    assert_eq!(decide(&mut mac, 1, &[1, 3]), outcome(&[(1, right)], &[3]));
     // The TTI of UE 0 has ended, the TTI of UE 1 has not.
-    assert_eq!(decided(&mut mac, 2, &[2, 4]), (vec![(2, eighths[0])], vec![4]));
-    assert_eq!(decided(&mut mac, 3, &[]), (vec![], vec![]));
-    assert_eq!(decided(&mut mac, 4, &[0, 2, 4]), (vec![(4, eighths[0]), (0, eighths[1])], vec![2]));
+    assert_eq!(decide(&mut mac, 2, &[2, 4]), outcome(&[(2, left)], &[4]));
+    assert_eq!(decide(&mut mac, 3, &[]), outcome(&[], &[]));
+    assert_eq!(decide(&mut mac, 4, &[0, 2, 4]), outcome(&[(4, left), (0, right)], &[2]));
     // The grants of decision 4 last two frames and take all of the branch.
-    assert_eq!(decided(&mut mac, 5, &[3]), (vec![], vec![3]));
-    assert_eq!(decided(&mut mac, 6, &[]), (vec![], vec![]));
-    assert_eq!(decided(&mut mac, 7, &[3]), (vec![(3, eighths[1])], vec![]));
+    assert_eq!(decide(&mut mac, 5, &[3]), outcome(&[], &[3]));
+    assert_eq!(decide(&mut mac, 6, &[]), outcome(&[], &[]));
+    assert_eq!(decide(&mut mac, 7, &[3]), outcome(&[(3, right)], &[]));
 }
 
 #[test]
@@ -62,25 +75,26 @@ fn each_phase_has_its_own_round_robin() {
     let mut mac = MacSh::new(in_phases(config(RatePolicy::FullBacklog, SchedulerKind::RoundRobin, 1.0, 300)));
     let even: Vec<u16> = (0..6).step_by(2).collect();
     let odd: Vec<u16> = (1..6).step_by(2).collect();
-    let mut turns = [0; 6];
+    let mut grants_of_ue = [0; 6];
     for number in 0..60 {
         let requesting = if number % 2 == 0 { &even } else { &odd };
-        let (granted, _) = decided(&mut mac, number, requesting);
-        granted.iter().for_each(|(ue, _)| turns[usize::from(*ue)] += 1);
+        let Outcome { granted, .. } = decide(&mut mac, number, requesting);
+        granted.iter().for_each(|(ue, _)| grants_of_ue[usize::from(*ue)] += 1);
     }
     // Phases share codes first come, first served. The first decision finds all of the branch free and
-    // gives it to even users. These always have data, so the branch is never free for odd users.
-    assert_eq!(turns, [20, 0, 20, 0, 20, 0]);
+    // gives it to even users. These always have data, so the branch is never free for odd users. In 30
+    // decisions two of the three even users get a code.
+    assert_eq!(grants_of_ue, [20, 0, 20, 0, 20, 0]);
 }
 
 #[test]
 fn credits_grow_with_the_ttis_of_a_user() {
     let mut mac = MacSh::new(in_phases(credits(2.0)));
     for number in 0..16 {
-        let (granted, refused) = decided(&mut mac, number, &[(number % 2) as u16]);
-        // As in case S1 of `service_credit.rs`: two blocks in each TTI of 20 ms, at SF 64.
-        let [(_, code)] = granted[..] else { panic!("{granted:?}") };
-        assert_eq!((code.spreading_factor, refused.len()), (64, 0), "{number}");
+        let outcome = decide(&mut mac, number, &[(number % 2) as u16]);
+        // A user earns two credits in each TTI of 20 ms, and sends two blocks at spreading factor 64.
+        let [(_, code)] = outcome.granted[..] else { panic!("{outcome:?}") };
+        assert_eq!((code.spreading_factor, outcome.refused.len()), (64, 0), "{number}");
         assert_eq!(mac.credit(UeId((number % 2) as u16)).unwrap().blocks(), 0.0);
     }
 }

@@ -1,9 +1,10 @@
-//! Properties of the schedule of any TTI.
+//! Properties of the schedule of a TTI of the DSCH for any users, rate policy and scheduler.
 
 use proptest::prelude::*;
 
 use super::*;
 
+/// A user with data to send in the TTI.
 #[derive(Debug, Clone)]
 struct UserWithData {
     class: ServiceClass,

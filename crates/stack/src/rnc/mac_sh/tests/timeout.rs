@@ -1,67 +1,71 @@
-//! Timeouts, TTI by TTI.
+//! Timeouts, TTI by TTI: a user requests the number of blocks per TTI that completes each of its SDUs
+//! before its timeout. The timeout of an SDU of 570 octets is configured, and a smaller SDU has a
+//! proportionally shorter one. TTIs last 20 ms. TF1, TF2, TF3, TF4 and TF6 have 1, 2, 4, 8 and 16
+//! blocks.
 
 use super::*;
 
-fn rows(mut cell: Cell, taken: &[&[u16]]) -> Vec<Row> {
-    taken.iter().flat_map(|taken| cell.tti(taken)).collect()
+/// No other user takes a code in the TTI.
+const ALL_CODES_FREE: &[u16] = &[];
+/// Users with priority take both codes of spreading factor 8 in the TTI.
+const NO_CODE_FREE: &[u16] = &[8, 8];
+
+#[test]
+fn s4_the_rate_follows_the_time_that_is_left() {
+    let mut cell = Cell::new(timeouts(75)).user(&[sdu(570, 15)]);
+    // 75 ms are 3 whole TTIs. With 3, 2 and 1 TTIs left, 15/3 = 5, ⌈7/2⌉ = 4 and 3 blocks per TTI
+    // are needed.
+    assert_eq!(cell.tti(ALL_CODES_FREE), [tf(4).gets_sf(16).sends(8)]);
+    assert_eq!(cell.tti(ALL_CODES_FREE), [tf(3).gets_sf(32).sends(4)]);
+    assert_eq!(cell.tti(ALL_CODES_FREE), [tf(3).gets_sf(32).sends(3)]);
 }
 
 #[test]
-fn worked_cases() {
-    let free: &[u16] = &[];
-    let all: &[u16] = &[8, 8];
-    let table = [
-        // 75 ms are 3 whole TTIs. With 3, 2 and 1 TTIs left, 15/3 = 5, ⌈7/2⌉ = 4 and 3 blocks per TTI
-        // are needed.
-        (
-            "S4",
-            timeouts(75),
-            vec![(0, 570, 15)],
-            vec![free; 3],
-            vec![granted(4, 16, 8), granted(3, 32, 4), granted(3, 32, 3)],
-        ),
-        // The SDU is due after 300 ms · 80/570 = 42.1 ms: 2, 1 and 0 TTIs are left. A late SDU requests
-        // the largest format.
-        (
-            "S5",
-            timeouts(300),
-            vec![(0, 80, 2)],
-            vec![all, all, free],
-            vec![postponed(1), postponed(2), granted(6, 8, 2)],
-        ),
-        // 4 blocks are due in 100 ms · 342/570 = 60 ms (3 TTIs), and 15 blocks behind them in 100 ms (5
-        // TTIs): max(⌈4/3⌉, ⌈19/5⌉) = 4 blocks per TTI.
-        ("S6", timeouts(100), vec![(0, 342, 4), (0, 570, 15)], vec![free], vec![granted(3, 32, 4)]),
-    ];
-    for (name, config, sdus, taken, expected) in table {
-        assert_eq!(rows(Cell::new(config).user(&sdus), &taken), expected, "{name}");
-    }
+fn s5_a_late_sdu_requests_the_largest_format() {
+    let mut cell = Cell::new(timeouts(300)).user(&[sdu(80, 2)]);
+    // The SDU is due after 300 ms · 80/570 = 42.1 ms: 2, 1 and 0 TTIs are left.
+    assert_eq!(cell.tti(NO_CODE_FREE), [tf(1).waits()]);
+    assert_eq!(cell.tti(NO_CODE_FREE), [tf(2).waits()]);
+    assert_eq!(cell.tti(ALL_CODES_FREE), [tf(6).gets_sf(8).sends(2)]);
 }
 
 #[test]
-fn timeout_options_change_the_requested_format() {
-    let reading = |change: fn(&mut TimeoutConfig), timeout| {
-        let mut config = timeouts(timeout);
-        change(&mut config.timeout);
-        config
-    };
-    let table = [
-        // The timeout of 300 ms applies to all sizes: 15 TTIs for 2 blocks.
-        ("alike", reading(|timeout| timeout.of_size = None, 300), vec![(0, 80, 2)], 1),
-        // Late, and only the remaining blocks are requested.
-        ("rest", reading(|timeout| timeout.expired = Expired::Rest, 300), vec![(0, 20, 2)], 2),
-        ("late", timeouts(300), vec![(0, 20, 2)], 6),
-        // S6, but only its first SDU counts: ⌈4/3⌉ = 2.
-        (
-            "head",
-            reading(|timeout| timeout.looks_at = LooksAt::Head, 100),
-            vec![(0, 342, 4), (0, 570, 15)],
-            2,
-        ),
-    ];
-    for (name, config, sdus, wanted) in table {
-        assert_eq!(Cell::new(config).user(&sdus).tti(&[])[0].wanted, wanted, "{name}");
-    }
+fn s6_the_most_urgent_sdu_determines_the_rate() {
+    let mut cell = Cell::new(timeouts(100)).user(&[sdu(342, 4), sdu(570, 15)]);
+    // 4 blocks are due in 100 ms · 342/570 = 60 ms (3 TTIs), and 15 blocks behind them in 100 ms (5
+    // TTIs): max(⌈4/3⌉, ⌈19/5⌉) = 4 blocks per TTI.
+    assert_eq!(cell.tti(ALL_CODES_FREE), [tf(3).gets_sf(32).sends(4)]);
+}
+
+/// Number of the format that a user with these SDUs requests in the first TTI.
+fn requested_format(config: MacShConfig, sdus: &[WaitingSdu]) -> usize {
+    Cell::new(config).user(sdus).tti(ALL_CODES_FREE)[0].wanted
+}
+
+#[test]
+fn one_timeout_may_apply_to_all_sizes() {
+    let mut config = timeouts(300);
+    config.timeout.of_size = None;
+    // 300 ms are 15 TTIs for 2 blocks.
+    assert_eq!(requested_format(config, &[sdu(80, 2)]), 1);
+}
+
+#[test]
+fn a_late_user_may_request_only_its_remaining_blocks() {
+    // The SDU is due after 300 ms · 20/570 = 10.5 ms, less than a TTI.
+    let late_sdu = [sdu(20, 2)];
+    assert_eq!(requested_format(timeouts(300), &late_sdu), 6);
+    let mut config = timeouts(300);
+    config.timeout.expired = Expired::Rest;
+    assert_eq!(requested_format(config, &late_sdu), 2);
+}
+
+#[test]
+fn the_first_sdu_alone_may_determine_the_rate() {
+    let mut config = timeouts(100);
+    config.timeout.looks_at = LooksAt::Head;
+    // As in S6, but ⌈4/3⌉ = 2 blocks per TTI are enough for the first SDU.
+    assert_eq!(requested_format(config, &[sdu(342, 4), sdu(570, 15)]), 2);
 }
 
 #[test]
@@ -69,8 +73,8 @@ fn the_user_with_the_least_time_left_is_first() {
     // The branch holds two codes of SF 8. The SDUs are due after 300, 158 and 200 ms.
     let mut config = timeouts(300);
     config.requirement = RatePolicy::FullBacklog;
-    let mut cell = Cell::new(config).user(&[(0, 570, 16)]).user(&[(0, 300, 16)]).user(&[(0, 380, 16)]);
-    assert_eq!(cell.tti(&[]), [postponed(6), granted(6, 8, 16), granted(6, 8, 16)]);
+    let mut cell = Cell::new(config).user(&[sdu(570, 16)]).user(&[sdu(300, 16)]).user(&[sdu(380, 16)]);
+    assert_eq!(cell.tti(&[]), [tf(6).waits(), tf(6).gets_sf(8).sends(16), tf(6).gets_sf(8).sends(16)]);
     assert!(cell.mac.config().needs_sdus());
     assert!(!credits(1.0).needs_sdus());
 }

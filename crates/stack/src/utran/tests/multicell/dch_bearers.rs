@@ -6,9 +6,11 @@ use crate::radio::phy::sir::CHIP_RATE;
 use crate::rnc::multicell::{CodeLimit, DchUserConfig};
 use crate::rnc::rrc::SoftHandover;
 
+/// Soft handover: a cell within 3 dB of the best one is added, and removed beyond 5 dB.
 const SOFT: SoftHandover = SoftHandover { add: Db(3.0), drop: Db(5.0), legs: 3 };
 
-/// A user of a bearer of 64 kbit/s that loses 1 % of the blocks at `target_db`.
+/// A user of a bearer of 64 kbit/s that loses 1 % of the blocks at an Eb/N0 of `target_db`. Power control
+/// aims at 2.25 dB.
 fn dch_user(mobility: &MobilityConfig, spreading_factor: u16, target_db: f64) -> UeConfig {
     let dch = DchUserConfig {
         processing: CHIP_RATE / 64e3,
@@ -20,12 +22,13 @@ fn dch_user(mobility: &MobilityConfig, spreading_factor: u16, target_db: f64) ->
     UeConfig { channels, dch: Some(dch.into()), ..dsch_user(mobility) }
 }
 
-/// The power that the DCH of a UE receives in a TTI of the cells.
+/// The power for the DCH of a UE in a TTI of the cells.
 struct DchTti {
     at: Time,
     ue: u16,
     /// The best cell.
     cell: u16,
+    /// Number of cells that send to the UE.
     legs: u8,
     /// Power in the best cell, in mW.
     power: f64,
@@ -55,16 +58,18 @@ fn departures(bench: &Bench, of: u16) -> Vec<Time> {
     bench.trace.iter().filter_map(sent).collect()
 }
 
+/// Number of runs of retransmitted PDUs.
 fn retransmissions(bench: &Bench) -> usize {
-    let is_one = |event: &TraceEvent| matches!(event, TraceEvent::PdusSent { retransmission: true, .. });
-    bench.trace.iter().filter(|(_, event)| is_one(event)).count()
+    let is_retransmission =
+        |event: &TraceEvent| matches!(event, TraceEvent::PdusSent { retransmission: true, .. });
+    bench.trace.iter().filter(|(_, event)| is_retransmission(event)).count()
 }
 
 /// A commuter with 64 kbit/s that receives a packet every 100 ms for 200 s.
 fn commute(config: &MulticellConfig) -> Bench {
     let mut bench = Bench::with_users(config, &[dch_user(&commuter(config), 32, ERROR_FREE)]);
     for n in 0..2_000 {
-        bench.sends(100 * n, 0, n, 570);
+        bench.sends(SentPacket { at_ms: 100 * n, ue: 0, id: n, octets: 570 });
     }
     bench.seconds(240);
     bench
@@ -73,10 +78,10 @@ fn commute(config: &MulticellConfig) -> Bench {
 #[test]
 fn soft_handover_loses_and_repeats_nothing() {
     for control in [PowerControl::Frame, PowerControl::Ideal, PowerControl::Steps] {
-        let mut config = sectors(4.0, ERROR_FREE);
+        let mut config = layout_cells(4.0, ERROR_FREE);
         config.power.control = control;
         config.handover.soft = Some(SOFT);
-        // It would interrupt a hard handover.
+        // A hard handover would be interrupted. A soft one is not.
         config.handover.interruption = Duration::from_millis(500);
         let bench = commute(&config);
         assert_eq!(bench.delivered_ids(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
@@ -100,15 +105,15 @@ fn soft_handover_loses_and_repeats_nothing() {
 
 #[test]
 fn hard_handover_interrupts_the_dch() {
-    let mut config = sectors(4.0, ERROR_FREE);
+    let mut config = layout_cells(4.0, ERROR_FREE);
     config.handover.interruption = Duration::from_millis(200);
     let bench = commute(&config);
     assert_eq!(bench.delivered_ids(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
     let departures = departures(&bench, 0);
     let has_data = |at: &Time| at.as_secs() < 199.0;
-    let handovers: Vec<_> = bench.handovers().into_iter().filter(|(at, ..)| has_data(at)).collect();
+    let handovers: Vec<_> = bench.handovers().into_iter().filter(|handover| has_data(&handover.at)).collect();
     assert!(handovers.len() >= 3, "{handovers:?}");
-    for (at, from, to) in handovers {
+    for CellChange { at, from, to } in handovers {
         assert!(from < 2 && to < 2 && from != to);
         let end = at + config.handover.interruption;
         assert!(!departures.iter().any(|&sent| at <= sent && sent < end), "silent from {at:?}");
@@ -125,44 +130,53 @@ fn powers_of_users_and_cells_add_up_in_every_tti() {
         (PowerControl::Ideal, Some(SOFT)),
         (PowerControl::Steps, Some(SOFT)),
     ] {
-        let mut config = sectors(4.0, ERROR_FREE);
+        let mut config = layout_cells(4.0, ERROR_FREE);
         config.power.control = control;
         config.handover.soft = soft;
         config.environment.propagation.shadowing = ShadowingConfig::default();
         let mobility = MobilityConfig::Legs(crate::environment::Legs::vehicular(50.0 / 3.6));
         let mut bench = Bench::with_users(&config, &vec![dch_user(&mobility, 32, 2.25); 60]);
         for n in 0..6_000 {
-            bench.sends(n, (n % 60) as u16, n, 570);
+            bench.sends(SentPacket { at_ms: n, ue: (n % 60) as u16, id: n, octets: 570 });
         }
         bench.seconds(8);
-        // Powers that the cells and the users report, by TTI.
-        let mut sums = std::collections::BTreeMap::<Time, [f64; 2]>::new();
+        /// Sums of the powers in a TTI, in mW.
+        #[derive(Default)]
+        struct Powers {
+            /// As the cells report them, without their common channels.
+            of_cells: f64,
+            /// As the users report them.
+            of_users: f64,
+        }
+        let mut sums = std::collections::BTreeMap::<Time, Powers>::new();
         for (at, event) in &bench.trace {
             if let TraceEvent::CellPower { power: Real(power), .. } = *event {
-                sums.entry(*at).or_default()[0] += f64::from(power) - config.power.common;
+                sums.entry(*at).or_default().of_cells += f64::from(power) - config.power.common;
             }
         }
-        let (mut ebn0s, mut number) = (0.0, 0.0);
+        let (mut sum_of_ebn0_db, mut ttis) = (0.0, 0.0);
         for DchTti { at, power, further_power, ebn0, .. } in dch_ttis(&bench) {
-            sums.entry(at).or_default()[1] += power + further_power;
-            (ebn0s, number) = (ebn0s + 10.0 * libm::log10(ebn0), number + 1.0);
+            sums.entry(at).or_default().of_users += power + further_power;
+            (sum_of_ebn0_db, ttis) = (sum_of_ebn0_db + 10.0 * libm::log10(ebn0), ttis + 1.0);
         }
-        assert!(number > 3_000.0, "{number}");
-        for (at, [cells, users]) in sums {
-            assert!((cells - users).abs() < 1e-4 * (1.0 + cells), "{control:?} at {at:?}: {cells}, {users}");
+        assert!(ttis > 3_000.0, "{ttis}");
+        for (at, Powers { of_cells, of_users }) in sums {
+            let difference = (of_cells - of_users).abs();
+            assert!(difference < 1e-4 * (1.0 + of_cells), "{control:?} at {at:?}: {of_cells}, {of_users}");
         }
         // Power control aims at 2.25 dB. Without interference of calls it comes close in every TTI.
-        assert!((ebn0s / number - 2.25).abs() < 0.6, "{control:?}: {} dB", ebn0s / number);
+        let mean_ebn0_db = sum_of_ebn0_db / ttis;
+        assert!((mean_ebn0_db - 2.25).abs() < 0.6, "{control:?}: {mean_ebn0_db} dB");
     }
 }
 
 #[test]
 fn blocks_are_lost_at_the_target_rate() {
-    let mut config = sectors(4.0, ERROR_FREE);
+    let mut config = layout_cells(4.0, ERROR_FREE);
     config.power.control = PowerControl::Ideal;
     let mut bench = Bench::with_users(&config, &vec![dch_user(&MobilityConfig::Still, 32, 2.25); 20]);
     for n in 0..20_000 {
-        bench.sends(n, (n % 20) as u16, n, 100);
+        bench.sends(SentPacket { at_ms: n, ue: (n % 20) as u16, id: n, octets: 100 });
     }
     bench.seconds(30);
     let (mut blocks, mut lost) = (0, 0);
@@ -180,7 +194,7 @@ fn blocks_are_lost_at_the_target_rate() {
 
 #[test]
 fn user_without_a_code_neither_sends_nor_receives() {
-    let mut config = sectors(4.0, ERROR_FREE);
+    let mut config = layout_cells(4.0, ERROR_FREE);
     // The DSCH has a quarter of the tree and the common channels have half of it: one code of SF 4 is
     // free.
     config.dch =
@@ -188,7 +202,7 @@ fn user_without_a_code_neither_sends_nor_receives() {
     let place = config.environment.layout.centre(CellId(0));
     let mut bench = Bench::with_users(&config, &vec![dch_user(&standing(place), 4, ERROR_FREE); 2]);
     for n in 0..20 {
-        bench.sends(100 * n, (n % 2) as u16, n, 570);
+        bench.sends(SentPacket { at_ms: 100 * n, ue: (n % 2) as u16, id: n, octets: 570 });
     }
     bench.seconds(4);
     let first_user: Vec<_> = (0..10).map(|n| 2 * n).collect();

@@ -9,6 +9,7 @@ use crate::rnc::multicell::{AssociatedConfig, CodeLimit, WithoutCode};
 use crate::rnc::rrc::{CompressedBy, CompressedMode, SoftHandover};
 use crate::trace::{CallStep, Postponed, Real};
 
+/// Soft handover: a cell within 3 dB of the best one is added, and removed beyond 5 dB.
 const SOFT: SoftHandover = SoftHandover { add: Db(3.0), drop: Db(5.0), legs: 3 };
 
 /// Codes from the one tree of the cell, without common channels.
@@ -16,8 +17,8 @@ fn one_tree() -> DchConfig {
     DchConfig { codes: CodeLimit::OneTree, common: None, ..DchConfig::default() }
 }
 
-/// Number of changes of calls of one kind.
-fn steps(bench: &Bench, kind: CallStep) -> usize {
+/// Number of changes of calls that are of one kind.
+fn call_steps(bench: &Bench, kind: CallStep) -> usize {
     bench
         .trace
         .iter()
@@ -27,11 +28,11 @@ fn steps(bench: &Bench, kind: CallStep) -> usize {
 
 /// Cells with `offered` calls on average, all at `place`, under ideal power control.
 fn standing_calls(place: Place, offered: f64, soft: Option<SoftHandover>) -> MulticellConfig {
-    let mut config = sectors(4.0, ERROR_FREE);
+    let mut config = layout_cells(4.0, ERROR_FREE);
     config.power.control = PowerControl::Ideal;
     config.handover.soft = soft;
     let calls = offered_calls(offered, Offered::Network, Duration::from_secs(36_000));
-    config.calls = vec![CallClassConfig { mobility: standing(place), ..talk(calls) }];
+    config.calls = vec![CallClassConfig { mobility: standing(place), ..call_class(calls) }];
     config
 }
 
@@ -67,7 +68,7 @@ fn last_tti(bench: &Bench, of_cell: u16) -> CellTti {
 
 #[test]
 fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
-    let still = sectors(4.0, ERROR_FREE);
+    let still = layout_cells(4.0, ERROR_FREE);
     let layout = &still.environment.layout;
     let [here, there] = [CellId(0), CellId(1)].map(|cell| layout.centre(cell));
     // Half way between the middles of two sectors of a site.
@@ -85,9 +86,10 @@ fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
         [last_tti(&bench, 0), last_tti(&bench, 1)]
     };
 
-    // Symbols as in `radio/phy/sir.rs`; P is the cell's power, P_c the power of its common
-    // channels, N the noise, G the processing gain over the target. Hard handover: each of n calls
-    // is sent p = (om P + L (chi + N)) / (G + om) by its only cell, where P = P_c + n p.
+    // P is the cell's power, P_c the power of its common channels, N the noise, G the processing gain
+    // over the target, om the fraction of the own cell's power that interferes, L the path loss, and chi
+    // the power received from other cells. Hard handover: the only cell of each of n calls sends p = (om
+    // P + L (chi + N)) / (G + om) for it, where P = P_c + n p.
     let hard = run(None);
     let n = hard[0].calls + hard[1].calls;
     assert!(
@@ -102,7 +104,7 @@ fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
 
     // Soft handover: both cells send, each for half of the target (2 G instead of G). The other
     // cell's P is a part of chi, so P = (P_c + n w L I) / (1 - n w (om + 1)), where w = 1 / (2 G +
-    // om), and I is the power received from all further cells and as noise.
+    // om), and I is the power received from all further cells and as noise. `outside` is L I.
     let soft = run(Some(SOFT));
     let weight = 1.0 / (2.0 * margin + power.own_share);
     let both = (power.common + n * weight * outside) / (1.0 - n * weight * (power.own_share + 1.0));
@@ -116,17 +118,25 @@ fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
     assert!(2.0 * both > alone + power.common, "{both}, {alone}");
 }
 
+/// A run with moving calls.
+struct MovingCalls {
+    /// Mean number of cells that send to a call.
+    legs: f64,
+    block_error_ratio: f64,
+    bench: Bench,
+}
+
 #[test]
 fn moving_calls_have_up_to_three_cells_and_the_target_losses() {
     for control in [PowerControl::Frame, PowerControl::Steps, PowerControl::Ideal] {
         let run_with = |soft| {
-            let mut config = sectors(4.0, ERROR_FREE);
+            let mut config = layout_cells(4.0, ERROR_FREE);
             config.power.control = control;
             config.environment.propagation.shadowing = ShadowingConfig::default();
             config.handover.soft = soft;
             let calls = offered_calls(12.0, Offered::Cell, Duration::from_secs(120));
             let mobility = MobilityConfig::Legs(crate::environment::Legs::vehicular(50.0 / 3.6));
-            config.calls = vec![CallClassConfig { mobility, ..talk(calls) }];
+            config.calls = vec![CallClassConfig { mobility, ..call_class(calls) }];
             let mut bench = Bench::new(&config, &[]);
             bench.seconds(6);
             let (mut legs, mut calls, mut blocks, mut losses) = (0.0, 0.0, 0.0, 0.0);
@@ -140,28 +150,29 @@ fn moving_calls_have_up_to_three_cells_and_the_target_losses() {
                     _ => assert!(*at > Time::ZERO),
                 }
             }
-            (1.0 + legs / calls, losses / blocks, bench)
+            MovingCalls { legs: 1.0 + legs / calls, block_error_ratio: losses / blocks, bench }
         };
-        let (legs, lost, bench) = run_with(Some(SOFT));
-        assert!((1.1..1.8).contains(&legs), "{legs} legs");
-        let updates = [CallStep::LegAdded, CallStep::LegRemoved].map(|kind| steps(&bench, kind));
+        let soft = run_with(Some(SOFT));
+        assert!((1.1..1.8).contains(&soft.legs), "{} legs", soft.legs);
+        let updates = [CallStep::LegAdded, CallStep::LegRemoved].map(|kind| call_steps(&soft.bench, kind));
         assert!(updates.iter().all(|&number| number > 100), "{updates:?}");
-        assert_eq!(steps(&bench, CallStep::HandedOver), 0);
-        let (legs, lost_by_hard_handover, _) = run_with(None);
-        assert_eq!(legs, 1.0);
-        assert!(lost < 1.3 * lost_by_hard_handover + 0.002, "{control:?}: {lost}, {lost_by_hard_handover}");
+        assert_eq!(call_steps(&soft.bench, CallStep::HandedOver), 0);
+        let hard = run_with(None);
+        assert_eq!(hard.legs, 1.0);
+        let (soft_losses, hard_losses) = (soft.block_error_ratio, hard.block_error_ratio);
+        assert!(soft_losses < 1.3 * hard_losses + 0.002, "{control:?}: {soft_losses}, {hard_losses}");
     }
 }
 
 #[test]
 fn blocking_follows_erlang_b() {
-    let mut config = sectors(4.0, ERROR_FREE);
+    let mut config = layout_cells(4.0, ERROR_FREE);
     config.dch = one_tree();
     let calls = offered_calls(24.0, Offered::Cell, Duration::from_secs(20));
-    config.calls = vec![talk(calls)];
+    config.calls = vec![call_class(calls)];
     let mut bench = Bench::new(&config, &[]);
     bench.seconds(240);
-    let [blocked, begun] = [CallStep::Blocked, CallStep::Begun].map(|kind| steps(&bench, kind) as f64);
+    let [blocked, begun] = [CallStep::Blocked, CallStep::Begun].map(|kind| call_steps(&bench, kind) as f64);
     // Erlang B for a = 24 Erl on 24 codes: B(n) = a B(n-1) / (n + a B(n-1)).
     let erlang_b = (1..=24).fold(1.0, |b, n| 24.0 * b / (f64::from(n) + 24.0 * b));
     let ratio = blocked / (blocked + begun);
@@ -180,13 +191,13 @@ fn blocking_follows_erlang_b() {
 /// Moving calls in cells with few codes. `without`: what happens to a call if its next cell has no
 /// code.
 fn driving(without: WithoutCode, soft: Option<SoftHandover>) -> Bench {
-    let mut config = sectors(4.0, ERROR_FREE);
+    let mut config = layout_cells(4.0, ERROR_FREE);
     config.dch = DchConfig { without_code: without, ..one_tree() };
     config.environment.propagation.shadowing = ShadowingConfig::default();
     config.handover.soft = soft;
     let calls = offered_calls(22.0, Offered::Cell, Duration::from_secs(60));
     let mobility = MobilityConfig::Legs(crate::environment::Legs::vehicular(50.0 / 3.6));
-    config.calls = vec![CallClassConfig { mobility, ..talk(calls) }];
+    config.calls = vec![CallClassConfig { mobility, ..call_class(calls) }];
     let mut bench = Bench::new(&config, &[]);
     bench.seconds(20);
     bench
@@ -194,16 +205,32 @@ fn driving(without: WithoutCode, soft: Option<SoftHandover>) -> Bench {
 
 #[test]
 fn call_without_a_code_in_the_next_cell_is_kept_or_dropped() {
-    let count = |bench: &Bench| {
-        [CallStep::HandedOver, CallStep::Refused, CallStep::Dropped].map(|kind| steps(bench, kind))
+    /// Numbers of calls that changed their cell, that found no code in another cell, and that were
+    /// dropped.
+    #[derive(Debug)]
+    struct Changes {
+        handed_over: usize,
+        refused: usize,
+        dropped: usize,
+    }
+    let changes = |without, soft| {
+        let bench = driving(without, soft);
+        Changes {
+            handed_over: call_steps(&bench, CallStep::HandedOver),
+            refused: call_steps(&bench, CallStep::Refused),
+            dropped: call_steps(&bench, CallStep::Dropped),
+        }
     };
-    let [moved, refused, dropped] = count(&driving(WithoutCode::Kept, None));
-    assert!(moved > 100 && refused > 0 && dropped == 0, "{moved}, {refused}, {dropped}");
-    let [moved, refused, dropped] = count(&driving(WithoutCode::Dropped, None));
-    assert!(moved > 100 && refused > 0 && dropped == refused, "{moved}, {refused}, {dropped}");
+    let kept = changes(WithoutCode::Kept, None);
+    assert!(kept.handed_over > 100 && kept.refused > 0 && kept.dropped == 0, "{kept:?}");
+    let dropped = changes(WithoutCode::Dropped, None);
+    assert!(
+        dropped.handed_over > 100 && dropped.refused > 0 && dropped.dropped == dropped.refused,
+        "{dropped:?}"
+    );
     // With several cells a call is dropped only when none of them is good enough.
-    let [moved, refused, dropped] = count(&driving(WithoutCode::Dropped, Some(SOFT)));
-    assert!(moved == 0 && dropped < refused / 10, "{moved}, {refused}, {dropped}");
+    let soft = changes(WithoutCode::Dropped, Some(SOFT));
+    assert!(soft.handed_over == 0 && soft.dropped < soft.refused / 10, "{soft:?}");
 }
 
 /// Sums and ratios of a run with or without compressed mode.
@@ -221,10 +248,10 @@ struct CompressedRun {
 #[test]
 fn compressed_mode_takes_codes_and_power() {
     let run_with = |compressed| {
-        let mut config = sectors(4.0, ERROR_FREE);
+        let mut config = layout_cells(4.0, ERROR_FREE);
         config.handover.compressed_mode = compressed;
         let calls = offered_calls(12.0, Offered::Cell, Duration::from_secs(600));
-        config.calls = vec![talk(calls)];
+        config.calls = vec![call_class(calls)];
         let mut bench = Bench::new(&config, &[]);
         bench.seconds(4);
         let (mut power, mut codes, mut gaps, mut calls, mut lost) = (0.0, 0.0, 0.0, 0.0, 0.0);
@@ -275,7 +302,7 @@ fn compressed_mode_takes_codes_and_power() {
 
 /// Cells in which each DSCH user has a DCH beside the DSCH, with one free code of SF 4.
 fn with_associated_dchs() -> MulticellConfig {
-    let mut config = sectors(4.0, ERROR_FREE);
+    let mut config = layout_cells(4.0, ERROR_FREE);
     // The DSCH has a quarter of the tree, and the common channels have half of it.
     let (common, associated) = (Some(TreeShare::of(2)), Some(AssociatedConfig::default()));
     config.dch = DchConfig { common, associated, ..one_tree() };
@@ -285,7 +312,7 @@ fn with_associated_dchs() -> MulticellConfig {
 /// One packet for a UE at `place`.
 fn one_packet(config: &MulticellConfig, place: Place) -> Bench {
     let mut bench = Bench::new(config, &[standing(place)]);
-    bench.sends(100, 0, 1, 570);
+    bench.sends(SentPacket { at_ms: 100, ue: 0, id: 1, octets: 570 });
     bench.seconds(2);
     bench
 }
@@ -323,11 +350,11 @@ fn a_user_without_a_code_is_postponed() {
     let calls = offered_calls(10.0, Offered::Network, Duration::from_secs(36_000));
     config.calls = vec![CallClassConfig {
         mobility: standing(place),
-        ..talk(CallsConfig { spreading_factor: 4, ..calls })
+        ..call_class(CallsConfig { spreading_factor: 4, ..calls })
     }];
     let bench = one_packet(&config, place);
     assert!(bench.delivered_ids().is_empty() && bench.grants().is_empty());
-    let is_for_codes =
+    let lacks_code =
         |event: &TraceEvent| matches!(event, TraceEvent::DschPostponed { why: Postponed::Codes, .. });
-    assert!(bench.trace.iter().filter(|(_, event)| is_for_codes(event)).count() > 50);
+    assert!(bench.trace.iter().filter(|(_, event)| lacks_code(event)).count() > 50);
 }

@@ -1,4 +1,5 @@
-//! Users of the FACH: power of the S-CCPCH, block errors, and cell reselection.
+//! Users of the FACH (forward access channel): power of the S-CCPCH, the physical channel that carries
+//! it, block errors, and cell reselection.
 
 use super::*;
 use crate::radio::phy::sir::CHIP_RATE;
@@ -14,7 +15,7 @@ fn with_fach(power: f64, target_db: f64) -> MulticellConfig {
         processing: CHIP_RATE / 32e3,
         errors: LinkTable::logistic(target_db, 2.5).into(),
     };
-    MulticellConfig { sccpch: Some(sccpch), ..sectors(4.0, ERROR_FREE) }
+    MulticellConfig { sccpch: Some(sccpch), ..layout_cells(4.0, ERROR_FREE) }
 }
 
 /// A user of the FACH and the RACH, with two blocks of 40 octets per TTI in the downlink.
@@ -22,13 +23,22 @@ fn fach_user(mobility: &MobilityConfig) -> UeConfig {
     UeConfig { channels: [channel(Channel::Fach, 2), channel(Channel::Rach, 2)], ..dsch_user(mobility) }
 }
 
-/// Power of each S-CCPCH: time, cell and mW.
-fn sccpchs(bench: &Bench) -> Vec<(Time, u16, f64)> {
-    let of = |(at, event): &(Time, TraceEvent)| match *event {
-        TraceEvent::SccpchSent { cell, power: Real(power) } => Some((*at, cell, f64::from(power))),
+/// A TTI in which a cell sends its S-CCPCH.
+#[derive(Debug)]
+struct SccpchTti {
+    at: Time,
+    cell: u16,
+    power_mw: f64,
+}
+
+fn sccpch_ttis(bench: &Bench) -> Vec<SccpchTti> {
+    let tti = |&(at, event): &(Time, TraceEvent)| match event {
+        TraceEvent::SccpchSent { cell, power: Real(power) } => {
+            Some(SccpchTti { at, cell, power_mw: f64::from(power) })
+        }
         _ => None,
     };
-    bench.trace.iter().filter_map(of).collect()
+    bench.trace.iter().filter_map(tti).collect()
 }
 
 #[test]
@@ -36,16 +46,16 @@ fn sccpch_is_sent_only_with_data_and_adds_to_the_power_of_its_cell() {
     let config = with_fach(2_000.0, ERROR_FREE);
     let place = config.environment.layout.centre(CellId(3));
     let mut bench = Bench::with_users(&config, &[fach_user(&standing(place))]);
-    bench.sends(1_000, 0, 1, 570);
+    bench.sends(SentPacket { at_ms: 1_000, ue: 0, id: 1, octets: 570 });
     bench.seconds(4);
     assert_eq!(bench.delivered_ids(), [1]);
-    let sent = sccpchs(&bench);
+    let sent = sccpch_ttis(&bench);
     // 15 blocks with their headers take 8 TTIs. Polls and acknowledgments may need a few more.
     assert!((8..16).contains(&sent.len()), "{sent:?}");
-    assert!(sent.iter().all(|&(at, cell, power)| at.as_secs() >= 1.0 && cell == 3 && power == 2_000.0));
+    assert!(sent.iter().all(|tti| tti.at.as_secs() >= 1.0 && tti.cell == 3 && tti.power_mw == 2_000.0));
     for (at, event) in &bench.trace {
         if let TraceEvent::CellPower { cell, power: Real(power), .. } = *event {
-            let is_on = sent.iter().any(|&(since, of, _)| since == *at && of == cell);
+            let is_on = sent.iter().any(|tti| tti.at == *at && tti.cell == cell);
             let common = config.power.common + if is_on { 2_000.0 } else { 0.0 };
             assert!((f64::from(power) - common).abs() < 1e-3, "{at:?}, cell {cell}: {power} mW");
         }
@@ -64,7 +74,7 @@ fn block_errors_follow_the_eb_n0_at_the_place_of_the_user() {
     let users: Vec<_> = (0..20).map(|n| fach_user(&standing(at(f64::from(n) / 40.0)))).collect();
     let mut bench = Bench::with_users(&config, &users);
     for n in 0..4_000 {
-        bench.sends(20 * n, (n % 20) as u16, n, 40);
+        bench.sends(SentPacket { at_ms: 20 * n, ue: (n % 20) as u16, id: n, octets: 40 });
     }
     bench.seconds(100);
     let (mut ebn0s, mut expected) = (vec![0.0; users.len()], 0.0);
@@ -91,7 +101,7 @@ fn user_who_selects_another_cell_updates_it_and_loses_nothing() {
     let config = with_fach(2_000.0, ERROR_FREE);
     let mut bench = Bench::with_users(&config, &[fach_user(&commuter(&config))]);
     for n in 0..1_000 {
-        bench.sends(200 * n, 0, n, 100);
+        bench.sends(SentPacket { at_ms: 200 * n, ue: 0, id: n, octets: 100 });
     }
     bench.seconds(210);
     assert_eq!(bench.delivered_ids(), (0..1_000).collect::<Vec<_>>(), "all of them, in order");

@@ -1,4 +1,5 @@
-//! Handovers of UEs: which data is kept, and which data is lost with the old cell.
+//! Handovers of DSCH users between cells: the data that is kept, and the data that is lost with the old
+//! cell. `commuter` moves between cells 0 and 1.
 
 use super::*;
 use crate::trace::Postponed;
@@ -6,33 +7,33 @@ use crate::trace::Postponed;
 #[test]
 fn a_handover_loses_and_repeats_nothing() {
     for interruption in [0, 60] {
-        let mut config = sectors(4.0, ERROR_FREE);
+        let mut config = layout_cells(4.0, ERROR_FREE);
         config.handover.interruption = Duration::from_millis(interruption);
         let mobility = commuter(&config);
         let mut bench = Bench::new(&config, &[mobility]);
         for n in 0..2_000 {
-            bench.sends(100 * n, 0, n, 570);
+            bench.sends(SentPacket { at_ms: 100 * n, ue: 0, id: n, octets: 570 });
         }
         bench.seconds(240);
         assert!(bench.handovers().len() >= 3, "{:?}", bench.handovers());
         assert_eq!(bench.delivered_ids(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
-        let silent = bench
+        let postponed_by_handover = bench
             .trace
             .iter()
             .filter(|(_, event)| matches!(event, TraceEvent::DschPostponed { why: Postponed::Handover, .. }));
-        assert_eq!(silent.count() > 0, interruption > 0);
+        assert_eq!(postponed_by_handover.count() > 0, interruption > 0);
     }
 }
 
 #[test]
 fn rlc_that_restarts_at_a_handover_loses_sdus_in_transmission() {
-    let mut config = sectors(4.0, ERROR_FREE);
+    let mut config = layout_cells(4.0, ERROR_FREE);
     config.handover.rlc = RlcAtHandover::Reestablished;
     let mobility = commuter(&config);
     let mut bench = Bench::new(&config, &[mobility]);
     // More than the DSCH carries, so that something is always under way.
     for n in 0..7_000 {
-        bench.sends(33 * n, 0, n, 570);
+        bench.sends(SentPacket { at_ms: 33 * n, ue: 0, id: n, octets: 570 });
     }
     bench.seconds(1_000);
     let handovers = bench.handovers().len();
@@ -43,28 +44,34 @@ fn rlc_that_restarts_at_a_handover_loses_sdus_in_transmission() {
     assert!((1..=40 * handovers).contains(&lost), "{lost} of {handovers} handovers");
 }
 
-/// Handovers with a full buffer that is lost. Returns the bench and the number of octets lost.
-fn with_full_buffer(rlc: RlcAtHandover) -> (Bench, u64) {
-    let mut config = sectors(4.0, ERROR_FREE);
+/// A run in which the buffer is full at each handover and is lost.
+struct LostBuffers {
+    bench: Bench,
+    /// Octets of the lost buffers.
+    lost_octets: u64,
+}
+
+fn with_full_buffer(rlc: RlcAtHandover) -> LostBuffers {
+    let mut config = layout_cells(4.0, ERROR_FREE);
     (config.handover.rlc, config.handover.buffer) = (rlc, BufferAtHandover::Lost);
     let mobility = commuter(&config);
     let mut bench = Bench::new(&config, &[mobility]);
     for n in 0..7_000 {
-        bench.sends(33 * n, 0, n, 570);
+        bench.sends(SentPacket { at_ms: 33 * n, ue: 0, id: n, octets: 570 });
     }
     bench.seconds(1_000);
-    let lost = bench.trace.iter().filter_map(|(_, event)| match event {
+    let lost_sizes = bench.trace.iter().filter_map(|(_, event)| match event {
         TraceEvent::HandoverLost { size, .. } => Some(size.0),
         _ => None,
     });
-    let lost = lost.sum();
-    (bench, lost)
+    let lost_octets = lost_sizes.sum();
+    LostBuffers { bench, lost_octets }
 }
 
 #[test]
 fn lost_buffer_has_the_unsent_sdus() {
     for rlc in [RlcAtHandover::Kept, RlcAtHandover::Reestablished] {
-        let (bench, lost) = with_full_buffer(rlc);
+        let LostBuffers { bench, lost_octets } = with_full_buffer(rlc);
         let delivered = bench.delivered_ids();
         assert!(bench.handovers().len() >= 3, "{:?}", bench.handovers());
         assert!(delivered.windows(2).all(|pair| pair[0] < pair[1]), "in order, nothing twice");
@@ -73,40 +80,37 @@ fn lost_buffer_has_the_unsent_sdus() {
         let (missing, discarded) = (7_000 - delivered.len() as u64, discarded.count() as u64);
         match rlc {
             // SDUs in transmission continue in the new cell.
-            RlcAtHandover::Kept => assert_eq!((lost, discarded), (570 * missing, missing)),
+            RlcAtHandover::Kept => assert_eq!((lost_octets, discarded), (570 * missing, missing)),
             // SDUs in transmission are discarded as well. Some of them had already arrived.
-            RlcAtHandover::Reestablished => assert!(lost < 570 * missing && missing <= discarded),
+            RlcAtHandover::Reestablished => assert!(lost_octets < 570 * missing && missing <= discarded),
         }
-        assert!(lost > 570 * 100, "it was full: {lost}");
+        assert!(lost_octets > 570 * 100, "the buffer was full: {lost_octets}");
     }
 }
 
 #[test]
 fn a_user_with_a_lost_buffer_receives_later_packets() {
-    let (bench, _) = with_full_buffer(RlcAtHandover::Reestablished);
-    assert_eq!(
-        bench.delivered_ids().last(),
-        Some(&6_999),
-        "the last of all came long after the last handover"
-    );
+    let LostBuffers { bench, .. } = with_full_buffer(RlcAtHandover::Reestablished);
+    // The last packet was sent at 231 s and delivered long after the last handover.
+    assert_eq!(bench.delivered_ids().last(), Some(&6_999));
 }
 
 #[test]
 fn idle_user_is_measured_when_it_gets_data() {
-    let config = sectors(4.0, ERROR_FREE);
+    let config = layout_cells(4.0, ERROR_FREE);
     let mobility = commuter(&config);
     let mut bench = Bench::new(&config, &[mobility]);
     // The first packet. After a minute the user is near the centre of the other cell.
-    bench.sends(62_000, 0, 1, 570);
+    bench.sends(SentPacket { at_ms: 62_000, ue: 0, id: 1, octets: 570 });
     bench.seconds(64);
-    let begun = Time::ZERO + Duration::from_millis(62_000);
-    assert_eq!(bench.handovers(), [(begun, 0, 1)]);
+    let at = Time::ZERO + Duration::from_millis(62_000);
+    assert_eq!(bench.handovers(), [CellChange { at, from: 0, to: 1 }]);
     assert_eq!(bench.delivered_ids(), [1]);
 }
 
 #[test]
 fn a_handover_without_backlog_postpones_nothing() {
-    let mut config = sectors(1.0, ERROR_FREE);
+    let mut config = layout_cells(1.0, ERROR_FREE);
     config.handover.rlc = RlcAtHandover::Reestablished;
     config.handover.interruption = Duration::from_millis(200);
     let mobility = commuter(&config);
@@ -115,14 +119,14 @@ fn a_handover_without_backlog_postpones_nothing() {
     // most of the time, and after a handover that loses it the buffer is empty.
     let packets = Duration::from_millis(310);
     for n in 0..700 {
-        bench.sends(310 * n, 0, n, 570);
+        bench.sends(SentPacket { at_ms: 310 * n, ue: 0, id: n, octets: 570 });
     }
     bench.seconds(220);
     assert!(bench.delivered_ids().len() < 700 && bench.handovers().len() >= 3, "{:?}", bench.handovers());
-    for (handover, ..) in bench.handovers() {
-        let next = handover.round_up_to(packets);
+    for handover in bench.handovers() {
+        let next_packet = handover.at.round_up_to(packets);
         let mut postponed = bench.trace.iter().filter(|(at, event)| {
-            (handover..next).contains(at)
+            (handover.at..next_packet).contains(at)
                 && matches!(event, TraceEvent::DschPostponed { why: Postponed::Handover, .. })
         });
         assert_eq!(postponed.next(), None, "{handover:?}");

@@ -15,26 +15,37 @@ fn in_phases(mut config: MulticellConfig) -> MulticellConfig {
     config
 }
 
-/// One packet for `ue` at 20 ms with service credits of two blocks per TTI. Returns the instants of the
-/// grants and of the delivery.
-fn alone(config: &MulticellConfig, ue: u16) -> (Vec<Time>, Time) {
+/// Times of a packet that `ue` receives alone.
+#[derive(Debug, PartialEq)]
+struct PacketTimes {
+    grants: Vec<Time>,
+    delivery: Time,
+}
+
+/// One packet for `ue` at 20 ms with service credits of two blocks per TTI.
+fn alone(config: &MulticellConfig, ue: u16) -> PacketTimes {
     let mut bench = Bench::new(config, &[MobilityConfig::Still, MobilityConfig::Still]);
-    bench.sends(20, ue, 1, 570);
+    bench.sends(SentPacket { at_ms: 20, ue, id: 1, octets: 570 });
     bench.seconds(1);
     let granted =
         |(at, event): &(Time, TraceEvent)| matches!(event, TraceEvent::DschGranted { .. }).then_some(*at);
-    assert_eq!(bench.grants()[..8], [(2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (1, 64)]);
-    (bench.trace.iter().filter_map(granted).take(8).collect(), bench.delivered[0].0)
+    assert_eq!(bench.grants()[..8], grants_of_two_blocks_per_tti());
+    let grants = bench.trace.iter().filter_map(granted).take(8).collect();
+    PacketTimes { grants, delivery: bench.delivered[0].at }
 }
 
 #[test]
 fn a_lone_user_has_the_same_grants_in_its_phase() {
-    let ttis = |first: u64| (0..8).map(|tti| ms(first + 20 * tti)).collect::<Vec<_>>();
-    let config = sectors(2.0, ERROR_FREE);
-    assert_eq!(alone(&config, 0), (ttis(20), ms(180)));
+    // Eight successive TTIs of 20 ms. The delivery is at the end of the last one.
+    let eight_ttis_from = |first: u64| PacketTimes {
+        grants: (0..8).map(|tti| ms(first + 20 * tti)).collect(),
+        delivery: ms(first + 8 * 20),
+    };
+    let config = layout_cells(2.0, ERROR_FREE);
+    assert_eq!(alone(&config, 0), eight_ttis_from(20));
     let config = in_phases(config);
-    assert_eq!(alone(&config, 0), (ttis(20), ms(180)));
-    assert_eq!(alone(&config, 1), (ttis(30), ms(190)));
+    assert_eq!(alone(&config, 0), eight_ttis_from(20));
+    assert_eq!(alone(&config, 1), eight_ttis_from(30));
 }
 
 /// One user between the centres of cells 0 and 1, a little nearer to 0, and one at the edge of cell 1.
@@ -50,21 +61,22 @@ fn neighbours(config: &MulticellConfig) -> [Place; 2] {
 
 #[test]
 fn tti_starts_with_the_next_frame_if_any_frame_is_allowed() {
-    let mut config = sectors(2.0, ERROR_FREE);
+    let mut config = layout_cells(2.0, ERROR_FREE);
     config.dsch.decision = Decision::AnyFrame;
     for ue in [0, 1] {
         let mut bench = Bench::new(&config, &[MobilityConfig::Still, MobilityConfig::Still]);
-        bench.sends(25, ue, 1, 60);
+        bench.sends(SentPacket { at_ms: 25, ue, id: 1, octets: 60 });
         bench.seconds(1);
-        assert_eq!(bench.delivered, [(ms(50), UeId(ue), 1)]);
+        // The packet arrives at 25 ms. Its TTI lasts from 30 to 50 ms.
+        assert_eq!(bench.delivered, [DeliveredPacket { at: ms(50), ue, id: 1 }]);
     }
 }
 
 #[test]
-fn blocks_are_judged_by_the_mean_of_both_frames() {
+fn losses_follow_the_mean_ebn0_of_both_frames() {
     // UE 0 has the DSCH of cell 0 from 20 to 40 ms, UE 1 has the DSCH of cell 1 from 30 ms on. The
     // power for UE 0 does not change, so its Eb/N0 falls half-way.
-    let config = in_phases(sectors(16.0, ERROR_FREE));
+    let config = in_phases(layout_cells(16.0, ERROR_FREE));
     let places = neighbours(&config);
     let environment = Environment::new(&config.environment, &Streams::new(1, 0));
     let gains = places.map(|place| {
@@ -73,6 +85,7 @@ fn blocks_are_judged_by_the_mean_of_both_frames() {
         gains
     });
     let pilot = config.power.common;
+    // W/R: chips of a TTI of 20 ms over the bits of 16 blocks.
     let processing = CHIP_RATE * 0.02 / (16.0 * 320.0);
     // All cells but the user's own one send only their pilots.
     let link = |ue: usize| {
@@ -85,12 +98,16 @@ fn blocks_are_judged_by_the_mean_of_both_frames() {
         assert_eq!(sent.factor, 1.0);
         sent
     });
+    // Eb/N0 = W/R · received power / (interference of the own cell + noise + interference of the others).
     let power = first_cell.power_of(&config.power, &link(0));
-    let own = config.power.own_share * (first_cell.total - power) * gains[0][0] + config.power.noise;
-    let first = processing * power * gains[0][0] / (own + link(0).interference);
-    // What cell 1 sends from 30 ms on beyond its pilot.
-    let added = (second_cell.total - pilot) * gains[0][1];
-    let second = processing * power * gains[0][0] / (own + link(0).interference + added);
+    let received = power * gains[0][0];
+    let own_and_noise =
+        config.power.own_share * (first_cell.total - power) * gains[0][0] + config.power.noise;
+    let others_in_first_frame = link(0).interference;
+    // From 30 ms on cell 1 sends more than its pilot.
+    let others_in_second_frame = others_in_first_frame + (second_cell.total - pilot) * gains[0][1];
+    let first = processing * received / (own_and_noise + others_in_first_frame);
+    let second = processing * received / (own_and_noise + others_in_second_frame);
     let [first_db, second_db, mean_db] =
         [first, second, (first + second) / 2.0].map(|linear: f64| 10.0 * libm::log10(linear));
     assert!((first_db - 2.25).abs() < 1e-9, "{first_db}");
@@ -101,32 +118,39 @@ fn blocks_are_judged_by_the_mean_of_both_frames() {
         let steep: Arc<LinkTable> = LinkTable::logistic(threshold_db, 1000.0).into();
         config.dsch.formats.iter_mut().for_each(|format| format.errors = steep.clone());
         let mut bench = Bench::new(&config, &places.map(standing));
-        bench.sends(20, 0, 1, 570);
-        bench.sends(25, 1, 2, 570);
+        bench.sends(SentPacket { at_ms: 20, ue: 0, id: 1, octets: 570 });
+        bench.sends(SentPacket { at_ms: 25, ue: 1, id: 2, octets: 570 });
         bench.seconds(1);
-        bench.delivered.iter().find(|(_, ue, _)| *ue == UeId(0)).map(|(at, ..)| *at)
+        bench.delivered.iter().find(|packet| packet.ue == 0).map(|packet| packet.at)
     };
-    assert_eq!(delivered_at(mean_db - 0.1), Some(ms(40)), "though the second frame alone would lose all");
-    assert!(
-        delivered_at(mean_db + 0.1).is_none_or(|at| at > ms(40)),
-        "though the first frame alone would lose none"
-    );
+    // The mean is above the threshold, although the second frame alone would lose all blocks.
+    assert_eq!(delivered_at(mean_db - 0.1), Some(ms(40)));
+    // The mean is below the threshold, although the first frame alone would lose none.
+    assert!(delivered_at(mean_db + 0.1).is_none_or(|at| at > ms(40)));
 }
 
-/// 36 cells with overloaded DSCHs, scheduled as `decision` says.
+/// 36 cells with `calls` calls each and overloaded DSCHs for `users` users, scheduled as `decision` says.
 fn crowd(decision: Decision, control: PowerControl, users: u16, calls: f64) -> Bench {
-    let mut config = sectors(8.0, 2.25);
+    let mut config = layout_cells(8.0, 2.25);
     config.dsch.decision = decision;
     config.power.control = control;
     config.environment.propagation.shadowing = ShadowingConfig::default();
     let holding = Duration::from_secs(120);
-    config.calls = vec![talk(offered_calls(calls, Offered::Cell, holding))];
+    config.calls = vec![call_class(offered_calls(calls, Offered::Cell, holding))];
     let mut bench = Bench::new(&config, &vec![MobilityConfig::Still; usize::from(users)]);
     for n in 0..2_000 {
-        bench.sends(2 * n, (n * 7 % u64::from(users)) as u16, n, 570);
+        bench.sends(SentPacket { at_ms: 2 * n, ue: (n * 7 % u64::from(users)) as u16, id: n, octets: 570 });
     }
     bench.seconds(5);
     bench
+}
+
+/// A grant whose TTI of two frames has not ended.
+struct RunningGrant {
+    from: Time,
+    cell: u16,
+    ue: UeId,
+    code: Code,
 }
 
 #[test]
@@ -140,22 +164,21 @@ fn grants_last_two_frames_within_codes_and_power_of_each() {
     for (decision, control) in cases {
         let bench = crowd(decision, control, 400, 20.0);
         let mut of_other_phase = 0;
-        let mut begun: Vec<(Time, u16, UeId, Code)> = Vec::new();
+        let mut running: Vec<RunningGrant> = Vec::new();
         let (mut held, mut grants) = (0.0, 0);
         for (at, event) in &bench.trace {
             match *event {
                 TraceEvent::DschGranted { ue, cell, spreading_factor, code, .. } => {
                     let code = Code { spreading_factor, number: code };
                     of_other_phase += u32::from(at.as_nanos() / 10_000_000 % 2 != u64::from(ue.0 % 2));
-                    begun.retain(|(from, ..)| *from + TTI > *at);
-                    let beside = begun.iter().filter(|(_, other, ..)| *other == cell);
-                    let kraft: f64 =
-                        beside.clone().map(|(.., code)| 1.0 / f64::from(code.spreading_factor)).sum();
-                    assert!(kraft + 1.0 / f64::from(spreading_factor) <= 0.25);
-                    assert!(
-                        beside.clone().all(|(.., other_ue, other)| *other_ue != ue && !other.meets(code))
-                    );
-                    begun.push((*at, cell, ue, code));
+                    running.retain(|grant| grant.from + TTI > *at);
+                    let beside = running.iter().filter(|grant| grant.cell == cell);
+                    // The share of the code tree that codes take is the sum of 1/SF, here at most 1/4.
+                    let share: f64 =
+                        beside.clone().map(|grant| 1.0 / f64::from(grant.code.spreading_factor)).sum();
+                    assert!(share + 1.0 / f64::from(spreading_factor) <= 0.25);
+                    assert!(beside.clone().all(|grant| grant.ue != ue && !grant.code.meets(code)));
+                    running.push(RunningGrant { from: *at, cell, ue, code });
                     grants += 1;
                 }
                 TraceEvent::DschHeld { users, codes, .. } => {
@@ -199,12 +222,12 @@ fn calls_in_two_phases_lose_one_percent_under_ideal_control() {
 #[test]
 fn handover_between_phases_loses_nothing() {
     for (ue, decision) in [(0, Decision::EachFrame), (1, Decision::EachFrame), (0, Decision::AnyFrame)] {
-        let mut config = sectors(4.0, ERROR_FREE);
+        let mut config = layout_cells(4.0, ERROR_FREE);
         config.dsch.decision = decision;
         let mobility = commuter(&config);
         let mut bench = Bench::new(&config, &[mobility.clone(), mobility]);
         for n in 0..2_000 {
-            bench.sends(100 * n, ue, n, 570);
+            bench.sends(SentPacket { at_ms: 100 * n, ue, id: n, octets: 570 });
         }
         bench.seconds(240);
         assert!(bench.handovers().len() >= 3, "{:?}", bench.handovers());

@@ -1,4 +1,4 @@
-//! Users with equal load get equal capacity, whatever their numbers.
+//! UEs of a TDD cell with equal load get equal capacity, whatever their numbers.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn granted(seed: u64) -> [f64; USERS as usize] {
     let grant = GrantConfig { sdus: 1, ..tdd().grant };
     let mut bench = Bench::new(TddConfig { pattern, grant, ..tdd() }, rlc(), USERS.into(), seed);
     for (id, ue) in (0..SDUS).flat_map(|_| 0..USERS).enumerate() {
-        bench.sends(3, ue, Direction::Uplink, id as u64, 1000);
+        bench.sends(SentPacket { at_ms: 3, ue, direction: Direction::Uplink, id: id as u64, octets: 1000 });
     }
     let mut blocks = [0.0; USERS as usize];
     bench.frames(FRAMES);
@@ -41,7 +41,9 @@ fn sixteen_equal_uploads_get_equal_capacity_on_average() {
     let squares =
         runs.iter().flat_map(|run| run.iter().zip(&means)).map(|(blocks, mean)| (blocks - mean).powi(2));
     let variance = squares.sum::<f64>() / (f64::from(USERS) * (n - 1.0));
+    // Analysis of variance: if all users have the same mean, `spread` / 15 has an F distribution with 15
+    // degrees of freedom (16 users - 1) and 176 (16 users · (12 runs - 1)). The limit is exceeded with a
+    // probability of 0.1 %: 41.6 is 15 times that quantile.
     let spread = means.iter().map(|user_mean| (user_mean - mean).powi(2)).sum::<f64>() * n / variance;
-    // 15 times the 0.1 % quantile of F with 15 and 176 degrees of freedom.
     assert!(spread < 41.6, "{spread:.0}: {means:.0?}");
 }

@@ -22,7 +22,7 @@ use crate::radio::phy::ErrorModel;
 use crate::radio::phy::tdd::layout::{FRAME, LayoutKind};
 use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::am::{MissingPduIndication, Piggyback};
-use crate::radio::rlc::testing::packet;
+
 use crate::rnc::rrc::ConnectionConfig;
 use crate::rnc::tdd::{AckChannel, AckConfig, GrantConfig, GrantOrder, Refused, TddConfig, TddRachConfig};
 use crate::rnc::{Limits, Reserved};
@@ -44,7 +44,7 @@ fn tdd() -> TddConfig {
     }
 }
 
-/// RLC that repairs what is missing in a frame in the next.
+/// RLC that retransmits a PDU that is missing in a frame in the next frame.
 fn rlc() -> RlcConfig {
     RlcConfig {
         piggyback: Piggyback::Off,
@@ -59,13 +59,23 @@ fn rlc() -> RlcConfig {
     }
 }
 
+/// A packet that enters the radio access: at the UE in the uplink, at the RNC in the downlink.
+struct SentPacket {
+    at_ms: u64,
+    ue: u16,
+    direction: Direction,
+    id: u64,
+    octets: u32,
+}
+
 /// A cell, its users, and recorded events.
 struct Bench {
     access: Utran,
     agenda: EventQueue<Event>,
     trace: Vec<(Time, TraceEvent)>,
-    /// Delivered packets in order.
+    /// UE and id of the delivered packets in order, by direction.
     delivered: [Vec<(UeId, u64)>; 2],
+    /// Number of handled events.
     events: u64,
 }
 
@@ -117,11 +127,13 @@ impl Bench {
         }
     }
 
-    /// Handles the events before `ms`, then sends a packet of `octets`.
-    fn sends(&mut self, ms: u64, ue: u16, direction: Direction, id: u64, octets: u32) {
-        let at = Time::ZERO + Duration::from_millis(ms);
+    /// Handles the events before `at_ms`, then sends a packet.
+    fn sends(&mut self, packet: SentPacket) {
+        let SentPacket { at_ms, ue, direction, id, octets } = packet;
+        let at = Time::ZERO + Duration::from_millis(at_ms);
         self.until(at);
-        let mut packet = Packet { id: PacketId(id), ue: UeId(ue), ..packet(id, octets) };
+        let mut packet =
+            Packet { id: PacketId(id), ue: UeId(ue), ..crate::radio::rlc::testing::packet(id, octets) };
         if let Content::Segment(segment) = &mut packet.content {
             segment.direction = direction;
         }
@@ -138,6 +150,7 @@ impl Bench {
         }
     }
 
+    /// Handles the events of the first `frames` frames.
     fn frames(&mut self, frames: u64) {
         self.until(Time::ZERO + FRAME * frames);
     }
@@ -165,45 +178,48 @@ impl Bench {
         }
     }
 
+    /// Checks the invariants of the MAC.
     fn check(&self, id: CarrierId) {
         if let CarrierMac::Tdd(mac) = &self.access.carriers[id].mac {
             mac.check();
         }
     }
 
-    /// Number of grants and requests.
-    fn held(&self) -> usize {
+    /// Number of grants and requests of the cell.
+    fn grants_and_requests(&self) -> usize {
         match &self.access.carriers[CarrierId(0)].mac {
-            CarrierMac::Tdd(mac) => mac.held(),
+            CarrierMac::Tdd(mac) => mac.grants_and_requests(),
             _ => panic!("the cell is TDD"),
         }
     }
 
-    /// Capacity events with their frames, as text.
+    /// Capacity requests, grants and acknowledgments as text, each with the number of its frame.
     fn story(&self) -> Vec<String> {
         let line_of = |(at, event): &(Time, TraceEvent)| {
             let frame = at.as_nanos() / FRAME.as_nanos();
-            let arrow = |direction: &Direction| if *direction == Direction::Uplink { "▲" } else { "▼" };
-            let text = match event {
-                TraceEvent::CapacityNeeded { ue, direction } => format!("{}{} needs", ue.0, arrow(direction)),
+            let arrow = |direction: Direction| if direction == Direction::Uplink { "▲" } else { "▼" };
+            let text = match *event {
+                TraceEvent::CapacityNeeded { ue, direction } => {
+                    format!("UE {} {} needs capacity", ue.0, arrow(direction))
+                }
                 TraceEvent::CapacityRequested { ue, heard } => {
-                    format!("{} {}", ue.0, if *heard { "heard" } else { "collides" })
+                    format!("UE {} request {}", ue.0, if heard { "received" } else { "collides" })
                 }
                 TraceEvent::CapacityRefused { ue, direction, waits } => {
-                    format!("{}{} {}", ue.0, arrow(direction), if *waits { "queued" } else { "refused" })
+                    format!("UE {} {} {}", ue.0, arrow(direction), if waits { "queued" } else { "refused" })
                 }
                 TraceEvent::CapacityWithdrawn { ue, direction } => {
-                    format!("{}{} withdraws", ue.0, arrow(direction))
+                    format!("UE {} {} withdraws", ue.0, arrow(direction))
                 }
                 TraceEvent::CapacityGranted { ue, direction, blocks, .. } => {
-                    format!("{}{} gets {blocks}", ue.0, arrow(direction))
+                    format!("UE {} {} granted {blocks}", ue.0, arrow(direction))
                 }
                 TraceEvent::CapacityReleased { ue, direction, blocks, .. } => {
-                    format!("{}{} leaves after {blocks}", ue.0, arrow(direction))
+                    format!("UE {} {} releases after {blocks}", ue.0, arrow(direction))
                 }
-                TraceEvent::AckCollision { ue } => format!("{} acks collide", ue.0),
+                TraceEvent::AckCollision { ue } => format!("UE {} STATUS collides", ue.0),
                 TraceEvent::StatusSent { ue, direction, .. } => {
-                    format!("{}{} status", ue.0, arrow(direction))
+                    format!("UE {} {} STATUS", ue.0, arrow(direction))
                 }
                 _ => return None,
             };

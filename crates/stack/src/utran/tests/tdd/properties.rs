@@ -1,6 +1,6 @@
-//! Invariants for arbitrary traffic and radio conditions: each resource unit has at most one
-//! holder, no SDU is lost without an event or delivered twice, no user starves, and no resource
-//! unit is held after the traffic ends.
+//! Invariants of a TDD cell for arbitrary traffic and radio conditions: each resource unit (a code in a
+//! slot) has at most one holder, no SDU is lost without an event or delivered twice, no user starves,
+//! and no resource unit is allocated after the traffic ends.
 
 use proptest::prelude::*;
 
@@ -9,20 +9,21 @@ use crate::radio::phy::Curve;
 use crate::radio::phy::tdd::{Interferers, TddRadioConfig};
 
 /// Maximum number of frames that a user waits for capacity in the cells below, if each user ahead
-/// of it has one turn.
+/// of it gets one grant.
 const LONGEST_WAIT: u64 = 3_000;
 
-/// Frames of a turn of one SDU if most blocks are lost and RLC polls repeatedly. Orders by age or
-/// backlog may give one user a turn for each of its SDUs before another user has its first turn.
-const LONG_TURN: u64 = 100;
+/// Frames of a grant for one SDU if most blocks are lost and RLC polls repeatedly. Orders by age or
+/// backlog may give one user a grant for each of its SDUs before another user gets its first grant.
+const LONG_GRANT: u64 = 100;
 
 /// Frames of a case. All cases together have a million.
 const FRAMES: u64 = 20_000;
 const CASES: u32 = 50;
 
-/// An SDU, and the number of frames after the previous one.
+/// `count` SDUs of `octets` octets each that arrive together.
 #[derive(Debug, Clone, Copy)]
 struct Arrival {
+    /// Number of frames after the previous arrival.
     after: u64,
     ue: u16,
     direction: Direction,
@@ -103,11 +104,12 @@ fn cell() -> impl Strategy<Value = TddConfig> {
     })
 }
 
-/// Longest time from the need for capacity to its grant or end, without the SDUs that the scheduler
-/// serves before.
+/// Longest time from the need for capacity to its grant or withdrawal, without the time for SDUs that
+/// the scheduler serves before. `sdus_ahead` returns the number of these SDUs for a UE and direction
+/// that waits between two times.
 fn longest_wait(
     trace: &[(Time, TraceEvent)],
-    ahead: impl Fn(UeId, Direction, Time, Time) -> u64,
+    sdus_ahead: impl Fn(UeId, Direction, Time, Time) -> u64,
 ) -> Duration {
     let mut since = std::collections::BTreeMap::new();
     let mut longest = Duration::ZERO;
@@ -119,8 +121,8 @@ fn longest_wait(
             TraceEvent::CapacityGranted { ue, direction, .. }
             | TraceEvent::CapacityWithdrawn { ue, direction } => {
                 let since = since.remove(&(ue, direction)).expect("it was needed");
-                let turns = FRAME * (LONG_TURN * ahead(ue, direction, since, at));
-                longest = longest.max((at - since).max(turns) - turns);
+                let time_for_others = FRAME * (LONG_GRANT * sdus_ahead(ue, direction, since, at));
+                longest = longest.max((at - since).max(time_for_others) - time_for_others);
             }
             _ => {}
         }
@@ -148,14 +150,14 @@ proptest! {
             frame += after;
             for _ in 0..count {
                 let at = frame * 10 + 3;
-                bench.sends(at, ue, direction, id, octets);
+                bench.sends(SentPacket { at_ms: at, ue, direction, id, octets });
                 sent[direction.index()].push((UeId(ue), id));
                 sdus.push((UeId(ue), direction, Time::ZERO + Duration::from_millis(at)));
                 id += 1;
             }
         }
         bench.frames(frame + FRAMES);
-        prop_assert_eq!(bench.held(), 0, "nothing is held when users stop");
+        prop_assert_eq!(bench.grants_and_requests(), 0, "all capacity is released when the traffic ends");
         // SDUs up to `until` that are not of this user and direction.
         let others = |ue: UeId, direction: Direction, until: Time| {
             let is_other = |&&(sdu_ue, sdu_direction, at): &&(UeId, Direction, Time)| {
@@ -163,7 +165,7 @@ proptest! {
             };
             sdus.iter().filter(is_other).count() as u64
         };
-        let ahead = |ue: UeId, direction: Direction, since: Time, until: Time| match order {
+        let sdus_ahead = |ue: UeId, direction: Direction, since: Time, until: Time| match order {
             // No order applies to a user that backs off: it gets capacity when no other user holds
             // or waits for this capacity.
             _ if direction == Direction::Uplink && refused == Refused::BackOff => others(ue, direction, until),
@@ -171,8 +173,8 @@ proptest! {
             GrantOrder::OldestFirst => others(ue, direction, since),
             GrantOrder::LargestBacklog => others(ue, direction, until),
         };
-        let wait = longest_wait(&bench.trace, ahead);
-        prop_assert!(wait <= FRAME * LONGEST_WAIT, "somebody waited {}", wait);
+        let wait = longest_wait(&bench.trace, sdus_ahead);
+        prop_assert!(wait <= FRAME * LONGEST_WAIT, "a user waited {}", wait);
         let is_discarded = |of_ue: UeId, of_direction: Direction, id: u64| bench.trace.iter().any(|(_, event)| matches!(
             *event, TraceEvent::SduDiscarded { ue, direction, sdu, .. }
                 if (ue, direction, sdu) == (of_ue, of_direction, PacketId(id))

@@ -1,9 +1,20 @@
-//! Polls, reports, retransmissions and timers of one entity. `sends` returns the sent PDUs as text:
-//! `"3-5 R P"` are data PDUs 3 to 5, retransmitted, the last one polls ([`describe`]). Unless a
-//! test states otherwise, an SDU of 100 octets takes 3 PDUs, one of 500 octets 13, and Timer_Poll
-//! is 170 ms.
+//! Polls, reports, retransmissions and timers of one entity of acknowledged mode. The test plays the
+//! upper layer and the peer, and sets the time with `at` (ms).
+//!
+//! - `submits(0, 500)`: the upper layer sends SDU 0 of 500 octets. A PDU holds 40 octets, and the end
+//!   of an SDU takes one octet for its length indicator: 100 octets take 3 PDUs, 500 octets 13.
+//! - `sends(4)`: the PDUs of a TTI of 4 blocks, as text. `"3-5 R P"` are PDUs 3 to 5, retransmitted,
+//!   the last one polls. `"STATUS ack 7"` acknowledges the PDUs below 7.
+//! - `receives_status(8, &[3])`: a STATUS arrives. The PDUs below 8 have arrived, except PDU 3.
+//! - `receives(&data(0, 6, &[sdu(1, 0..=1)]), &[3])`: PDUs 0 to 6 arrive except block 3, which is
+//!   lost. SDU 1, in PDUs 0 and 1, ends in them. `data_with_poll`: the last PDU polls.
+//!
+//! `poll_timeout` returns the next deadline of a timer. Timer_Poll is 170 ms.
 
 use super::*;
+
+/// Timer_Poll in ms.
+const TIMER_POLL: u64 = 170;
 
 #[test]
 fn the_last_pdu_of_the_buffer_polls() {
@@ -12,7 +23,7 @@ fn the_last_pdu_of_the_buffer_polls() {
     assert_eq!(entity.at(10).sends(4), ["0-3"]);
     assert_eq!(entity.at(20).sends(40), ["4-12 P"]);
     assert!(entity.at(30).sends(4).is_empty());
-    assert_eq!(entity.am.poll_timeout(), Some(ms(190)));
+    assert_eq!(entity.am.poll_timeout(), Some(ms(20 + TIMER_POLL)));
 }
 
 #[test]
@@ -41,9 +52,9 @@ fn an_unanswered_poll_is_repeated_with_the_last_pdu() {
     let mut entity = TestEntity::new(config());
     entity.submits(0, 100).unwrap();
     entity.at(10).sends(10);
-    assert!(entity.at(179).sends(10).is_empty());
-    assert_eq!(entity.at(180).sends(10), ["2 R P"]);
-    assert_eq!(entity.am.poll_timeout(), Some(ms(350)));
+    assert!(entity.at(10 + TIMER_POLL - 1).sends(10).is_empty());
+    assert_eq!(entity.at(10 + TIMER_POLL).sends(10), ["2 R P"]);
+    assert_eq!(entity.am.poll_timeout(), Some(ms(10 + 2 * TIMER_POLL)));
 }
 
 #[test]
@@ -54,7 +65,7 @@ fn timer_poll_stops_when_the_last_polled_pdu_is_reported_missing() {
     entity.at(60).receives_status(3, &[2]);
     assert_eq!(entity.am.poll_timeout(), None);
     assert_eq!(entity.at(70).sends(10), ["2 R P"]);
-    assert_eq!(entity.am.poll_timeout(), Some(ms(240)));
+    assert_eq!(entity.am.poll_timeout(), Some(ms(70 + TIMER_POLL)));
 }
 
 #[test]
@@ -106,7 +117,7 @@ fn eurane_drops_a_status_about_pdus_that_were_never_sent() {
 #[test]
 fn poll_is_answered_with_the_missing_pdus() {
     let mut entity = TestEntity::new(config());
-    entity.at(10).receives(&data_with_poll(0, 6, &[(1, 0, 1), (2, 2, 6)]), &[3, 4]);
+    entity.at(10).receives(&data_with_poll(0, 6, &[sdu(1, 0..=1), sdu(2, 2..=6)]), &[3, 4]);
     assert_eq!(entity.delivers(), [1]);
     let report = entity.at(20).sends_set(1);
     assert_eq!(describe(&report.pdus[0]), "STATUS ack 7");
@@ -142,6 +153,7 @@ fn timer_status_prohibit_delays_a_triggered_report() {
     let mut entity = TestEntity::new(RlcConfig { timer_status_prohibit: prohibit, ..config() });
     entity.at(10).receives(&data_with_poll(0, 2, &[]), &[1]);
     assert_eq!(entity.at(20).sends(1), ["STATUS ack 3"]);
+    // Further reports are prohibited until 20 + 100 ms.
     entity.at(30).receives(&data_with_poll(3, 4, &[]), &[]);
     assert!(entity.at(119).sends(1).is_empty());
     assert_eq!(entity.am.poll_timeout(), Some(ms(120)));
@@ -152,12 +164,15 @@ fn timer_status_prohibit_delays_a_triggered_report() {
 #[test]
 fn eurane_forgets_a_gap_while_reports_are_prohibited_but_not_a_poll() {
     let mut entity = TestEntity::new(RlcConfig { piggyback_wait: Duration::ZERO, ..eurane() });
+    // After a report, further ones are prohibited for 150 ms.
     entity.at(0).receives(&data_with_poll(0, 0, &[]), &[]);
     assert_eq!(entity.at(0).sends(1), ["STATUS ack 1"]);
+    // PDU 1 is missing, and the gap is detected during the prohibit time.
     entity.at(50).receives(&data(2, 2, &[]), &[]);
     assert!(entity.at(200).sends(1).is_empty());
     entity.at(210).receives(&data_with_poll(3, 3, &[]), &[]);
     assert_eq!(entity.at(210).sends(1), ["STATUS ack 4"]);
+    // A poll during the prohibit time is answered at 210 + 150 ms.
     entity.at(220).receives(&data_with_poll(4, 4, &[]), &[]);
     assert!(entity.at(359).sends(1).is_empty());
     assert_eq!(entity.at(360).sends(1), ["STATUS ack 5"]);
@@ -190,8 +205,8 @@ fn data_at_the_last_instant_of_the_wait_carry_the_report() {
 #[test]
 fn a_duplicate_is_dropped_but_its_poll_is_answered() {
     let mut entity = TestEntity::new(config());
-    entity.at(10).receives(&data(0, 0, &[(1, 0, 0)]), &[]);
-    entity.at(20).receives(&data_with_poll(0, 0, &[(1, 0, 0)]), &[]);
+    entity.at(10).receives(&data(0, 0, &[sdu(1, 0..=0)]), &[]);
+    entity.at(20).receives(&data_with_poll(0, 0, &[sdu(1, 0..=0)]), &[]);
     assert_eq!(entity.delivers(), [1]);
     assert_eq!(entity.at(30).sends(1), ["STATUS ack 1"]);
 }
@@ -199,7 +214,7 @@ fn a_duplicate_is_dropped_but_its_poll_is_answered() {
 #[test]
 fn sdus_are_delivered_in_sequence() {
     let mut entity = TestEntity::new(config());
-    let sdus = [(1, 0, 0), (2, 1, 1), (3, 2, 2)];
+    let sdus = [sdu(1, 0..=0), sdu(2, 1..=1), sdu(3, 2..=2)];
     entity.at(10).receives(&data(0, 2, &sdus), &[0]);
     assert!(entity.delivers().is_empty());
     entity.at(50).receives(&data(0, 0, &sdus[..1]), &[]);
@@ -209,8 +224,8 @@ fn sdus_are_delivered_in_sequence() {
 #[test]
 fn oversized_report_lists_the_oldest_pdus_first() {
     let mut entity = TestEntity::new(config());
-    // Every second PDU of 600 is missing. 42 octets hold two maps of 128 PDUs and the start of a
-    // third.
+    // Every second PDU of 600 is missing. A STATUS has 42 octets, which hold two maps of 128 PDUs and
+    // the start of a third, so it reports on 256 to 310 PDUs.
     let lost: Vec<u32> = (0..100).step_by(2).collect();
     for set in 0..6 {
         entity.at(set * 10).receives(&data(set * 100, set * 100 + 99, &[]), &lost);
@@ -240,8 +255,7 @@ fn a_full_buffer_refuses_the_sdu() {
 #[test]
 fn out_of_sequence_delivery_needs_the_end_of_the_previous_sdu() {
     let config = RlcConfig { in_sequence: false, ..config() };
-    // SDU 0: PDUs 0, 1; SDU 1: 2, 3; SDU 2: 3, 4.
-    let sdus = [(0, 0, 1), (1, 2, 3), (2, 3, 4)];
+    let sdus = [sdu(0, 0..=1), sdu(1, 2..=3), sdu(2, 3..=4)];
     let mut entity = TestEntity::new(config.clone());
     entity.at(10).receives(&data(0, 4, &sdus), &[0]);
     assert_eq!(entity.delivers(), [1, 2]);
@@ -260,5 +274,5 @@ fn timer_status_periodic_starts_with_the_first_received_pdu() {
     entity.at(10).receives(&data(0, 1, &[]), &[0, 1]);
     assert_eq!(entity.am.poll_timeout(), None);
     entity.at(20).receives(&data(0, 1, &[]), &[0]);
-    assert_eq!(entity.am.poll_timeout(), Some(ms(120)));
+    assert_eq!(entity.am.poll_timeout(), Some(ms(20 + 100)));
 }

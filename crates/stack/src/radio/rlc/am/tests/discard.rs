@@ -1,6 +1,14 @@
-//! SDU discard after MaxDAT, and the Move Receiving Window command (MRW) at sender and receiver.
-//! PDUs are written as by [`describe`]: in `"STATUS MRW 4/1"` SN_MRW_LENGTH is 4 and N_LENGTH is 1.
-//! An SDU of 79 octets fills two PDUs of 40 octets, together with its length indicator.
+//! SDU discard after MaxDAT, and the Move Receiving Window command (MRW) at sender and receiver. The
+//! test plays the upper layer and the peer, and sets the time with `at` (ms).
+//!
+//! - `submits(0, 79)`: the upper layer sends SDU 0 of 79 octets. Together with its length indicator
+//!   it fills two PDUs of 40 octets.
+//! - `sends(10)`: the PDUs of a TTI of 10 blocks, as text ([`describe`]). `"2 R P"` is PDU 2,
+//!   retransmitted, with a poll. In `"STATUS MRW 4/1"` SN_MRW_LENGTH is 4 and N_LENGTH is 1: the
+//!   receiver needs no PDU below 4, and one discarded SDU ends in PDU 4.
+//! - `receives_status(6, &[2])`: a STATUS arrives. The PDUs below 6 have arrived, except PDU 2.
+//! - `receives(&data(0, 5, &[sdu(1, 0..=1)]), &[3])`: PDUs 0 to 5 arrive except block 3, which is
+//!   lost. SDU 1, in PDUs 0 and 1, ends in them.
 
 use super::*;
 use crate::radio::rlc::MrwAck;
@@ -39,6 +47,7 @@ fn max_dat_of_one_means_no_retransmission() {
 fn a_repeated_poll_counts_as_a_transmission() {
     let mut entity = TestEntity::new(with_two_transmissions());
     entity.submits(0, 30).unwrap();
+    // Timer_Poll of 170 ms expires at 180 and at 350 ms.
     assert_eq!(entity.at(10).sends(10), ["0 P"]);
     assert_eq!(entity.at(180).sends(10), ["0 R P"]);
     assert!(entity.at(350).sends(10).is_empty());
@@ -160,7 +169,8 @@ fn an_mrw_is_repeated_until_it_is_acknowledged() {
     entity.at(10).sends(10);
     entity.at(80).receives_status(1, &[0]);
     assert_eq!(entity.at(90).sends(10), ["STATUS MRW 1"]);
-    assert_eq!(entity.am.poll_timeout(), Some(ms(590)));
+    // Timer_MRW is 500 ms.
+    assert_eq!(entity.am.poll_timeout(), Some(ms(90 + 500)));
     assert_eq!(entity.at(590).sends(10), ["STATUS MRW 1"]);
     entity.at(650).receives_status(1, &[]);
     assert_eq!((entity.am.poll_timeout(), entity.am.has_work(ms(650))), (None, false));
@@ -174,6 +184,7 @@ fn mrw(sn: u64) -> BlockSet {
     set
 }
 
+/// `lose_unsent` discards the SDUs of which no part was sent.
 #[test]
 fn started_sdu_continues_when_unsent_sdus_are_lost() {
     let mut entity = TestEntity::new(config());
@@ -214,7 +225,7 @@ fn moved_window_delivers_complete_sdus_and_drops_the_rest() {
         (MrwAcknowledgment::Implicit, "STATUS ack 6"),
     ] {
         let mut entity = TestEntity::new(RlcConfig { mrw_acknowledgment, ..config() });
-        let sdus = [(1, 0, 1), (2, 2, 3), (3, 4, 5)];
+        let sdus = [sdu(1, 0..=1), sdu(2, 2..=3), sdu(3, 4..=5)];
         entity.at(10).receives(&data(0, 5, &sdus), &[0]);
         assert!(entity.delivers().is_empty());
         entity.at(20).receives(&mrw(2), &[]);
@@ -225,13 +236,15 @@ fn moved_window_delivers_complete_sdus_and_drops_the_rest() {
 
 #[test]
 fn discarded_sdu_that_ends_in_the_new_window_is_not_delivered() {
+    // The MRW has N_LENGTH 0. SDU 2 is completely in PDU 3 and is delivered.
     let mut entity = TestEntity::new(config());
-    entity.at(10).receives(&data(2, 3, &[(2, 3, 3)]), &[]);
+    entity.at(10).receives(&data(2, 3, &[sdu(2, 3..=3)]), &[]);
     entity.at(20).receives(&mrw(2), &[]);
     assert_eq!(entity.delivers(), [2]);
+    // SDU 1 begins in PDU 0, which the MRW skips, so it is not delivered though its end arrives.
     let mut entity = TestEntity::new(config());
     entity.at(20).receives(&mrw(2), &[]);
-    entity.at(30).receives(&data(2, 3, &[(1, 0, 2), (2, 3, 3)]), &[]);
+    entity.at(30).receives(&data(2, 3, &[sdu(1, 0..=2), sdu(2, 3..=3)]), &[]);
     assert_eq!(entity.delivers(), [2]);
 }
 

@@ -5,9 +5,12 @@ use std::mem::{size_of, size_of_val};
 use super::*;
 use crate::radio::rlc::Rlc;
 
-/// Octets of the three PDU sets of an entity (NACKed, retransmitted, arrived) after their first use.
-const PDU_SETS: usize = 3 * 512;
+/// Octets of the three PDU sets of an entity (NACKed, retransmitted, arrived) after their first use:
+/// 4096 bits each.
+const PDU_SETS: usize = 3 * 4096 / 8;
 
+/// The set of NACKed PDUs is an empty pointer until its first use, and the transmission counts of a
+/// window exist only after a retransmission.
 #[test]
 fn an_idle_user_has_no_memory_for_its_windows() {
     let mut entity = TestEntity::new(RlcConfig { window: 2048, rx_window: Some(2048), ..config() });

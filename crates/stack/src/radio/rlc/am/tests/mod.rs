@@ -1,5 +1,10 @@
-//! Acknowledged mode: exchanges of a test with one entity ([`TestEntity`]), and properties of two
-//! entities joined by a lossy pipe (`pair`).
+//! Tests of acknowledged mode: exchanges of a test with one entity ([`TestEntity`]), and properties
+//! of two entities joined by a lossy pipe (`pair`).
+//!
+//! In `entity.at(80).receives_status(6, &[2])` the time is 80 ms, and a STATUS with LSN 6 arrives:
+//! all PDUs below 6 have arrived except PDU 2. `receives(&data(0, 4, &[sdu(7, 0..=1)]), &[3])` is a
+//! block set of PDUs 0 to 4, in which SDU 7 ends, without block 3, which is lost. `sends(10)` returns
+//! the PDUs of a TTI of 10 blocks as text ([`describe`]).
 
 mod closed_forms;
 mod conversation;
@@ -13,6 +18,8 @@ mod segmentation;
 mod suspension;
 mod triggers;
 mod two_channels;
+
+use std::ops::RangeInclusive;
 
 use umts_units::{Bytes, Duration, Octets, Time};
 
@@ -175,30 +182,42 @@ fn describe(pdu: &Pdu) -> String {
     }
 }
 
-/// Data PDUs `first` to `last` without a poll. `ends`: the SDUs that end in them, each with its id,
-/// its first PDU and the PDU with its end.
-fn data(first: u64, last: u64, ends: &[(u64, u64, u64)]) -> BlockSet {
-    data_run(first, last, false, ends)
+/// An SDU that the peer sends in the PDUs `first_pdu` to `end_pdu`.
+#[derive(Clone, Copy)]
+struct PeerSdu {
+    id: u64,
+    first_pdu: u64,
+    end_pdu: u64,
+}
+
+/// SDU `id` of the peer, which begins in the first and ends in the last of these PDUs.
+fn sdu(id: u64, pdus: RangeInclusive<u64>) -> PeerSdu {
+    PeerSdu { id, first_pdu: *pdus.start(), end_pdu: *pdus.end() }
+}
+
+/// Data PDUs `first` to `last` without a poll. `ending`: the SDUs that end in them.
+fn data(first: u64, last: u64, ending: &[PeerSdu]) -> BlockSet {
+    data_run(first, last, false, ending)
 }
 
 /// Like [`data`]. The last PDU polls.
-fn data_with_poll(first: u64, last: u64, ends: &[(u64, u64, u64)]) -> BlockSet {
-    data_run(first, last, true, ends)
+fn data_with_poll(first: u64, last: u64, ending: &[PeerSdu]) -> BlockSet {
+    data_run(first, last, true, ending)
 }
 
 /// Like [`data`]. The last PDU polls if `poll`.
-fn data_run(first: u64, last: u64, poll: bool, ends: &[(u64, u64, u64)]) -> BlockSet {
+fn data_run(first: u64, last: u64, poll: bool, ending: &[PeerSdu]) -> BlockSet {
     let mut set = BlockSet::default();
-    for &(id, first_pdu, end_pdu) in ends {
+    for &PeerSdu { id, first_pdu, end_pdu } in ending {
         let sdu = Sdu::new(packet(id, 40), Time::ZERO);
-        set.ends.push(crate::radio::rlc::SduEnd { first: Sn::of(first_pdu), sn: Sn::of(end_pdu), sdu });
+        set.ends.push(SduEnd { first: Sn::of(first_pdu), sn: Sn::of(end_pdu), sdu });
     }
     set.push_data(DataRun {
         first: Sn::of(first),
         count: (last - first + 1) as u16,
         poll,
         retransmission: false,
-        ends: (0, ends.len() as u16),
+        ends: (0, ending.len() as u16),
         starts: false,
         piggyback: None,
     });

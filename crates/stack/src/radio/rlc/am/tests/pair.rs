@@ -1,4 +1,5 @@
-//! Two entities joined by a pipe in each direction, which delays, loses and duplicates block sets.
+//! Two entities of acknowledged mode, at the RNC and at the UE, joined by a pipe in each direction. A
+//! pipe delays, loses and duplicates block sets, as the test orders for each TTI.
 
 use super::*;
 

@@ -1,5 +1,12 @@
-//! MRW, RESET, WINDOW and report formats. Each test has one entity and plays its peer. PDUs are
-//! written as by [`describe`].
+//! Move receiving window (MRW), RESET, WINDOW and the formats of reports. Each test has one entity,
+//! and plays its upper layer and its peer. The time (`at`) is in ms.
+//!
+//! - `submits(0, 60)`: the upper layer sends SDU 0 of 60 octets. A PDU holds 40 octets.
+//! - `sends(10)`: the PDUs of a TTI of 10 blocks, as text ([`describe`]). `"2 R P"` is PDU 2,
+//!   retransmitted, with a poll. In `"STATUS MRW 1/1"` SN_MRW_LENGTH is 1 and N_LENGTH is 1.
+//! - `receives_status(4, &[0])`: a STATUS arrives. The PDUs below 4 have arrived, except PDU 0.
+//! - `receives(&data(0, 5, &[sdu(1, 0..=1)]), &[3])`: PDUs 0 to 5 arrive except block 3, which is
+//!   lost. SDU 1, in PDUs 0 and 1, ends in them. `data_run(…, poll, …)`: the last PDU may poll.
 
 use std::num::NonZeroU16;
 
@@ -14,6 +21,8 @@ fn with_one_transmission() -> RlcConfig {
     RlcConfig { max_dat: Some(1), timer_poll: None, ..config() }
 }
 
+/// The discard of SDU 0 in PDUs 0 and 1 needs an MRW to PDU 1 with N_LENGTH 1. An MRW_ACK with
+/// another N does not end it: the MRW is repeated after Timer_MRW (500 ms).
 #[test]
 fn mrw_ends_only_with_the_matching_acknowledgment() {
     let mut entity = TestEntity::new(with_one_transmission());
@@ -44,6 +53,7 @@ fn mrw_ends_with_an_acknowledgment_above_it() {
 
 #[test]
 fn a_further_discard_waits_for_the_pending_mrw() {
+    // An SDU of 79 octets and its length indicator fill two PDUs.
     let mut entity = TestEntity::new(RlcConfig { send_mrw: true, ..with_one_transmission() });
     for id in 0..3 {
         entity.submits(id, 79).unwrap();
@@ -66,6 +76,7 @@ fn pdu_with_the_end_of_a_discarded_sdu_is_retransmitted_unchanged() {
     let age = Duration::from_millis(200);
     let mut entity =
         TestEntity::new(RlcConfig { sdu_discard: SduDiscard::Timer, timer_discard: Some(age), ..config() });
+    // Both SDUs fit into PDU 0, which is lost. At 200 ms SDU 0 is too old, but SDU 1 is not.
     entity.at(0).submits(0, 20).unwrap();
     entity.at(100).submits(1, 10).unwrap();
     assert_eq!(entity.at(110).sends(10), ["0 P"]);
@@ -112,8 +123,10 @@ fn max_mrw_leads_to_reset_and_max_rst_to_an_error() {
     entity.submits(0, 30).unwrap();
     entity.at(10).sends(10);
     entity.at(80).receives_status(1, &[0]);
+    // The MRW is sent MaxMRW - 1 = 2 times, every 500 ms (Timer_MRW).
     assert_eq!(entity.at(90).sends(10), ["STATUS MRW 1"]);
     assert_eq!(entity.at(590).sends(10), ["STATUS MRW 1"]);
+    // The RESET is sent MaxRST - 1 = 2 times, every 300 ms (Timer_RST).
     assert_eq!(entity.at(1_090).sends(10), ["RESET 0"]);
     assert_eq!(entity.at(1_390).sends(10), ["RESET 0"]);
     assert!(!entity.am.has_failed());
@@ -128,6 +141,7 @@ fn max_mrw_leads_to_reset_and_max_rst_to_an_error() {
 
 #[test]
 fn erroneous_sn_leads_to_reset_and_loss_of_sent_sdus() {
+    // PDUs 0 to 8 will be outstanding. LSN 11, and missing PDUs 12 and 4,000, are outside VT(A) to VT(S).
     for (lsn, missing) in [(11, vec![]), (5, vec![12]), (5, vec![4_000])] {
         let mut entity = TestEntity::new(config());
         entity.submits(0, 390).unwrap();
@@ -152,17 +166,17 @@ fn erroneous_sn_leads_to_reset_and_loss_of_sent_sdus() {
 #[test]
 fn a_repeated_reset_is_only_answered() {
     let mut entity = TestEntity::new(config());
-    entity.at(10).receives(&data(0, 0, &[(1, 0, 0)]), &[]);
+    entity.at(10).receives(&data(0, 0, &[sdu(1, 0..=0)]), &[]);
     assert_eq!(entity.delivers(), [1]);
     entity.at(20).receives_control(Pdu::Reset(false));
     assert_eq!(entity.at(30).sends(2), ["RESET ACK 0"]);
-    entity.at(40).receives(&data(0, 0, &[(2, 0, 0)]), &[]);
+    entity.at(40).receives(&data(0, 0, &[sdu(2, 0..=0)]), &[]);
     assert_eq!(entity.delivers(), [2]);
     // The answer was lost, and the peer repeats the RESET. The entity is not reset again: otherwise
     // PDU 0 would be new and SDU 2 would be delivered again.
     entity.at(50).receives_control(Pdu::Reset(false));
     assert_eq!(entity.at(60).sends(2), ["RESET ACK 0"]);
-    entity.at(70).receives(&data(0, 0, &[(2, 0, 0)]), &[]);
+    entity.at(70).receives(&data(0, 0, &[sdu(2, 0..=0)]), &[]);
     assert!(entity.delivers().is_empty());
 }
 
@@ -216,9 +230,16 @@ fn window_sufi_lowers_and_raises_the_window_of_the_peer() {
     assert_eq!(entity.at(70).sends(9), ["8-12"]);
 }
 
-/// Receives PDUs 0 to `highest` except `missing_pdus`. Returns the octets of the report and the
-/// missing PDUs in it.
-fn report(status_format: StatusFormat, highest: u64, missing_pdus: &[u32]) -> (u16, Vec<u16>) {
+/// The report of an entity.
+struct Report {
+    /// Size of the STATUS.
+    octets: u16,
+    /// The missing PDUs that it lists.
+    missing: Vec<u16>,
+}
+
+/// The report of an entity that has received PDUs 0 to `highest` except `missing_pdus`.
+fn report(status_format: StatusFormat, highest: u64, missing_pdus: &[u32]) -> Report {
     let mut entity = TestEntity::new(RlcConfig { status_format, ..config() });
     for first in (0..=highest).step_by(100) {
         let last = (first + 99).min(highest);
@@ -228,33 +249,38 @@ fn report(status_format: StatusFormat, highest: u64, missing_pdus: &[u32]) -> (u
     }
     let set = entity.at(1_000).sends_set(1);
     let Pdu::Status(status) = set.pdus[0] else { panic!("{set:?}") };
-    (status.octets, missing(&set))
+    Report { octets: status.octets, missing: missing(&set) }
 }
 
 #[test]
 fn reports_have_the_size_of_their_fields() {
-    let mut lost = vec![300, 301, 326];
-    lost.extend(309..319);
-    lost.sort_unstable();
+    let lost: Vec<u32> = (300..302).chain(309..319).chain(326..327).collect();
     let missing_sns: Vec<u16> = lost.iter().map(|&sn| sn as u16).collect();
+    // Octets of a report on PDUs up to 349 that lists all of them.
+    let octets = |format| {
+        let report = report(format, 349, &lost);
+        assert_eq!(report.missing, missing_sns);
+        report.octets
+    };
     // Bits of a STATUS: 4 (type), the SUFIs with the missing PDUs, and 16 (ACK), in whole octets.
     // BITMAP from 300 to 349: a head of 20 bits and 7 octets of map, 4 + 20 + 56 + 16 bits.
-    assert_eq!(report(StatusFormat::Bitmap, 349, &lost), (12, missing_sns.clone()));
+    assert_eq!(octets(StatusFormat::Bitmap), 12);
     // LIST of three runs: a head of 8 bits and 16 bits per run, 4 + 8 + 48 + 16.
-    assert_eq!(report(StatusFormat::List, 349, &lost), (10, missing_sns.clone()));
+    assert_eq!(octets(StatusFormat::List), 10);
     // RLIST: a head of 20 bits and eight codewords of 4 bits, 4 + 20 + 32 + 16.
-    assert_eq!(report(StatusFormat::Rlist, 349, &lost), (9, missing_sns));
+    assert_eq!(octets(StatusFormat::Rlist), 9);
     // No PDU is missing: ACK alone, 4 + 16.
     for format in [StatusFormat::Bitmap, StatusFormat::List, StatusFormat::Rlist] {
-        assert_eq!(report(format, 349, &[]), (3, vec![]));
+        let Report { octets, missing } = report(format, 349, &[]);
+        assert_eq!((octets, missing), (3, vec![]));
     }
     // A run of 17 PDUs takes two runs of LIST: 4 + 8 + 32 + 16. Sixteen runs take two LISTs: 4 + 16
     // + 256 + 16.
-    assert_eq!(report(StatusFormat::List, 50, &(10..27).collect::<Vec<_>>()).0, 8);
-    assert_eq!(report(StatusFormat::List, 50, &(1..32).step_by(2).collect::<Vec<_>>()).0, 37);
+    assert_eq!(report(StatusFormat::List, 50, &(10..27).collect::<Vec<_>>()).octets, 8);
+    assert_eq!(report(StatusFormat::List, 50, &(1..32).step_by(2).collect::<Vec<_>>()).octets, 37);
     // Of 17 single missing PDUs the first is in the FSN. Fifteen distances of one codeword fill the
     // first RLIST, and the last PDU is in the FSN of a second RLIST: 4 + 2 · 20 + 15 · 4 + 16.
-    assert_eq!(report(StatusFormat::Rlist, 50, &(1..35).step_by(2).collect::<Vec<_>>()).0, 15);
+    assert_eq!(report(StatusFormat::Rlist, 50, &(1..35).step_by(2).collect::<Vec<_>>()).octets, 15);
 }
 
 #[test]
@@ -341,20 +367,20 @@ fn a_report_is_piggybacked_on_the_padding_of_a_retransmitted_pdu() {
     entity.submits(0, 90).unwrap();
     assert_eq!(entity.at(10).sends(10), ["0-2 P"]);
     entity.at(80).receives_status(3, &[1, 2]);
-    entity.receives(&data_with_poll(0, 0, &[(9, 0, 0)]), &[]);
+    entity.receives(&data_with_poll(0, 0, &[sdu(9, 0..=0)]), &[]);
     // 10 octets and a length indicator leave 29 of the 40 octets of PDU 2 for the report.
     assert_eq!(entity.at(90).sends(10), ["1 R", "2 R P +STATUS"]);
     // With one block per TTI, PDU 2 must wait for a later TTI, so the report is sent in a PDU of its
     // own.
     entity.at(150).receives_status(3, &[1, 2]);
-    entity.receives(&data_with_poll(1, 1, &[(10, 1, 1)]), &[]);
+    entity.receives(&data_with_poll(1, 1, &[sdu(10, 1..=1)]), &[]);
     assert_eq!(entity.at(160).sends(1), ["STATUS ack 2"]);
 }
 
 #[test]
 fn out_of_sequence_delivery_delivers_complete_sdus_immediately() {
     let mut entity = TestEntity::new(RlcConfig { in_sequence: false, ..config() });
-    let sdus = [(1, 0, 1), (2, 2, 3), (3, 3, 5)];
+    let sdus = [sdu(1, 0..=1), sdu(2, 2..=3), sdu(3, 3..=5)];
     entity.at(10).receives(&data(0, 5, &sdus), &[0, 4]);
     assert_eq!(entity.delivers(), [2]);
     entity.at(50).receives(&data(4, 4, &[]), &[]);

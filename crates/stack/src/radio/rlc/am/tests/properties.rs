@@ -1,11 +1,13 @@
-//! For any losses, delays and duplicates in the pipes between two entities, every SDU is delivered
-//! once and in order, or is recorded as discarded.
+//! Properties of two entities of acknowledged mode that exchange random SDUs over a pipe in each
+//! direction. For any configuration, and any losses, delays and duplicates in the pipes, every SDU is
+//! delivered once and in order, or is recorded as discarded, and the memory stays bounded.
 
 use proptest::prelude::*;
 
 use super::pair::{Impairment, Pair};
 use super::*;
 
+/// One step of a random exchange between the two ends.
 #[derive(Debug, Clone)]
 enum Step {
     /// An end (0 or 1) submits an SDU.
@@ -39,86 +41,91 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn any_config() -> impl Strategy<Value = RlcConfig> {
+/// `None`, or twice as rarely a duration of `ms` milliseconds.
+fn optional_timer(ms: std::ops::Range<u64>) -> impl Strategy<Value = Option<Duration>> {
+    prop_oneof![2 => Just(None), 1 => ms.prop_map(|ms| Some(Duration::from_millis(ms)))]
+}
+
+/// Options that any configuration has: formats of 3GPP or EURANE, sizes, windows and delivery.
+fn formats_and_windows() -> impl Strategy<Value = RlcConfig> {
     let base = prop_oneof![Just(config()), Just(eurane())];
+    let format = prop_oneof![Just(StatusFormat::Bitmap), Just(StatusFormat::List), Just(StatusFormat::Rlist)];
+    let payload = prop_oneof![Just(Octets(40)), Just(Octets(16)), Just(Octets(160))];
     let window = prop_oneof![Just(8u32), Just(64), Just(1024), Just(2047)];
     let piggyback = prop_oneof![Just(Piggyback::Off), Just(Piggyback::Padding), Just(Piggyback::BuildAround)];
-    let prohibit = prop_oneof![Just(None), Just(Some(Duration::from_millis(100)))];
+    (base, format, payload, window, piggyback, any::<bool>()).prop_map(
+        |(base, format, pdu_payload, window, piggyback, in_sequence)| RlcConfig {
+            status_format: if follows_3gpp(&base) { format } else { base.status_format },
+            pdu_payload,
+            window,
+            piggyback,
+            in_sequence,
+            ..base
+        },
+    )
+}
+
+/// Whether the PDUs have the formats of TS 25.322, not of EURANE.
+fn follows_3gpp(config: &RlcConfig) -> bool {
+    config.header == Header::Counted
+}
+
+/// `base` with any polls.
+fn with_any_polls(base: RlcConfig) -> impl Strategy<Value = RlcConfig> {
+    let poll_sdu = prop_oneof![2 => Just(None), 1 => (1u32..5).prop_map(Some)];
+    let poll_window = prop_oneof![2 => Just(None), 1 => (1u32..100).prop_map(Some)];
+    (poll_sdu, poll_window, optional_timer(10..300), optional_timer(10..300)).prop_map(
+        move |(poll_sdu, poll_window, timer_poll_prohibit, timer_poll_periodic)| RlcConfig {
+            // Poll_PDU is less than the window. Without it a full window would deadlock, because the
+            // last PDU of the buffer, which polls, is beyond the window.
+            poll_pdu: Some(base.window.min(32) / 2),
+            poll_sdu,
+            poll_window,
+            timer_poll_prohibit,
+            timer_poll_periodic,
+            ..base.clone()
+        },
+    )
+}
+
+/// `base` with any triggers and contents of reports.
+fn with_any_reports(base: RlcConfig) -> impl Strategy<Value = RlcConfig> {
     let indication = prop_oneof![
         Just(MissingPduIndication::Off),
         Just(MissingPduIndication::NewGap),
         Just(MissingPduIndication::EveryPdu)
     ];
-    let payload = prop_oneof![Just(Octets(40)), Just(Octets(16)), Just(Octets(160))];
-    let format = prop_oneof![Just(StatusFormat::Bitmap), Just(StatusFormat::List), Just(StatusFormat::Rlist)];
-    let poll_sdu = prop_oneof![2 => Just(None), 1 => (1u32..5).prop_map(Some)];
-    let poll_window = prop_oneof![2 => Just(None), 1 => (1u32..100).prop_map(Some)];
-    let timer =
-        || prop_oneof![2 => Just(None), 1 => (10u64..300).prop_map(|ms| Some(Duration::from_millis(ms)))];
+    let prohibit = prop_oneof![Just(None), Just(Some(Duration::from_millis(100)))];
     // A report in every TTI would leave no room for data with one block per TTI.
-    let status_periodic =
-        prop_oneof![2 => Just(None), 1 => (40u64..300).prop_map(|ms| Some(Duration::from_millis(ms)))];
-    let arrivals = [Arrivals { pdus: 6, tti: Duration::from_millis(10) }; 2];
-    let timer_epc = prop_oneof![2 => Just(None), 1 => (50u64..300).prop_map(|ms| {
-        Some(Duration::from_millis(ms))
-    })];
-    let other_options = (
-        format,
-        poll_sdu,
-        poll_window,
-        timer(),
-        timer(),
-        status_periodic,
-        any::<bool>(),
-        1u32..2047,
-        (timer_epc, any::<bool>()),
-    );
-    (base, window, piggyback, prohibit, indication, payload, other_options).prop_map(
+    let periodic = optional_timer(40..300);
+    let grants_and_sends_mrw = any::<bool>();
+    (indication, prohibit, periodic, optional_timer(50..300), grants_and_sends_mrw, 1u32..2047).prop_map(
         move |(
-            base,
-            window,
-            piggyback,
-            timer_status_prohibit,
             missing_pdu_indication,
-            pdu_payload,
-            other_options,
+            timer_status_prohibit,
+            timer_status_periodic,
+            timer_epc,
+            grants_and_sends_mrw,
+            grant,
         )| {
-            let (
-                format,
-                poll_sdu,
-                poll_window,
-                poll_prohibit,
-                poll_periodic,
-                status_periodic,
-                send_mrw,
-                grant,
-                (timer_epc, in_sequence),
-            ) = other_options;
-            let follows_3gpp = base.header == Header::Counted;
             RlcConfig {
-                window,
-                piggyback,
-                timer_status_prohibit,
                 missing_pdu_indication,
-                pdu_payload,
-                // Poll_PDU is less than the window. Without it a full window would deadlock, because
-                // the last PDU of the buffer, which polls, is beyond the window.
-                poll_pdu: Some((window.min(32) / 2).min(grant)),
-                status_format: if follows_3gpp { format } else { base.status_format },
-                poll_sdu,
-                poll_window,
-                timer_poll_prohibit: poll_prohibit,
-                timer_poll_periodic: poll_periodic,
-                timer_status_periodic: status_periodic,
-                send_mrw,
+                timer_status_prohibit,
+                timer_status_periodic,
                 timer_epc,
-                arrivals,
-                in_sequence,
-                granted_window: (follows_3gpp && send_mrw).then_some(grant),
-                ..base
+                arrivals: [Arrivals { pdus: 6, tti: Duration::from_millis(10) }; 2],
+                send_mrw: grants_and_sends_mrw,
+                granted_window: (grants_and_sends_mrw && follows_3gpp(&base)).then_some(grant),
+                // A granted window limits Poll_PDU, too.
+                poll_pdu: base.poll_pdu.map(|poll_pdu| poll_pdu.min(grant)),
+                ..base.clone()
             }
         },
     )
+}
+
+fn any_config() -> impl Strategy<Value = RlcConfig> {
+    formats_and_windows().prop_flat_map(with_any_polls).prop_flat_map(with_any_reports)
 }
 
 /// The options of SDU discard.

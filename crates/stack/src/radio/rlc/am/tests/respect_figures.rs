@@ -50,34 +50,51 @@ impl Figure {
         pdus.join(" ")
     }
 
-    /// Receives a report on the PDUs up to `up_to`: all of them were received except `missing`.
-    /// `acknowledged` is the number of the last PDU before the first missing one, as in the paper's
-    /// cumulative acknowledgment.
-    fn receives_report(&mut self, tti: u64, acknowledged: u64, up_to: u64, missing: &[u64]) -> &mut Self {
+    /// Receives a report on the PDUs #1 to #`up_to`: all of them were received except `missing`.
+    fn receives_report(&mut self, tti: u64, up_to: u64, missing: &[u64]) -> &mut Self {
         let missing: Vec<u64> = missing.iter().map(|number| number - 1).collect();
-        assert!(missing.first().is_none_or(|&first| first == acknowledged));
         self.entity.at(tti * 10).receives_status(up_to, &missing);
         self
     }
 
-    /// Receives the PDUs with these numbers. `poll`: the last one polls.
-    fn receives_pdus(&mut self, tti: u64, numbers: &[u64], poll: bool) -> &mut Self {
+    /// Receives the PDUs with these numbers, without a poll.
+    fn receives_pdus(&mut self, tti: u64, numbers: &[u64]) -> &mut Self {
         for &number in numbers {
-            let poll = poll && Some(&number) == numbers.last();
-            self.entity.at(tti * 10).receives(&data_run(number - 1, number - 1, poll, &[]), &[]);
+            self.entity.at(tti * 10).receives(&data(number - 1, number - 1, &[]), &[]);
         }
         self
     }
 
-    /// The report sent in this TTI: the cumulative acknowledgment and the bitmap after it.
-    fn reports(&mut self, tti: u64) -> Option<(u16, Vec<u8>)> {
+    /// Receives the PDUs with these numbers. The last one polls.
+    fn receives_pdus_with_poll(&mut self, tti: u64, numbers: &[u64]) -> &mut Self {
+        let (&last, others) = numbers.split_last().expect("a PDU polls");
+        self.receives_pdus(tti, others);
+        self.entity.at(tti * 10).receives(&data_with_poll(last - 1, last - 1, &[]), &[]);
+        self
+    }
+
+    /// The report sent in this TTI.
+    fn reports(&mut self, tti: u64) -> Option<Report> {
         let set = self.entity.at(tti * 10).sends_set(1);
         let Some(Pdu::Status(status)) = set.pdus.first() else { return None };
         let (lsn, missing) = (status.lsn.unwrap().value(), missing(&set));
         let acknowledged = missing.first().copied().unwrap_or(lsn);
         let bitmap = (acknowledged..lsn).map(|sn| u8::from(!missing.contains(&sn)));
-        Some((acknowledged, bitmap.collect()))
+        Some(report(acknowledged, bitmap.collect()))
     }
+}
+
+/// A report as in the paper.
+#[derive(Debug, PartialEq)]
+struct Report {
+    /// Number of the last PDU before the first missing one.
+    cumulative_ack: u16,
+    /// For each following PDU, 1 if it was received, otherwise 0.
+    bitmap: Vec<u8>,
+}
+
+fn report(cumulative_ack: u16, bitmap: Vec<u8>) -> Report {
+    Report { cumulative_ack, bitmap }
 }
 
 /// "PDU #4 will be polled at TTI #i if Poll last PDU is set, and the retransmitted PDU #2 will be polled at TTI #j if Poll
@@ -94,7 +111,7 @@ fn figure_1a_poll_last_pdu_and_poll_last_retransmitted_pdu() {
         figure.submits_pdus(4);
         assert_eq!(figure.sends(1, 3), "#1 #2 #3");
         assert_eq!(figure.sends(2, 3), if last { "#4!" } else { "#4" });
-        figure.receives_report(7, 1, 4, &[2]);
+        figure.receives_report(7, 4, &[2]);
         assert_eq!(figure.sends(8, 3), if last_retransmitted { "#2!" } else { "#2" });
     }
 }
@@ -108,7 +125,7 @@ fn figure_1b_poll_every_poll_pdu() {
     assert_eq!(figure.sends(1, 2), "#1 #2");
     assert_eq!(figure.sends(2, 2), "#3 #4!");
     // The retransmitted #3 counts, too: #3, #5, #6 and #7 are the four PDUs since the last poll.
-    figure.receives_report(3, 2, 4, &[3]);
+    figure.receives_report(3, 4, &[3]);
     assert_eq!(figure.sends(3, 2), "#3 #5");
     assert_eq!(figure.sends(4, 2), "#6 #7!");
     assert_eq!(figure.sends(5, 2), "#8 #9");
@@ -139,7 +156,7 @@ fn figure_1d_window_based_polling() {
     assert_eq!(figure.sends(2, 3), "#4 #5 #6!");
     // Every further PDU polls, too, until an acknowledgment frees the window.
     assert_eq!(figure.sends(3, 3), "#7! #8! #9!");
-    figure.receives_report(4, 8, 8, &[]);
+    figure.receives_report(4, 8, &[]);
     assert_eq!(figure.sends(5, 9), "#10 #11 #12 #13 #14! #15! #16! #17! #18!");
 }
 
@@ -159,7 +176,7 @@ fn figure_1e_periodic_polling() {
     assert_eq!(figure.sends(10, 2), "#4!");
     assert_eq!(figure.entity.am.poll_timeout(), Some(ms(200)));
     // When all PDUs are acknowledged, no poll is needed, and after its next expiry the timer stops.
-    figure.receives_report(12, 4, 4, &[]);
+    figure.receives_report(12, 4, &[]);
     assert_eq!(figure.sends(20, 2), "");
     assert_eq!(figure.entity.am.poll_timeout(), None);
 }
@@ -174,7 +191,7 @@ fn figure_1f_timer_based_polling() {
     let mut figure = Figure::new(config());
     figure.submits_pdus(4);
     assert_eq!(figure.sends(1, 4), "#1 #2 #3 #4!");
-    figure.receives_report(3, 2, 2, &[]);
+    figure.receives_report(3, 2, &[]);
     for tti in 4..7 {
         assert_eq!(figure.sends(tti, 4), "");
     }
@@ -184,7 +201,7 @@ fn figure_1f_timer_based_polling() {
         let mut figure = Figure::new(config());
         figure.submits_pdus(4);
         figure.sends(1, 4);
-        figure.receives_report(3, if missing.is_empty() { 4 } else { 3 }, 4, missing);
+        figure.receives_report(3, 4, missing);
         assert_eq!(figure.entity.am.poll_timeout(), None);
     }
 }
@@ -194,8 +211,8 @@ fn figure_1f_timer_based_polling() {
 #[test]
 fn figure_2a_status_on_poll() {
     let mut figure = Figure::new(without_triggers());
-    figure.receives_pdus(1, &[1, 2], false).receives_pdus(2, &[3, 4], true);
-    assert_eq!(figure.reports(3), Some((4, vec![])));
+    figure.receives_pdus(1, &[1, 2]).receives_pdus_with_poll(2, &[3, 4]);
+    assert_eq!(figure.reports(3), Some(report(4, vec![])));
     assert_eq!(figure.reports(4), None);
 }
 
@@ -207,13 +224,13 @@ fn figure_2b_periodic_status_reporting() {
     let period = Some(Duration::from_millis(20));
     let mut figure = Figure::new(RlcConfig { timer_status_periodic: period, ..without_triggers() });
     let i = 1;
-    figure.receives_pdus(i, &[1, 2], true);
-    assert_eq!(figure.reports(i), Some((2, vec![])));
+    figure.receives_pdus_with_poll(i, &[1, 2]);
+    assert_eq!(figure.reports(i), Some(report(2, vec![])));
     assert_eq!(figure.reports(i + 1), None);
-    assert_eq!(figure.reports(i + 2), Some((2, vec![])));
-    figure.receives_pdus(i + 3, &[3, 4], false);
+    assert_eq!(figure.reports(i + 2), Some(report(2, vec![])));
+    figure.receives_pdus(i + 3, &[3, 4]);
     assert_eq!(figure.reports(i + 3), None);
-    assert_eq!(figure.reports(i + 4), Some((4, vec![])));
+    assert_eq!(figure.reports(i + 4), Some(report(4, vec![])));
 }
 
 /// "PDUs #3 and #4 are lost in the air interface. The receiver gets PDU #5 while it was expecting #3 at TTI #i + 2. The
@@ -221,14 +238,14 @@ fn figure_2b_periodic_status_reporting() {
 /// [0, 0, 1, 1] bitmap."
 #[test]
 fn figure_2c_missing_pdu_indication() {
-    for (indication, report) in
-        [(MissingPduIndication::NewGap, Some((2, vec![0, 0, 1, 1]))), (MissingPduIndication::Off, None)]
+    for (indication, expected) in
+        [(MissingPduIndication::NewGap, Some(report(2, vec![0, 0, 1, 1]))), (MissingPduIndication::Off, None)]
     {
         let mut figure = Figure::new(RlcConfig { missing_pdu_indication: indication, ..without_triggers() });
-        figure.receives_pdus(1, &[1, 2], false);
+        figure.receives_pdus(1, &[1, 2]);
         assert_eq!(figure.reports(2), None);
-        figure.receives_pdus(3, &[5, 6], false);
-        assert_eq!(figure.reports(4), report);
+        figure.receives_pdus(3, &[5, 6]);
+        assert_eq!(figure.reports(4), expected);
     }
 }
 
@@ -237,8 +254,8 @@ fn figure_2c_missing_pdu_indication() {
 #[test]
 fn report_matches_the_example_of_the_paper() {
     let mut figure = Figure::new(without_triggers());
-    figure.receives_pdus(1, &[1, 2, 4, 6], true);
-    assert_eq!(figure.reports(2), Some((2, vec![0, 1, 0, 1])));
+    figure.receives_pdus_with_poll(1, &[1, 2, 4, 6]);
+    assert_eq!(figure.reports(2), Some(report(2, vec![0, 1, 0, 1])));
 }
 
 /// "Consecutive polls (status reports) will not be sent unless they are separated by a time greater than the configured
@@ -273,7 +290,7 @@ fn max_dat_counts_transmissions_or_follows_ts25322() {
         for n in 0..sent {
             assert_ne!(figure.sends(n * 5 + 1, 1), "", "{max_dat_reading:?}");
             assert!(figure.entity.discarded().is_empty());
-            figure.receives_report(n * 5 + 3, 0, 1, &[1]);
+            figure.receives_report(n * 5 + 3, 1, &[1]);
         }
         assert_eq!(figure.entity.discarded().len(), 1);
     }

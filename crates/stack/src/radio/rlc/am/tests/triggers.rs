@@ -1,4 +1,7 @@
-//! The estimated PDU counter (EPC) of Timer_EPC.
+//! The estimated PDU counter (EPC) of Timer_EPC: a report is repeated if the PDUs that it requests do
+//! not arrive in the time that they take, plus Timer_EPC. The entity receives PDUs and sends reports:
+//! `receives(&data(0, 2, &[]), &[1])` are PDUs 0 to 2 without PDU 1, which is lost, and `"STATUS ack
+//! 3"` is a report on the PDUs below 3. Times (`at`) are in ms.
 
 use super::*;
 

@@ -1,5 +1,8 @@
-//! Control PDUs on a separate channel, and a sender with a limit on started SDUs. PDUs are written
-//! as by [`describe`].
+//! Control PDUs on a logical channel of their own, and a sender with a limit on the SDUs that it may
+//! start. `sends_data(4)` and `sends_control(4)` return the PDUs of a TTI of 4 blocks on the data and
+//! the control channel, as text ([`describe`]): `"4-5 R P"` are PDUs 4 and 5, retransmitted, the last
+//! one polls. `receives_status(13, &[4])` is a STATUS for the PDUs below 13, of which PDU 4 is
+//! missing. A PDU holds 40 octets.
 
 use super::*;
 use crate::radio::rlc::Rlc;

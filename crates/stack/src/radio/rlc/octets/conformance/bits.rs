@@ -1,5 +1,12 @@
 //! PDUs of the system simulator, built bit by bit according to the figures of TS 25.322 §9.2, and
-//! independent of the codec under test.
+//! independent of the codec under test. A field of a control PDU is a pair: its value, and its width
+//! in bits. `octets` is always the size of the whole PDU.
+
+use std::ops::RangeInclusive;
+
+/// The polling bit of an AMD PDU.
+pub const POLL: bool = true;
+pub const NO_POLL: bool = false;
 
 /// An AMD PDU with 7-bit length indicators, padded with zeros.
 pub fn amd7(sn: u16, poll: bool, indicators: &[u8], data: &[u8], octets: usize) -> Vec<u8> {
@@ -41,11 +48,13 @@ fn indicators7(indicators: &[u8]) -> impl Iterator<Item = u8> {
     indicators.iter().enumerate().map(move |(n, li)| li << 1 | u8::from(n + 1 < last))
 }
 
+/// Length indicators of 15 bits, each followed by E.
 fn indicators15(indicators: &[u16]) -> impl Iterator<Item = u8> {
     let last = indicators.len();
     indicators.iter().enumerate().flat_map(move |(n, li)| (li << 1 | u16::from(n + 1 < last)).to_be_bytes())
 }
 
+/// Appends the data and zeros up to `octets`.
 fn filled(mut pdu: Vec<u8>, data: &[u8], octets: usize) -> Vec<u8> {
     pdu.extend(data);
     assert!(pdu.len() <= octets, "{} octets in a PDU of {octets}", pdu.len());
@@ -85,11 +94,27 @@ pub fn window(wsn: u32) -> Vec<(u32, u32)> {
     vec![(0b0001, 4), (wsn, 12)]
 }
 
-/// A LIST SUFI. Each run is the sequence number of a missing PDU, and the number of further missing
-/// PDUs after it.
-pub fn list(runs: &[(u32, u32)]) -> Vec<(u32, u32)> {
+/// Consecutive missing PDUs in a LIST SUFI.
+pub struct MissingRun {
+    first: u32,
+    /// L: number of further missing PDUs after the first one, at most 15.
+    further: u32,
+}
+
+/// One missing PDU.
+pub fn pdu(sn: u32) -> MissingRun {
+    MissingRun { first: sn, further: 0 }
+}
+
+/// Several consecutive missing PDUs.
+pub fn pdus(sns: RangeInclusive<u32>) -> MissingRun {
+    MissingRun { first: *sns.start(), further: sns.end() - sns.start() }
+}
+
+/// A LIST SUFI.
+pub fn list(runs: &[MissingRun]) -> Vec<(u32, u32)> {
     let head = [(0b0011, 4), (runs.len() as u32, 4)];
-    head.into_iter().chain(runs.iter().flat_map(|&(sn, further)| [(sn, 12), (further, 4)])).collect()
+    head.into_iter().chain(runs.iter().flat_map(|run| [(run.first, 12), (run.further, 4)])).collect()
 }
 
 /// An MRW SUFI.
@@ -103,12 +128,16 @@ pub fn mrw_ack(n: u32, sn_ack: u32) -> Vec<(u32, u32)> {
     vec![(0b0111, 4), (n, 4), (sn_ack, 12)]
 }
 
+/// The fields R1 (reserved) and HFNI of a RESET and of a RESET ACK. HFNI is 0, because ciphering is
+/// not modelled.
+const R1_AND_HFNI: [(u32, u32); 2] = [(0, 3), (0, 20)];
+
 /// A RESET PDU.
-pub fn reset(rsn: u32, hfni: u32, octets: usize) -> Vec<u8> {
-    control(&[(0b0001, 4), (rsn, 1), (0, 3), (hfni, 20)], octets)
+pub fn reset(rsn: u32, octets: usize) -> Vec<u8> {
+    control(&[&[(0b0001, 4), (rsn, 1)][..], &R1_AND_HFNI].concat(), octets)
 }
 
 /// A RESET ACK PDU.
-pub fn reset_ack(rsn: u32, hfni: u32, octets: usize) -> Vec<u8> {
-    control(&[(0b0010, 4), (rsn, 1), (0, 3), (hfni, 20)], octets)
+pub fn reset_ack(rsn: u32, octets: usize) -> Vec<u8> {
+    control(&[&[(0b0010, 4), (rsn, 1)][..], &R1_AND_HFNI].concat(), octets)
 }

@@ -65,14 +65,15 @@ fn case(
     Case { clause, purpose, requirement, method: Method::Script(script) }
 }
 
-/// A bearer of unacknowledged mode, TS 34.108 §6.11.1 and §6.11.2.
+/// A bearer of unacknowledged mode, TS 34.108 §6.11.1 and §6.11.2, with `pdu_payload` octets per PDU
+/// after the header.
 fn um(pdu_payload: u16) -> RlcConfig {
     let pdu_payload = Octets(pdu_payload);
     RlcConfig { mode: RlcMode::Um, pdu_payload, buffer: None, ..RlcConfig::default() }
 }
 
 /// A bearer of acknowledged mode, TS 34.108 §6.11.3 and §6.11.4 with the parameters of TS 34.123-1
-/// Table 7.2/1. Timer_MRW and Timer_RST are 500 ms.
+/// Table 7.2/1 and `pdu_payload` octets per PDU after the header. Timer_MRW and Timer_RST are 500 ms.
 fn am(pdu_payload: u16) -> RlcConfig {
     RlcConfig {
         pdu_payload: Octets(pdu_payload),
@@ -98,14 +99,15 @@ fn am(pdu_payload: u16) -> RlcConfig {
     }
 }
 
-/// Octets of a PDU of the bearer with 7-bit length indicators (payload 16 octets), and of its data.
-const PDU: usize = 18;
-const DATA: usize = 16;
+/// Octets of a PDU of the bearer with 7-bit length indicators: a header of 2 octets, and 16 octets
+/// of length indicators and data.
+const PDU_OCTETS: usize = 18;
+const DATA_OCTETS: usize = 16;
 
-/// An AMD PDU of this bearer with SDU `id` of 4 octets: length indicators 4 (the SDU ends after 4
-/// octets) and 0x7F (the rest is padding), then the SDU.
+/// AMD PDU `sn` of this bearer with the whole SDU `id` of 4 octets: length indicators 4 (the SDU ends
+/// after 4 octets) and 0x7F (the rest is padding), then the SDU.
 fn small_sdu_pdu(sn: u16, poll: bool, id: u64) -> Vec<u8> {
-    bits::amd7(sn, poll, &[4, 0x7F], &test_ue::sdu(id, 4), PDU)
+    bits::amd7(sn, poll, &[4, 0x7F], &test_ue::sdu(id, 4), PDU_OCTETS)
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Generates the reference page `docs/reference/rlc-conformance.md` from the test cases.
+//! Generates the reference page `docs/reference/rlc-conformance.md` from the conformance test cases: a
+//! table of their purposes, and the log of each conversation. A test compares the page.
 
 use std::fmt::Write;
 use std::path::PathBuf;

@@ -1,10 +1,15 @@
 //! TS 34.123-1 §7.2.3: triggers and contents of status reports.
+//!
+//! Each function after [`cases`] is the conversation of a scripted peer with the UE, whose RLC entity
+//! is tested. `sends_exactly` states the PDUs that the UE sends now. `receives_small(ue, sn, POLL)`
+//! gives it data PDU `sn` with the polling bit and a whole SDU. `status(&list(&[pdu(2)]), 4, …)` is a
+//! STATUS with LSN 4: the PDUs below 4 have arrived, except PDU 2. Times (`at`) are in ms.
 
 use umts_units::Duration;
 
-use super::bits::{control, list, status};
-use super::test_ue::TestUe;
-use super::{Case, PDU, am, case, small_sdu_pdu};
+use super::bits::{NO_POLL, POLL, control, list, pdu, pdus, status};
+use super::test_ue::{TestUe, ending};
+use super::{Case, PDU_OCTETS, am, case, small_sdu_pdu};
 use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::am::MissingPduIndication;
 use crate::trace::TraceEvent;
@@ -48,22 +53,23 @@ pub fn cases() -> Vec<Case> {
 
 /// The UE receives PDU `sn`, which contains one whole SDU of 4 octets with id `sn`.
 fn receives_small(ue: &mut TestUe, sn: u16, poll: bool) {
-    ue.peer_sdu_starts_in(sn.into()).receives_sdu_ends(small_sdu_pdu(sn, poll, sn.into()), &[(sn.into(), 4)]);
+    ue.peer_sdu_starts_in(sn.into())
+        .receives_sdu_ends(small_sdu_pdu(sn, poll, sn.into()), &[ending(sn.into(), 4)]);
 }
 
 fn missing() -> TestUe {
     let mut ue = TestUe::am(am(16));
-    receives_small(&mut ue, 0, false);
+    receives_small(&mut ue, 0, NO_POLL);
     ue.sends_nothing();
-    receives_small(ue.at(20), 3, false);
-    // PDU 1 and one PDU after it are missing. The LSN is 4.
-    ue.sends_exactly(&[status(&list(&[(1, 1)]), 4, PDU)]);
+    receives_small(ue.at(20), 3, NO_POLL);
+    // PDUs 1 and 2 are missing. The LSN is 4.
+    ue.sends_exactly(&[status(&list(&[pdus(1..=2)]), 4, PDU_OCTETS)]);
     // PDU 2 arrives. This is no new gap, so there is no report.
-    receives_small(ue.at(40), 2, false);
+    receives_small(ue.at(40), 2, NO_POLL);
     ue.sends_nothing();
     // A report for a new gap lists all PDUs missing at that time.
-    receives_small(ue.at(60), 6, false);
-    ue.sends_exactly(&[status(&list(&[(1, 0), (4, 1)]), 7, PDU)]);
+    receives_small(ue.at(60), 6, NO_POLL);
+    ue.sends_exactly(&[status(&list(&[pdu(1), pdus(4..=5)]), 7, PDU_OCTETS)]);
     ue
 }
 
@@ -74,25 +80,25 @@ fn periodic() -> TestUe {
         ..am(16)
     };
     let mut ue = TestUe::am(config);
-    receives_small(&mut ue, 0, false);
+    receives_small(&mut ue, 0, NO_POLL);
     ue.at(199).sends_nothing();
-    ue.at(200).sends_exactly(&[status(&[], 1, PDU)]);
-    receives_small(ue.at(300), 1, false);
-    ue.at(400).sends_exactly(&[status(&[], 2, PDU)]);
+    ue.at(200).sends_exactly(&[status(&[], 1, PDU_OCTETS)]);
+    receives_small(ue.at(300), 1, NO_POLL);
+    ue.at(400).sends_exactly(&[status(&[], 2, PDU_OCTETS)]);
     ue
 }
 
 fn prohibit() -> TestUe {
     let config = RlcConfig { timer_status_prohibit: Some(Duration::from_millis(200)), ..am(16) };
     let mut ue = TestUe::am(config);
-    receives_small(&mut ue, 0, true);
-    ue.sends_exactly(&[status(&[], 1, PDU)]);
-    receives_small(ue.at(40), 1, true);
+    receives_small(&mut ue, 0, POLL);
+    ue.sends_exactly(&[status(&[], 1, PDU_OCTETS)]);
+    receives_small(ue.at(40), 1, POLL);
     ue.sends_nothing();
-    receives_small(ue.at(80), 3, true);
+    receives_small(ue.at(80), 3, POLL);
     ue.sends_nothing();
     ue.at(199).sends_nothing();
-    ue.at(200).sends_exactly(&[status(&list(&[(2, 0)]), 4, PDU)]);
+    ue.at(200).sends_exactly(&[status(&list(&[pdu(2)]), 4, PDU_OCTETS)]);
     ue.at(220).sends_nothing();
     ue
 }
@@ -104,23 +110,24 @@ fn has_reset(ue: &TestUe) -> bool {
 /// Checks that an invalid control PDU has no effect while a PDU is outstanding.
 fn checks_ignored(octets: Vec<u8>) -> TestUe {
     let mut ue = TestUe::am(am(16));
-    ue.submits(0, 4).sends_exactly(&[small_sdu_pdu(0, true, 0)]);
+    ue.submits(0, 4).sends_exactly(&[small_sdu_pdu(0, POLL, 0)]);
     ue.at(20).receives(octets).sends_nothing();
     assert!(!has_reset(&ue));
     // The next STATUS takes effect.
-    ue.at(40).receives(status(&list(&[(0, 0)]), 1, PDU)).sends_exactly(&[small_sdu_pdu(0, true, 0)]);
+    ue.at(40).receives(status(&list(&[pdu(0)]), 1, PDU_OCTETS)).sends_exactly(&[small_sdu_pdu(0, POLL, 0)]);
     ue
 }
 
 fn empty_list() -> TestUe {
-    checks_ignored(status(&list(&[]), 1, PDU))
+    checks_ignored(status(&list(&[]), 1, PDU_OCTETS))
 }
 
 fn reserved_sufi() -> TestUe {
-    // 1001 to 1111 are reserved.
-    checks_ignored(status(&[(0b1010, 4)], 1, PDU))
+    // SUFI types 1001 to 1111 are reserved. The STATUS has only this type, in 4 bits.
+    checks_ignored(status(&[(0b1010, 4)], 1, PDU_OCTETS))
 }
 
 fn reserved_type() -> TestUe {
-    checks_ignored(control(&[(0b0101, 4), (0, 12)], PDU))
+    // D/C = 0 and the reserved PDU type 101, then 12 zero bits.
+    checks_ignored(control(&[(0b0101, 4), (0, 12)], PDU_OCTETS))
 }

@@ -33,8 +33,16 @@ enum Format {
     Um(UmdFormat),
 }
 
-/// An SDU that ends in a PDU of the peer: its id and its size in octets.
-pub type Ending = (u64, u32);
+/// An SDU that ends in a PDU of the peer.
+pub struct EndingSdu {
+    id: u64,
+    octets: u32,
+}
+
+/// SDU `id`, which has `octets` octets.
+pub fn ending(id: u64, octets: u32) -> EndingSdu {
+    EndingSdu { id, octets }
+}
 
 impl TestUe {
     /// A UE in acknowledged mode.
@@ -63,6 +71,7 @@ impl TestUe {
         self
     }
 
+    /// Adds a PDU to the log, in hexadecimal. Zeros at its end are abbreviated.
     fn log(&mut self, sender: &str, octets: &[u8], note: &str) {
         let hex: Vec<String> = octets.iter().map(|octet| format!("{octet:02x}")).collect();
         let zeros = octets.iter().rev().take_while(|octet| **octet == 0).count();
@@ -112,8 +121,8 @@ impl TestUe {
     }
 
     /// The UE receives a PDU in which these SDUs end. An invalid PDU is discarded.
-    pub fn receives_sdu_ends(&mut self, octets: Vec<u8>, ending: &[Ending]) -> &mut Self {
-        match self.describe(&octets, ending) {
+    pub fn receives_sdu_ends(&mut self, octets: Vec<u8>, ending_sdus: &[EndingSdu]) -> &mut Self {
+        match self.describe(&octets, ending_sdus) {
             None => self.log("   ← SS", &octets, "  discarded: it is no PDU"),
             Some(mut set) => {
                 self.log("   ← SS", &octets, "");
@@ -126,7 +135,7 @@ impl TestUe {
     }
 
     /// The block set of a PDU, with the metadata that no bit carries. `None` if the PDU is invalid.
-    fn describe(&mut self, octets: &[u8], ending: &[Ending]) -> Option<BlockSet> {
+    fn describe(&mut self, octets: &[u8], ending_sdus: &[EndingSdu]) -> Option<BlockSet> {
         let mut set = BlockSet::default();
         let sn = match self.format {
             Format::Am(format) => match AmPdu::parse(octets, format).ok()? {
@@ -139,11 +148,12 @@ impl TestUe {
             // Seven bits of the number are sent. Scripts stay below 128.
             Format::Um(format) => Sn::of(u64::from(UmdPdu::parse(octets, format).ok()?.sn().value())),
         };
-        for &(id, size) in ending {
-            set.ends.push(SduEnd { first: self.open_since, sn, sdu: Sdu::new(packet(id, size), self.now) });
+        for &EndingSdu { id, octets } in ending_sdus {
+            let sdu = Sdu::new(packet(id, octets), self.now);
+            set.ends.push(SduEnd { first: self.open_since, sn, sdu });
             self.open_since = sn;
         }
-        let run = DataRun::new(sn.value().into(), 1, (0, ending.len() as u16));
+        let run = DataRun::new(sn.value().into(), 1, (0, ending_sdus.len() as u16));
         let pdu = match self.format {
             Format::Am(_) => Pdu::Data(run),
             Format::Um(_) => Pdu::Umd(run),
@@ -182,7 +192,7 @@ impl TestUe {
     }
 }
 
-/// Octets of SDU `id`.
+/// The `octets` octets of SDU `id`, a pattern that depends on the id.
 pub fn sdu(id: u64, octets: usize) -> Vec<u8> {
     pattern(PacketId(id), octets)
 }

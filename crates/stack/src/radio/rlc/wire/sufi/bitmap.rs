@@ -1,4 +1,5 @@
-//! BITMAP: TS 25.322 §9.2.2.11.5. The first bit is for PDU FSN. 1 means received, 0 missing.
+//! BITMAP, a super-field of a STATUS: TS 25.322 §9.2.2.11.5. It has a bit for each of several consecutive
+//! PDUs, 1 for received and 0 for missing. The first bit is for the PDU with number FSN.
 
 use super::{put_sn, sn};
 use crate::radio::bits::{BitReader, BitWriter};
@@ -44,8 +45,8 @@ impl Bitmap {
         let mut map = vec![0xFF; octets as usize];
         let listed =
             missing.iter().flat_map(|run| (0..u64::from(run.count)).map(|step| run.first.plus(step)));
-        for at in listed.map(|sn| sn.steps_from(fsn)).filter(|&at| at < count) {
-            map[at as usize / 8] &= !(0x80 >> (at % 8));
+        for bit in listed.map(|sn| sn.steps_from(fsn)).filter(|&bit| bit < count) {
+            map[bit as usize / 8] &= !(0x80 >> (bit % 8));
         }
         Bitmap::new(fsn, map)
     }
@@ -58,11 +59,12 @@ impl Bitmap {
     /// Runs of missing PDUs.
     pub fn missing(&self) -> Vec<SnRun> {
         let mut runs: Vec<SnRun> = Vec::new();
-        for at in 0..self.map.len() * 8 {
-            if self.map[at / 8] & (0x80 >> (at % 8)) != 0 {
+        for bit in 0..self.map.len() * 8 {
+            let is_received = self.map[bit / 8] & (0x80 >> (bit % 8)) != 0;
+            if is_received {
                 continue;
             }
-            let sn = self.fsn.plus(at as u64);
+            let sn = self.fsn.plus(bit as u64);
             match runs.last_mut() {
                 Some(run) if run.first.plus(u64::from(run.count)) == sn => run.count += 1,
                 _ => runs.push(SnRun { first: sn, count: 1 }),

@@ -1,5 +1,5 @@
-//! LIST: TS 25.322 §9.2.2.11.4. It contains pairs: the sequence number of a missing PDU, and the
-//! number of further missing PDUs after it (L, 0 to 15).
+//! LIST, a super-field of a STATUS: TS 25.322 §9.2.2.11.4. It contains pairs: the sequence number of a
+//! missing PDU, and the number of further missing PDUs after it (L, 0 to 15).
 
 use super::{put_sn, sn};
 use crate::radio::bits::{BitReader, BitWriter};

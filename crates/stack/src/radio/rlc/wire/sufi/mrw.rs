@@ -1,4 +1,5 @@
-//! MRW, move receiving window: TS 25.322 §9.2.2.11.8.
+//! MRW (move receiving window), a super-field of a STATUS: TS 25.322 §9.2.2.11.8. With it the sender
+//! informs the receiver that it has discarded SDUs.
 
 use super::{MrwCount, put_sn, sn};
 use crate::radio::bits::{BitReader, BitWriter};

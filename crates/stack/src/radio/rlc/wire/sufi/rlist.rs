@@ -1,5 +1,5 @@
-//! RLIST (relative list): TS 25.322 §9.2.2.11.6. FSN is the first missing PDU. Codewords of four bits
-//! hold the distances from each missing PDU to the next.
+//! RLIST (relative list), a super-field of a STATUS: TS 25.322 §9.2.2.11.6. FSN is the first missing PDU.
+//! Codewords of four bits hold the distances from each missing PDU to the next.
 //!
 //! ```text
 //!   codeword  ┌─────┬───┐   xxx: three bits of a number, the least significant group first
@@ -53,22 +53,25 @@ impl Rlist {
     /// sequence numbers.
     pub fn of(missing: &[SnRun]) -> Result<(Self, u64), Rule> {
         let fsn = missing.first().ok_or(Rule::RlistZero)?.first;
-        let (mut codewords, mut listed, mut last) = (Vec::new(), 1, fsn);
+        // FSN lists the first PDU of the first run.
+        let (mut codewords, mut listed, mut last_listed) = (Vec::new(), 1, fsn);
         for (index, run) in missing.iter().enumerate() {
             let mut distance = Vec::new();
             if index > 0 {
-                put_number(&mut distance, run.first.steps_from(last));
+                put_number(&mut distance, run.first.steps_from(last_listed));
             }
             if codewords.len() + distance.len() > Self::MAX_CODEWORDS {
                 break;
             }
             codewords.extend(distance);
-            last = run.first;
+            last_listed = run.first;
             listed += u64::from(index > 0);
+            // The other PDUs of the run.
             let further = u64::from(run.count).saturating_sub(1);
-            let Some(burst) = burst(further, Self::MAX_CODEWORDS - codewords.len()) else { break };
-            codewords.extend(burst);
-            last = last.plus(further);
+            let room = Self::MAX_CODEWORDS - codewords.len();
+            let Some(further_codewords) = consecutive_pdus(further, room) else { break };
+            codewords.extend(further_codewords);
+            last_listed = last_listed.plus(further);
             listed += further;
         }
         Ok((Rlist::new(fsn, codewords)?, listed))
@@ -106,14 +109,17 @@ impl Rlist {
 
 /// Codewords for `further` more consecutive missing PDUs: a burst, or a distance of 1 for each PDU,
 /// whichever is shorter. `None` if they need more than `room` codewords.
-fn burst(further: u64, room: usize) -> Option<Vec<u8>> {
-    let mut marked = vec![BURST];
-    put_number(&mut marked, further);
-    let mut one_by_one = Vec::new();
-    for _ in 0..further.min(marked.len() as u64 + 1) {
-        put_number(&mut one_by_one, 1);
-    }
-    let codewords = if one_by_one.len() <= marked.len() { one_by_one } else { marked };
+fn consecutive_pdus(further: u64, room: usize) -> Option<Vec<u8>> {
+    let mut burst = vec![BURST];
+    put_number(&mut burst, further);
+    // A distance of 1 takes one codeword.
+    let codewords = if further <= burst.len() as u64 {
+        let mut distances = Vec::new();
+        (0..further).for_each(|_| put_number(&mut distances, 1));
+        distances
+    } else {
+        burst
+    };
     (codewords.len() <= room).then_some(codewords)
 }
 
@@ -132,14 +138,15 @@ fn put_number(codewords: &mut Vec<u8>, mut number: u64) {
 /// Decodes the runs of missing PDUs.
 fn decode(fsn: Sn, codewords: &[u8]) -> Result<Vec<SnRun>, Rule> {
     let mut runs = vec![SnRun { first: fsn, count: 1 }];
+    // Number of sequence numbers from FSN to the last missing PDU.
     let mut span = 1;
-    let mut rest = codewords.iter().copied().peekable();
-    while let Some(&next) = rest.peek() {
+    let mut unread = codewords.iter().copied().peekable();
+    while let Some(&next) = unread.peek() {
         let is_burst = next == BURST;
         if is_burst {
-            rest.next();
+            unread.next();
         }
-        let number = take_number(&mut rest)?;
+        let number = take_number(&mut unread)?;
         span += number;
         if span > Sn::MODULUS {
             return Err(Rule::RlistBeyondRound);

@@ -1,5 +1,6 @@
-//! The start of a frame of a TDD cell: decides requests, sends the data of all grants, and sends
-//! requests on the RACH.
+//! The start of a frame of a TDD cell. The MAC decides the requests for capacity that it knows, sends
+//! the data blocks of all grants, and ends grants without data. Then UEs send new requests on the
+//! RACH. A grant is a number of blocks per frame for one UE and direction.
 
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration};
@@ -25,8 +26,9 @@ use crate::ue::{Pdus, Ues};
 /// data blocks of its UE, direction and frame.
 const CONTROL_BLOCK: u32 = 64;
 
-/// The candidate of a request for its scheduler in `frame`: with the RNC's own backlog, or with the
-/// backlog that the UE reported.
+/// The UE of a request as a candidate for the scheduler in `frame`. For the downlink the candidate has
+/// the backlog in the RNC. For the uplink the RNC knows only the backlog and the time that the UE
+/// reported with its request, as a number of SDUs without their sizes.
 fn candidate(ues: &Ues, frame: u64, request: &Request) -> Candidate {
     let (now, ue) = (frame_start(frame), &ues[request.ue]);
     let candidate = ue.candidate(now, request.direction);
@@ -81,7 +83,7 @@ impl MacTdd {
         // Room only shrinks while requests are decided: if a request does not fit, no later request of
         // the same direction fits.
         let mut is_full = [false; 2];
-        requests.decide(frame, |request| self.decide_request(ctx, frame, (request, &mut is_full), ues));
+        requests.decide(frame, |request| self.decide_request(ctx, frame, request, &mut is_full, ues));
         debug_assert!(self.demand.known.next().is_none(), "decisions add no requests");
         self.demand.known = requests;
     }
@@ -92,7 +94,8 @@ impl MacTdd {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,
-        (request, is_full): (&mut Request, &mut [bool; 2]),
+        request: &mut Request,
+        is_full: &mut [bool; 2],
         ues: &mut Ues,
     ) -> RequestFate {
         let Request { ue, direction, .. } = *request;
@@ -102,9 +105,12 @@ impl MacTdd {
             ctx.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
             return RequestFate::Removed;
         }
-        let is_full = &mut is_full[direction.index()];
-        *is_full = *is_full || !self.grant(ctx, frame, request, rlc);
-        if *is_full { self.refuse(ctx, frame, request) } else { RequestFate::Removed }
+        let is_direction_full = &mut is_full[direction.index()];
+        if !*is_direction_full && self.grant(ctx, frame, request, rlc) {
+            return RequestFate::Removed;
+        }
+        *is_direction_full = true;
+        self.refuse(ctx, frame, request)
     }
 
     /// Grants as many of the requested blocks as fit. Returns whether there is room for any.
@@ -116,7 +122,7 @@ impl MacTdd {
         rlc: &mut Rlc,
     ) -> bool {
         let wanted = self.config.grant.blocks(reported_sdus.unwrap_or_else(|| rlc.backlog().sdus));
-        let Some(mut grant) = Grant::take(&mut self.slots, &self.config, (ue, direction), wanted, frame)
+        let Some(mut grant) = Grant::allocate(&mut self.slots, &self.config, ue, direction, wanted, frame)
         else {
             return false;
         };
@@ -166,32 +172,34 @@ impl MacTdd {
         self.air.blocks.clear();
         let mut grants = std::mem::take(&mut self.grants);
         grants.retain_mut(|grant| {
-            let is_used = self.pull(ctx, grant, ues, &mut transmissions) > 0;
+            let is_used = self.fill_grant(ctx, grant, ues, &mut transmissions) > 0;
             if !is_used {
                 grant.release(&mut self.slots);
                 self.end_grant(ctx, frame, grant, ues);
             }
             is_used
         });
-        // Ending a grant does not add one: a new request is granted in the next frame or later.
+        // Ending a grant adds no grant: a new request is granted in the next frame or later.
         debug_assert!(self.grants.is_empty());
         self.grants = grants;
         self.air.decide_losses(ctx, frame, &mut transmissions);
         self.air.record_frame(ctx, self.cell, &self.slots);
+        // The blocks arrive when the largest block set has crossed the Iub.
         for (direction, transmission) in Direction::BOTH.into_iter().zip(transmissions) {
             let set_octets = transmission
                 .sets()
                 .iter()
                 .map(|sent| Iub::octets(sent.set.blocks, ues[sent.ue].channel(direction).block_bits));
-            let octets = set_octets.max().unwrap_or(Bytes::ZERO);
-            let arrival = config.iub.arrival(direction, FRAME, ctx.cx.now, octets, Duration::ZERO);
+            let largest_set = set_octets.max().unwrap_or(Bytes::ZERO);
+            let arrival = config.iub.arrival(direction, FRAME, ctx.cx.now, largest_set, Duration::ZERO);
             air.depart(ctx, transmission, arrival);
         }
     }
 
-    /// Pulls the blocks of a grant from RLC and assigns them to its slots and codes. Returns the
+    /// Pulls the blocks of a grant in this frame from RLC and assigns them to its slots and codes. Also
+    /// sends a control PDU in the reverse direction, if the grant has a channel for it. Returns the
     /// number of data blocks.
-    fn pull<T: TraceSink<TraceEvent>>(
+    fn fill_grant<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         grant: &mut Grant,
@@ -259,8 +267,10 @@ impl MacTdd {
     ) {
         let direction = Direction::Uplink;
         let mut requesting = Vec::new();
-        while let Some(&(at, ue)) = self.demand.planned.first().filter(|(at, _)| *at <= frame) {
-            self.demand.planned.remove(&(at, ue));
+        while let Some(&(planned_frame, ue)) =
+            self.demand.planned.first().filter(|(planned_frame, _)| *planned_frame <= frame)
+        {
+            self.demand.planned.remove(&(planned_frame, ue));
             if self.needs_capacity(ctx.cx.now, ue, direction, &ues[ue].rlc[direction.index()]) {
                 requesting.push(ue);
             } else {
@@ -268,11 +278,11 @@ impl MacTdd {
                 ctx.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
             }
         }
-        let heard = self.demand.access.resolve(frame, &mut requesting);
-        for (&ue, &is_heard) in requesting.iter().zip(&heard) {
-            ctx.cx.record(|| TraceEvent::CapacityRequested { ue, heard: is_heard });
-            if is_heard {
-                self.demand.state_mut(ue, direction).heard();
+        let successes = self.demand.access.resolve(frame, &mut requesting);
+        for (&ue, &is_received) in requesting.iter().zip(&successes) {
+            ctx.cx.record(|| TraceEvent::CapacityRequested { ue, heard: is_received });
+            if is_received {
+                self.demand.state_mut(ue, direction).received();
                 let reported_sdus = Some(ues[ue].rlc[direction.index()].backlog().sdus);
                 let from = frame + self.config.rach.answer / FRAME + 1;
                 self.demand.known.push(Request { ue, direction, from, reported_sdus, was_refused: false });

@@ -1,7 +1,10 @@
-//! Control PDUs of RLC on the common channels of a TDD cell, at the end of a frame.
+//! The end of a frame of a TDD cell: RLC's acknowledgments and other control PDUs are sent on channels
+//! that all UEs of the cell share, in round robin order in the downlink and by contention in the
+//! uplink.
 //!
 //! The channels follow the data slots of the frame. So data can be acknowledged in the frame in which
-//! they are received, and missing PDUs are retransmitted in the next frame, unless `delay` is set.
+//! they are received, and missing PDUs are retransmitted in the next frame, unless the scenario
+//! configures a delay. The boundary with number n is the end of frame n - 1 and the start of frame n.
 
 use umts_kernel::TraceSink;
 use umts_kernel::random::AddressedStream;
@@ -13,7 +16,7 @@ use crate::EventContext;
 use crate::ids::{Direction, UeId};
 use crate::mac::{Below, CarrierConfig};
 use crate::nodeb::Iub;
-use crate::radio::mac::{AckContention, AckTurns, Channel};
+use crate::radio::mac::{AckContention, AckRoundRobin, Channel};
 use crate::radio::phy::Lost;
 use crate::radio::phy::tdd::SlotTransmission;
 use crate::radio::phy::tdd::layout::FRAME;
@@ -28,39 +31,40 @@ const CONTROL_BLOCK: u32 = 65;
 #[derive(Debug)]
 pub(super) struct ControlChannels {
     /// Round robin of the UEs in the downlink.
-    pub turns: AckTurns,
+    pub downlink: AckRoundRobin,
     /// Contention of the UEs in the uplink.
-    pub contention: AckContention,
+    pub uplink: AckContention,
     /// The lowest slot of the channels and its codes, by direction.
     places: [Option<Place>; 2],
-    /// The last frame at whose start control PDUs were sent.
+    /// The last boundary at which control PDUs were sent.
     pub boundary: Option<u64>,
-    /// End of the next frame at which control PDUs may be sent.
+    /// Time of the next boundary at which control PDUs may be sent.
     pub next: Option<Time>,
 }
 
 impl ControlChannels {
     /// Allocates the slots and codes of the channels.
     pub fn new(ack: &AckConfig, slots: &mut Slots, draws: AddressedStream) -> Self {
-        let room = [ack.downlink_per_frame.unwrap_or(1), ack.uplink_places];
+        let blocks_per_frame = [ack.downlink_per_frame.unwrap_or(1), ack.uplink_places];
         let mut places = [None; 2];
         for direction in Direction::BOTH.into_iter().filter(|_| ack.channel == AckChannel::Common) {
-            let taken = (0..room[direction.index()]).map_while(|_| slots.take(direction));
-            places[direction.index()] = taken.min_by_key(|place| place.slot);
+            let allocated = (0..blocks_per_frame[direction.index()]).map_while(|_| slots.allocate(direction));
+            places[direction.index()] = allocated.min_by_key(|place| place.slot);
         }
         ControlChannels {
-            turns: AckTurns::new(ack.downlink_per_frame),
-            contention: AckContention::new(ack.uplink_places, ack.uplink_backoff.0.into(), draws),
+            downlink: AckRoundRobin::new(ack.downlink_per_frame),
+            uplink: AckContention::new(ack.uplink_places, ack.uplink_backoff.0.into(), draws),
             places,
             boundary: None,
             next: None,
         }
     }
 
-    /// The first frame before which a control PDU is due.
+    /// The first boundary at which a control PDU is due, 0 for the next possible one.
     pub fn next_boundary(&self) -> Option<u64> {
-        let turns = (!self.turns.is_idle()).then_some(0);
-        turns.into_iter().chain(self.contention.next().map(|frame| frame + 1)).min()
+        let downlink = (!self.downlink.is_idle()).then_some(0);
+        let uplink = self.uplink.next().map(|frame| frame + 1);
+        downlink.into_iter().chain(uplink).min()
     }
 }
 
@@ -78,18 +82,18 @@ impl MacTdd {
         }
         self.control.boundary = Some(boundary);
         let frame = boundary - 1;
-        let served = self.control.turns.frame();
-        for ue in self.control.turns.waiting() {
+        let served = self.control.downlink.select_senders();
+        for ue in self.control.downlink.waiting() {
             ctx.cx.record(|| TraceEvent::AckDeferred { ue });
         }
-        self.send_control(ctx, frame, (Direction::Downlink, &served), config, below);
+        self.send_control(ctx, frame, Direction::Downlink, &served, config, below);
         let now = ctx.cx.now;
-        let wants = |ue: UeId| below.ues[ue].rlc[Direction::Uplink.index()].has_control(now);
-        let (successful, collided) = self.control.contention.frame(frame, wants);
-        for &ue in &collided {
+        let has_control = |ue: UeId| below.ues[ue].rlc[Direction::Uplink.index()].has_control(now);
+        let contention = self.control.uplink.resolve(frame, has_control);
+        for &ue in &contention.collided {
             ctx.cx.record(|| TraceEvent::AckCollision { ue });
         }
-        self.send_control(ctx, frame, (Direction::Uplink, &successful), config, below);
+        self.send_control(ctx, frame, Direction::Uplink, &contention.successful, config, below);
     }
 
     /// Sends one control PDU of each UE in `sending`.
@@ -97,7 +101,8 @@ impl MacTdd {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,
-        (direction, sending): (Direction, &[UeId]),
+        direction: Direction,
+        sending: &[UeId],
         config: &CarrierConfig,
         Below { ues, air, .. }: &mut Below<'_>,
     ) {
