@@ -1,4 +1,4 @@
-//! Lanes and their tables.
+//! Tests of the lanes of the timeline and of their tables.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Configuration of the recorders for a scenario.
+//! Converts a scenario into the configurations of the recorders.
 
 use std::collections::BTreeMap;
 

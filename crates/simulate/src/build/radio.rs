@@ -1,4 +1,4 @@
-//! Cells, users with their channels, and block errors.
+//! Converts cells, users with their channels, and block errors of a scenario.
 
 use umts_scenario::{Channel, Group, Scenario, model};
 use umts_stack::mac::e::EUeConfig;

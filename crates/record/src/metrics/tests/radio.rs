@@ -1,4 +1,4 @@
-//! Metrics of RLC, Iub and air, and of datagrams.
+//! Tests of the metrics of RLC, Iub and air, and of datagrams.
 
 use super::*;
 

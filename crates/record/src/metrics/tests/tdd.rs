@@ -1,4 +1,4 @@
-//! Metrics of TDD cells.
+//! Tests of the metrics of TDD cells.
 
 use umts_stack::trace::CapturePoint;
 
