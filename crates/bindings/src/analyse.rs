@@ -1,4 +1,5 @@
-//! Analysis of captures. The interpreter lock is released meanwhile.
+//! Analysis of captures for Python: of single files, and of two captures at the ends of a network.
+//! The interpreter lock is released meanwhile.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,6 +25,16 @@ type Octets = Cow<'static, [u8]>;
 
 /// Times in seconds at which a number of bytes was first reached, and that number.
 type Steps = Vec<(f64, i64)>;
+
+/// The place of a connection's row in the table of connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct RowPlace {
+    connection: u64,
+    /// Index of the batch of rows.
+    batch: u32,
+    /// Index of the row in the batch.
+    row: u32,
+}
 
 /// One analysed capture. `connections` and the values of `series` are Arrow streams.
 #[pyclass(frozen, module = "umtslab._core")]
@@ -70,9 +81,9 @@ pub struct Analysis {
     passed_over: BTreeMap<String, u64>,
     /// Progress of connections in the order of their numbers, if it was requested.
     stream_progress: Vec<StreamProgress>,
-    /// Connection number, batch and row of each connection that has a row, sorted by number. Rows
-    /// are in the order in which connections closed.
-    row_index: Vec<(u64, u32, u32)>,
+    /// Place of each row, sorted by connection number. The rows themselves are in the order in
+    /// which connections closed.
+    row_index: Vec<RowPlace>,
 }
 
 #[pymethods]
@@ -81,16 +92,16 @@ impl Analysis {
     fn connection_lines(&self, first: u64, count: usize) -> String {
         let batches = self.connections.get().batches();
         let mut text = String::new();
-        let start = self.row_index.partition_point(|&(connection, ..)| connection < first);
-        for &(_, batch, row) in self.row_index[start..].iter().take(count) {
-            write_row(&mut text, &batches[batch as usize], row as usize);
+        let start = self.row_index.partition_point(|place| place.connection < first);
+        for place in self.row_index[start..].iter().take(count) {
+            write_row(&mut text, &batches[place.batch as usize], place.row as usize);
         }
         text
     }
 
     /// Numbers of the connections that have rows.
     fn connection_numbers(&self) -> Vec<u64> {
-        self.row_index.iter().map(|&(connection, ..)| connection).collect()
+        self.row_index.iter().map(|place| place.connection).collect()
     }
 
     /// JSON rows of at most `count` UDP flows with numbers from `first` on, one object per line.
@@ -276,11 +287,13 @@ fn values_by_name(metrics: &MetricSet) -> BTreeMap<String, Option<f64>> {
     metrics.iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Connection number, batch and row of each row, sorted by connection number.
-fn row_index(batches: &[RecordBatch]) -> Vec<(u64, u32, u32)> {
+/// Place of each row, sorted by connection number.
+fn row_index(batches: &[RecordBatch]) -> Vec<RowPlace> {
     let index_batch = |(index, batch): (usize, &RecordBatch)| {
         let numbers = batch.column(0).as_primitive::<UInt64Type>().values().iter().enumerate();
-        numbers.map(|(row, &number)| (number, index as u32, row as u32)).collect::<Vec<_>>()
+        let place =
+            |(row, &connection): (usize, &u64)| RowPlace { connection, batch: index as u32, row: row as u32 };
+        numbers.map(place).collect::<Vec<_>>()
     };
     let mut row_index: Vec<_> = batches.iter().enumerate().flat_map(index_batch).collect();
     row_index.sort_unstable();

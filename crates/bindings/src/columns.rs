@@ -1,4 +1,5 @@
-//! Tables for Python through the Arrow PyCapsule interface. The columns are not copied.
+//! Tables for Python through the Arrow PyCapsule interface: connections and flows of a capture, and
+//! time series of a run. The columns are not copied.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Runs and replays emulations.
+//! Python functions that run and replay emulations.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

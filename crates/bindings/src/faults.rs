@@ -1,4 +1,4 @@
-//! Faults of a running emulation, and of its replay.
+//! Faults that Python orders for a running emulation, or for its replay.
 
 use std::sync::Mutex;
 

@@ -14,6 +14,7 @@ pub fn write_row(text: &mut String, batch: &RecordBatch, row: usize) {
     text.push('\n');
 }
 
+/// A batch and the index of a row in it.
 struct Row<'a>(&'a RecordBatch, usize);
 
 impl Serialize for Row<'_> {
@@ -24,6 +25,7 @@ impl Serialize for Row<'_> {
     }
 }
 
+/// A column and the index of a row in it.
 struct Cell<'a>(&'a dyn Array, usize);
 
 impl Serialize for Cell<'_> {

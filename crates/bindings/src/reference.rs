@@ -6,7 +6,7 @@ use umts_record::budget::Cause;
 use umts_record::definitions;
 use umts_record::looks::{HUES, Look, PROXY_LOOKS, STATE_HEIGHTS, STATE_LOOKS, look_of};
 use umts_record::metrics::{Definition, Scope};
-use umts_record::timeline::{AREAS, Area, Category, Is, LANES, Lane, Test};
+use umts_record::timeline::{AREAS, Area, Category, ColumnTest, Condition, LANES, Lane};
 use umts_scenario::{
     FlatProfile, Param, Profile, ReferenceBearer, ReferenceChannel, RrcProfile, reference_bearers,
 };
@@ -90,12 +90,12 @@ pub fn areas(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 /// first test for an equal text.
 #[pyfunction]
 pub fn lanes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let tests = |tests: &[Test]| -> Vec<(&str, &str, String)> {
-        let words = |(column, is): &Test| {
-            let (operator, operand) = is.words();
-            (*column, operator, operand)
+    let tests = |tests: &[ColumnTest]| -> Vec<(&str, &str, String)> {
+        let texts = |test: &ColumnTest| {
+            let (operator, operand) = test.condition.operator_and_operand();
+            (test.column, operator, operand)
         };
-        tests.iter().map(words).collect()
+        tests.iter().map(texts).collect()
     };
     let category = |category: &Category| -> Row<'_> {
         let row = [("name", category.name), ("label", category.label), ("colour", category.colour)]
@@ -104,12 +104,11 @@ pub fn lanes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         Ok(row)
     };
     let row = |lane: &Lane| -> Row<'_> {
-        let equal = lane.tests.iter().find_map(|(column, is)| match is {
-            Is::Equal(value) => Some((*column, *value)),
+        let first_equal = lane.tests.iter().find_map(|test| match test.condition {
+            Condition::Equal(value) => Some((test.column, value)),
             _ => None,
         });
-        let (column, value) = equal.unwrap_or_default();
-        let ((start, end), (low, high)) = (lane.time, lane.values);
+        let (column, value) = first_equal.unwrap_or_default();
         let [light, dark] = lane.colours();
         let row = [
             ("name", lane.name),
@@ -121,10 +120,10 @@ pub fn lanes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             ("direction", lane.rows.direction()),
             ("column", column),
             ("value", value),
-            ("start", start),
-            ("end", end),
-            ("low", low),
-            ("high", high),
+            ("start", lane.time.start),
+            ("end", lane.time.end),
+            ("low", lane.values.low),
+            ("high", lane.values.high),
             ("text", lane.text),
             ("unit", lane.unit),
             ("meaning", lane.meaning),

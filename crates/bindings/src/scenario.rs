@@ -1,4 +1,4 @@
-//! Scenario files for Python.
+//! The Python class of a scenario, which loads scenario files.
 
 use std::path::PathBuf;
 

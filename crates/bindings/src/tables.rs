@@ -29,6 +29,7 @@ pub struct Tables {
     open_tables: BTreeMap<&'static str, OpenTable>,
 }
 
+/// A table that still gets rows.
 enum OpenTable {
     InMemory(SchemaRef, Vec<RecordBatch>),
     InFile(Box<TableFile>),

@@ -110,7 +110,8 @@ impl Traffic {
         }
     }
 
-    /// Queues one window of the download in `slot`. Returns the time of its end if this was the
+    /// Queues one window of the download in `slot`: its segments, the acknowledgments, and the
+    /// retransmissions of lost segments. Returns the time of the download's end if this was its
     /// last window.
     fn window(&mut self, slot: usize) -> Option<u64> {
         let Download { number, next, segments_left, rtt, at } = self.open[slot];
@@ -138,33 +139,34 @@ impl Traffic {
             ..data(0)
         };
         let spacing = 120 * MICROSECOND;
-        let (mut received, mut lost, mut last) = (next, Vec::new(), at);
+        // Next octet that the receiver expects, lost segments, and time of the last acknowledgment.
+        let (mut received, mut lost, mut last_ack) = (next, Vec::new(), at);
         for index in 0..count {
             let (seq, sent) = (next + index * MSS, at + u64::from(index) * spacing);
             self.enqueue(sent, data(seq));
-            last = sent + rtt;
+            last_ack = sent + rtt;
             if self.random(LOST) == 0 {
                 lost.push(seq);
             } else if let Some(&hole) = lost.last() {
-                self.enqueue(last, answer(received, Some((hole + MSS, seq + MSS))));
+                self.enqueue(last_ack, answer(received, Some((hole + MSS, seq + MSS))));
             } else {
                 received = seq + MSS;
                 // Every second segment is acknowledged, and the last one.
                 if index % 2 == 1 || index + 1 == count {
-                    self.enqueue(last, answer(received, None));
+                    self.enqueue(last_ack, answer(received, None));
                 }
             }
         }
         let end = next + count * MSS;
         for index in 0..lost.len() {
-            let sent = last + (1 + index as u64) * spacing;
+            let sent = last_ack + (1 + index as u64) * spacing;
             self.enqueue(sent, data(lost[index]));
             let acknowledged = lost.get(index + 1).copied().unwrap_or(end);
             let sack =
                 (acknowledged < end).then_some((acknowledged + MSS, end)).filter(|(from, to)| from < to);
             self.enqueue(sent + rtt, answer(acknowledged, sack));
         }
-        let end_time = last + lost.len() as u64 * spacing + rtt + MILLISECOND;
+        let end_time = last_ack + lost.len() as u64 * spacing + rtt + MILLISECOND;
         if is_last {
             self.enqueue(end_time, Packet { flags: FIN | ACK, payload: 0, ..data(end) });
             self.enqueue(end_time + rtt, Packet { flags: FIN | ACK, ..answer(end + 1, None) });
@@ -179,7 +181,8 @@ impl Traffic {
     }
 }
 
-/// Writes the Ethernet frame of a packet, with a payload of zeros, into `into`.
+/// Writes the Ethernet frame of a packet, with a payload of zeros, into `into`: the headers of
+/// Ethernet, IPv4 and TCP, field by field, then the options.
 fn frame(packet: &Packet, identification: u16, into: &mut Vec<u8>) {
     into.clear();
     into.extend([2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x08, 0x00]);

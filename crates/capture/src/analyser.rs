@@ -46,7 +46,8 @@ const MAX_PROTOCOLS: usize = 64;
 /// Number of rows in a batch of [`Analyser::finish_with`].
 const ROWS_AT_ONCE: usize = 4096;
 
-/// Two hosts, and the server's port.
+/// Two hosts and the server's port. Successive connections of a program have the same pair, but
+/// other client ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Pair {
     client: IpAddr,
@@ -94,7 +95,9 @@ pub struct Analyser {
     idle_pairs: VecDeque<(Pair, Time)>,
     /// Number of the next connection.
     next: u64,
+    /// Measures the time in which data of any connection are outstanding.
     busy_clock: BusyClock,
+    /// Sums of all connections that have ended.
     totals: Totals,
     finished: Vec<ConnectionRow>,
     counts: Counts,

@@ -79,35 +79,44 @@ fn earlier(next: &[Option<Record>; 2]) -> Option<usize> {
     }
 }
 
+/// The first packet of a connection in one capture.
+#[derive(Debug, Clone, Copy)]
+struct FirstPacket {
+    time: Time,
+    is_from_first: bool,
+}
+
 /// Facts about a connection from both captures.
 #[derive(Debug, Default)]
 struct ConnectionFacts {
     is_wanted: bool,
-    /// First packet at each side: its time, and whether it is from the first of the ends.
-    first: [Option<(Time, bool)>; 2],
+    /// First packet at each side.
+    first: [Option<FirstPacket>; 2],
     /// Octets of payload at each side, from the second of the ends and from the first.
     payload: [[u64; 2]; 2],
 }
 
 impl ConnectionFacts {
     fn record(&mut self, side: usize, now: Time, packet: &Packet) {
-        self.first[side].get_or_insert((now, packet.is_from_first));
+        self.first[side].get_or_insert(FirstPacket { time: now, is_from_first: packet.is_from_first });
         self.payload[side][usize::from(packet.is_from_first)] += u64::from(packet.segment.payload);
     }
 
     /// Returns the side of the end that sends more, if the connection is wanted. The end that sent
     /// the very first packet is at the side where that packet was captured first.
     fn senders_side(&self) -> Option<usize> {
-        let [first_side, second_side] = self.first;
-        let is_at_second = match (first_side, second_side) {
-            (Some((first_side, _)), Some((second_side, _))) => second_side < first_side,
-            (first_side, _) => first_side.is_none(),
+        if !self.is_wanted {
+            return None;
+        }
+        let openers_side = match self.first {
+            [Some(at_first), Some(at_second)] => usize::from(at_second.time < at_first.time),
+            [at_first, _] => usize::from(at_first.is_none()),
         };
-        let opener_is_first = (if is_at_second { second_side } else { first_side })
-            .is_some_and(|(_, is_from_first)| is_from_first);
+        let opener_is_first = self.first[openers_side].is_some_and(|packet| packet.is_from_first);
         let sent = |end: usize| self.payload.iter().map(|side| side[end]).max();
         let sender_is_first = sent(1) > sent(0);
-        self.is_wanted.then(|| usize::from(is_at_second == (sender_is_first == opener_is_first)))
+        let other_side = 1 - openers_side;
+        Some(if sender_is_first == opener_is_first { openers_side } else { other_side })
     }
 }
 

@@ -1,4 +1,8 @@
-//! One TCP connection, reconstructed from its packets.
+//! One TCP connection, reconstructed from its packets: the handshake, the position of the capture
+//! point, and the data of both ends ([`HalfConnection`]).
+//!
+//! The delays of the handshake show where the capture was taken: an end that answers at once is
+//! near the capture point.
 
 use std::net::SocketAddr;
 
@@ -6,7 +10,7 @@ use umts_units::{Duration, Time};
 
 use crate::clock::BusyClock;
 use crate::ends::Ends;
-use crate::half_connection::{ClassifiedSegment, HalfConnection, Path};
+use crate::half_connection::{AnnouncedWindow, ClassifiedSegment, HalfConnection, Path};
 use crate::holes::REORDERING;
 use crate::packet::{Options, Packet, Segment};
 use crate::timeseq::Watcher;
@@ -72,8 +76,8 @@ pub(crate) struct Connection {
     client_is_first: bool,
     /// The client's data, and the server's data.
     halves: [HalfConnection; 2],
-    /// The last SYN of each end: its time and options.
-    syn: [Option<(Time, Options)>; 2],
+    /// The last SYN of each end.
+    syn: [Option<CapturedSyn>; 2],
     syn_was_repeated: bool,
     /// Delay from SYN to SYN+ACK, and from SYN+ACK to its acknowledgment.
     answer_delays: [Option<Duration>; 2],
@@ -101,6 +105,13 @@ pub(crate) struct Connection {
     sequenced: u32,
     /// Number of copies of such packets and of packets with an IP identification.
     copies: u32,
+}
+
+/// A SYN or SYN+ACK.
+#[derive(Debug, Clone, Copy)]
+struct CapturedSyn {
+    at: Time,
+    options: Options,
 }
 
 /// Result of [`Connection::packet`].
@@ -164,6 +175,7 @@ impl Connection {
         if is_first { self.ends.0 } else { self.ends.1 }.socket_address()
     }
 
+    /// Returns the direction in which this end sends.
     pub fn half(&self, side: Side) -> &HalfConnection {
         &self.halves[side as usize]
     }
@@ -227,7 +239,10 @@ impl Connection {
         let mut ack = None;
         let mut sack = Vec::new();
         if segment.flags.ack() && !segment.flags.rst() {
-            let window = (self.window(from, segment), self.is_scaled || segment.flags.syn());
+            let window = AnnouncedWindow {
+                octets: self.window(from, segment),
+                is_scaled: self.is_scaled || segment.flags.syn(),
+            };
             let shortest = self.shortest;
             let other = &mut self.halves[from.other() as usize];
             ack = other.acked(now, segment, window, shortest, busy_clock);
@@ -296,7 +311,7 @@ impl Connection {
 
     /// Returns the options of an end's SYN.
     pub fn options(&self, side: Side) -> Option<&Options> {
-        self.syn[side as usize].as_ref().map(|(_, options)| options)
+        self.syn[side as usize].as_ref().map(|syn| &syn.options)
     }
 
     /// Returns the shift of the windows that an end announces. `None` without a SYN of both ends.
@@ -346,22 +361,22 @@ impl Connection {
         if segment.flags.syn() {
             let index = from as usize;
             self.syn_was_repeated |= self.syn[index].is_some();
-            self.syn[index] = Some((now, segment.options));
+            self.syn[index] = Some(CapturedSyn { at: now, options: segment.options });
             self.halves[from.other() as usize].is_answered = true;
-            if let [Some((syn_at, _)), Some((syn_ack_at, _))] = self.syn {
+            if let [Some(syn), Some(syn_ack)] = self.syn {
                 let is_in_order = from == Side::Server;
                 // A SYN may be captured after its SYN+ACK if each direction has a queue of its own.
                 let is_reordered =
-                    syn_at.saturating_since(syn_ack_at) <= REORDERING && self.answer_delays[0].is_none();
+                    syn.at.saturating_since(syn_ack.at) <= REORDERING && self.answer_delays[0].is_none();
                 if is_in_order || is_reordered {
-                    self.answer_delays[0] = Some(syn_ack_at.saturating_since(syn_at));
+                    self.answer_delays[0] = Some(syn_ack.at.saturating_since(syn.at));
                 }
             }
         } else if from == Side::Client
             && self.answer_delays[1].is_none()
-            && let Some((syn_ack_at, _)) = self.syn[Side::Server as usize]
+            && let Some(syn_ack) = self.syn[Side::Server as usize]
         {
-            self.answer_delays[1] = Some(now.saturating_since(syn_ack_at));
+            self.answer_delays[1] = Some(now.saturating_since(syn_ack.at));
         }
         self.shortest = self.handshake_rtt();
         self.shift = [Side::Client, Side::Server].map(|side| self.window_scale(side).unwrap_or(0));

@@ -1,5 +1,6 @@
 //! One direction of a connection: the data that one end sends, and the acknowledgments of the other
-//! end.
+//! end. [`HalfConnection`] processes the packets of both ends in their order, classifies each
+//! segment (new, late, or retransmitted, with the cause), and counts what the metrics need.
 //!
 //! Sequence numbers are unwrapped to 64 bits. They start at 2^32, so that numbers before the first
 //! one seen are representable.
@@ -49,6 +50,14 @@ pub(crate) struct Path {
     pub shortest: Option<Duration>,
     /// Time from a packet to the sender until the sender's answer, as seen at the capture point.
     pub sender_delay: Duration,
+}
+
+/// A window that an end announces.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AnnouncedWindow {
+    /// The window in octets if `is_scaled`, otherwise without its unknown shift.
+    pub octets: u32,
+    pub is_scaled: bool,
 }
 
 /// When RACK declares a segment lost.
@@ -198,17 +207,18 @@ impl HalfConnection {
         Some(ClassifiedSegment { start: self.relative(start), end: self.relative(end), cause, revokes_probe })
     }
 
-    /// Processes a segment of the other end with an acknowledgment. `window` is in octets if
-    /// `is_scaled`; otherwise its shift is unknown. Returns the acknowledgment in octets since the
-    /// first byte of payload, or `None` if it is too far away to belong to the connection.
+    /// Processes a segment of the other end with an acknowledgment. `shortest` is the round-trip
+    /// time of the handshake. Returns the acknowledgment in octets since the first byte of payload,
+    /// or `None` if it is too far away to belong to the connection.
     pub fn acked(
         &mut self,
         now: Time,
         segment: &Segment,
-        (window, is_scaled): (u32, bool),
+        announced: AnnouncedWindow,
         shortest: Option<Duration>,
         busy_clock: &mut BusyClock,
     ) -> Option<i64> {
+        let AnnouncedWindow { octets: window, is_scaled } = announced;
         let ack = self.unwrap(segment.ack);
         if self.is_far(ack) {
             return None;
@@ -301,9 +311,10 @@ impl HalfConnection {
     #[inline]
     fn advance(&mut self, now: Time, una: u64, ack: u64, segment: &Segment) {
         let first = una.max(self.base.unwrap_or(una));
-        let fin = u64::from(self.fin.is_some_and(|fin| una <= fin && fin < ack));
-        self.fin_acked |= fin > 0;
-        self.counters.acknowledged += ack.saturating_sub(first).saturating_sub(fin);
+        let acks_fin = self.fin.is_some_and(|fin| una <= fin && fin < ack);
+        self.fin_acked |= acks_fin;
+        // The FIN takes a sequence number but is no payload.
+        self.counters.acknowledged += ack.saturating_sub(first).saturating_sub(u64::from(acks_fin));
         self.una = Some(ack);
         self.counters.unseen += self.holes.acknowledge(ack, now);
         self.sacked.remove_below(ack);
@@ -418,6 +429,6 @@ impl HalfConnection {
 
 /// Returns the number nearest to `known` with `number` as its low 32 bits.
 fn unwrap(number: u32, known: u64) -> u64 {
-    let step = number.wrapping_sub(known as u32) as i32;
-    known.saturating_add_signed(i64::from(step))
+    let distance = number.wrapping_sub(known as u32) as i32;
+    known.saturating_add_signed(i64::from(distance))
 }

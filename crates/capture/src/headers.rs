@@ -88,7 +88,8 @@ impl<'a> Octets<'a> {
 }
 
 /// Parses a packet into `packet`. `bytes` of it were captured, and it had `original_length` octets
-/// on the link. The packet is an argument because returning and copying it slows the analysis.
+/// on the link. The packet is an argument because returning and copying it slows the analysis. In
+/// the functions of this file `rest` are the octets behind the headers that were read.
 pub(crate) fn parse(
     link: LinkType,
     bytes: &[u8],
@@ -255,7 +256,7 @@ struct Ip {
     is_marked: bool,
 }
 
-/// Source and destination.
+/// Source and destination, in this order.
 #[derive(Debug, Clone, Copy)]
 enum Addresses {
     V4(u32, u32),
@@ -269,6 +270,7 @@ impl Default for Addresses {
 }
 
 impl Ip {
+    /// Reads a header of IPv4 or IPv6. Returns the header that follows.
     #[inline]
     fn read(&mut self, rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Header, SkipReason> {
         match rest.captured.first().ok_or(SkipReason::Short)? >> 4 {
@@ -358,8 +360,8 @@ impl Ip {
         Ok(Header::Transport(next))
     }
 
-    /// Returns both ends of a packet with these ports in canonical order, and whether the first end is
-    /// the source.
+    /// Returns both ends of a packet with these ports in an order that does not depend on the
+    /// direction, and whether the first of them is the source.
     #[inline]
     fn ends(&self, source: u16, destination: u16) -> (Ends, bool) {
         match self.addresses {

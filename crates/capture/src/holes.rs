@@ -87,18 +87,18 @@ impl Holes {
         }
         self.forget_old(now);
         let first = self.0.partition_point(|hole| hole.to <= from);
-        let last = first + self.0[first..].partition_point(|hole| hole.from < to);
-        if first == last {
+        let end = first + self.0[first..].partition_point(|hole| hole.from < to);
+        if first == end {
             return None;
         }
-        let filled = &self.0[first..last];
+        let filled = &self.0[first..end];
         let hole = filled[0];
         let overlap = |hole: &Hole| hole.to.min(to) - hole.from.max(from);
         let acknowledged_octets = filled.iter().filter(|hole| hole.acknowledged.is_some()).map(overlap).sum();
         let before = Hole { to: from, ..hole };
         let after = Hole { from: to, ..filled[filled.len() - 1] };
-        let rest = [before, after].into_iter().filter(|hole| hole.from < hole.to);
-        self.0.splice(first..last, rest);
+        let remaining = [before, after].into_iter().filter(|hole| hole.from < hole.to);
+        self.0.splice(first..end, remaining);
         self.0.truncate(MAX_HOLES);
         Some(FilledHole { hole, acknowledged_octets })
     }
@@ -120,6 +120,7 @@ mod tests {
 
     #[test]
     fn filling_the_middle_of_a_hole_splits_it() {
+        // The hole 10..40 loses its middle, then a larger segment fills both parts.
         let mut holes = Holes::default();
         holes.open(10, 40, ms(1), Some(7));
         let filled = holes.fill(20, 30, ms(2)).expect("the segment is inside the hole");
@@ -135,10 +136,11 @@ mod tests {
         let mut holes = Holes::default();
         holes.open(10, 40, ms(1), None);
         holes.open(50, 60, ms(1), None);
+        // The holes are 10..40 and 50..60: first 10..30 is acknowledged, then 30..40 and 50..55.
         assert_eq!(holes.acknowledge(30, ms(5)), 20);
-        assert_eq!(holes.acknowledge(55, ms(6)), 15);
+        assert_eq!(holes.acknowledge(55, ms(6)), 10 + 5);
         assert_eq!(holes.acknowledge(55, ms(6)), 0);
-        assert_eq!(holes.fill(10, 35, ms(8)).map(|filled| filled.acknowledged_octets), Some(25));
+        assert_eq!(holes.fill(10, 35, ms(8)).map(|filled| filled.acknowledged_octets), Some(35 - 10));
         assert_eq!(holes.fill(35, 40, ms(20)), None, "acknowledged too long ago");
         assert!(holes.fill(55, 60, ms(20)).is_some());
     }

@@ -199,6 +199,9 @@ metrics! {
     "reverse_keep_alives" ["1"] "Keep-alive segments that the other end sent." => |t| count(t.reverse_keep_alives);
 }
 
+// A capture may contain only one direction of a connection. The metrics of the other direction have
+// no value then.
+
 /// Returns `value` if packets of the data's sender were captured.
 fn of_sender<T>(t: &Totals, value: T) -> Option<T> {
     (t.with_sender > 0).then_some(value)
@@ -213,6 +216,8 @@ fn of_acks<T>(t: &Totals, value: T) -> Option<T> {
 fn of_both<T>(t: &Totals, value: T) -> Option<T> {
     (t.with_both > 0).then_some(value)
 }
+
+// Quotients are `None` if the denominator is 0.
 
 fn count(number: u64) -> Option<f64> {
     Some(number as f64)

@@ -88,12 +88,21 @@ impl Estimate {
     /// probe is due after a timeout since the last segment, `sent`, but no later than the timeout
     /// of the `oldest` segment.
     pub fn is_probe_due(&self, now: Time, sent: Time, oldest: Time, is_single: bool, path: Duration) -> bool {
-        let since_sent = (sent, self.probe_timeout(is_single, path));
-        let since_oldest = (oldest, self.timeout(path));
-        let (begin, wait) = std::cmp::min_by_key(since_sent, since_oldest, |&(at, wait)| at + wait);
-        let (waited, wait) = (now.saturating_since(begin).as_nanos(), wait.as_nanos());
-        (wait - wait / 8..=wait + wait / 8 + TIMER_DELAY.as_nanos()).contains(&waited)
+        let probe = Timer { begin: sent, wait: self.probe_timeout(is_single, path) };
+        let retransmission = Timer { begin: oldest, wait: self.timeout(path) };
+        let earlier = std::cmp::min_by_key(probe, retransmission, |timer| timer.begin + timer.wait);
+        let waited = now.saturating_since(earlier.begin).as_nanos();
+        let wait = earlier.wait.as_nanos();
+        let tolerance = wait / 8;
+        (wait - tolerance..=wait + tolerance + TIMER_DELAY.as_nanos()).contains(&waited)
     }
+}
+
+/// A timer of the sender that expires `wait` after `begin`.
+#[derive(Debug, Clone, Copy)]
+struct Timer {
+    begin: Time,
+    wait: Duration,
 }
 
 /// A probe that is not acknowledged (RFC 8985 §7.1: TLP.end_seq, TLP.is_retrans).

@@ -1,4 +1,5 @@
-//! Sets of sequence numbers as ranges in bounded memory.
+//! Sets of sequence numbers as ranges in bounded memory: for example the octets of a connection
+//! that were sent, or that SACK blocks reported.
 
 /// Maximum number of ranges: more than a window has holes in practice. Beyond it, the highest
 /// ranges are dropped.
@@ -22,13 +23,13 @@ impl Ranges {
             return false;
         }
         let first = self.0.partition_point(|range| range.to < from);
-        let mut last = first;
-        while last < self.0.len() && self.0[last].from <= to {
-            from = from.min(self.0[last].from);
-            to = to.max(self.0[last].to);
-            last += 1;
+        let mut end = first;
+        while end < self.0.len() && self.0[end].from <= to {
+            from = from.min(self.0[end].from);
+            to = to.max(self.0[end].to);
+            end += 1;
         }
-        self.0.splice(first..last, [Span { from, to }]);
+        self.0.splice(first..end, [Span { from, to }]);
         self.0.truncate(MAX_RANGES);
         true
     }
@@ -36,14 +37,14 @@ impl Ranges {
     /// Removes `from..to`. Returns whether the set contained any of it.
     pub fn remove(&mut self, from: u64, to: u64) -> bool {
         let first = self.0.partition_point(|range| range.to <= from);
-        let last = first + self.0[first..].partition_point(|range| range.from < to);
-        if first == last || from >= to {
+        let end = first + self.0[first..].partition_point(|range| range.from < to);
+        if first == end || from >= to {
             return false;
         }
         let before = Span { from: self.0[first].from, to: from };
-        let after = Span { from: to, to: self.0[last - 1].to };
-        let rest = [before, after].into_iter().filter(|range| range.from < range.to);
-        self.0.splice(first..last, rest);
+        let after = Span { from: to, to: self.0[end - 1].to };
+        let remaining = [before, after].into_iter().filter(|range| range.from < range.to);
+        self.0.splice(first..end, remaining);
         true
     }
 
@@ -125,9 +126,9 @@ mod tests {
                 let mut gaps = Vec::new();
                 ranges.for_each_gap(from, to, |begin, end| gaps.push((begin, end)));
                 prop_assert!(gaps.iter().all(|(begin, end)| begin < end));
-                let found: Vec<u64> = gaps.iter().flat_map(|&(begin, end)| begin..end).collect();
+                let in_gaps: Vec<u64> = gaps.iter().flat_map(|&(begin, end)| begin..end).collect();
                 let missing: Vec<u64> = (from..to).filter(|number| !set.contains(number)).collect();
-                prop_assert_eq!(found, missing);
+                prop_assert_eq!(in_gaps, missing);
                 prop_assert!(ranges.0.windows(2).all(|pair| pair[0].to < pair[1].from));
             }
         }

@@ -1,5 +1,7 @@
-//! Infers why a segment was retransmitted from the packets at the capture point, by the rules that
-//! senders follow.
+//! Infers why a segment was retransmitted. A capture does not contain the reason, so it is inferred
+//! from the packets at the capture point, by the rules that senders follow. [`Recoveries`]
+//! processes the acknowledgments and segments of one sender in their order, and returns the
+//! [`Cause`] of each retransmission:
 //!
 //! - **Fast retransmission** after acknowledgments: the oldest outstanding segment after three
 //!   duplicates (RFC 5681 §3.2), or a segment with selective acknowledgments above it (RFC 6675 §4,
@@ -117,10 +119,11 @@ impl Retransmission {
         previous.is_some_and(|previous| self.now.saturating_since(previous.copy.at) >= MIN_TIMEOUT)
     }
 
-    /// Returns whether RACK would have sent the segment much earlier.
+    /// Returns whether RACK would have sent the segment much earlier: by more than a round trip or
+    /// the minimum timeout.
     fn is_overdue_by_rack(&self) -> bool {
-        let patience = self.estimate.srtt().unwrap_or_default().max(MIN_TIMEOUT) + self.reaction();
-        self.lost_at.is_some_and(|due| self.now > due + patience)
+        let tolerance = self.estimate.srtt().unwrap_or_default().max(MIN_TIMEOUT) + self.reaction();
+        self.lost_at.is_some_and(|due| self.now > due + tolerance)
     }
 }
 
@@ -139,7 +142,7 @@ pub(crate) struct NewData {
     pub estimate: Estimate,
 }
 
-/// An acknowledgment that the sender processes.
+/// An acknowledgment that the sender processes. "It" in the comments is the acknowledgment.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct AckInfo {
     pub now: Time,
@@ -188,7 +191,7 @@ pub(crate) struct Recoveries {
     is_paced: bool,
     /// The sender has retransmitted a segment by RACK or as a probe.
     has_rack: bool,
-    /// The last retransmission, if it was such a probe.
+    /// The last retransmission, if it was a probe that repeated the only outstanding segment.
     lone_probe: Option<LoneProbe>,
     /// The last retransmission shows that the one before was not a probe.
     revokes_probe: bool,
@@ -288,14 +291,15 @@ impl Recoveries {
     /// 8985 §7.3). It must have used up its window in response to the last acknowledgment, and then
     /// have waited as long as before a probe.
     pub fn is_new_probe(&self, data: &NewData) -> bool {
-        let (Some(acked_at), sent) = (self.last_ack, data.last_sent) else { return false };
-        let reaction = REACTION.max(data.sender_delay + data.sender_delay);
-        let had_more = acked_at <= sent && sent.saturating_since(acked_at) <= reaction;
-        had_more
+        let Some(acked_at) = self.last_ack else { return false };
+        let NewData { now, last_sent, oldest, is_single, sender_delay, estimate } = *data;
+        let reaction = REACTION.max(sender_delay + sender_delay);
+        let has_used_window = acked_at <= last_sent && last_sent.saturating_since(acked_at) <= reaction;
+        has_used_window
             && self.current.is_none()
             && !self.probes.is_waiting()
-            && data.estimate.srtt().is_some()
-            && data.estimate.is_probe_due(data.now, sent, data.oldest, data.is_single, data.sender_delay)
+            && estimate.srtt().is_some()
+            && estimate.is_probe_due(now, last_sent, oldest, is_single, sender_delay)
     }
 
     /// Decides why a segment was retransmitted, and updates the recovery.
@@ -323,7 +327,7 @@ impl Recoveries {
         cause
     }
 
-    /// Begins a recovery with this retransmission, in place of a current one.
+    /// Begins a recovery with this retransmission. It replaces the current one, if there is one.
     fn begin_recovery(&mut self, resent: &Retransmission, by_rto: bool) {
         self.probes.stop_waiting();
         if by_rto {
@@ -351,7 +355,7 @@ impl Recoveries {
     /// not after a probe. If the only segment is repeated after a wait, and again after about twice
     /// that wait, both were expiries.
     fn revise_probe(&mut self, resent: &Retransmission, cause: Cause) {
-        let before = self.lone_probe.take().filter(|probe| probe.start == resent.start);
+        let earlier_probe = self.lone_probe.take().filter(|probe| probe.start == resent.start);
         self.revokes_probe = false;
         match cause {
             Cause::Probe if resent.start <= resent.una => {
@@ -359,9 +363,10 @@ impl Recoveries {
                 let waited = resent.now.saturating_since(begin);
                 self.lone_probe = Some(LoneProbe { at: resent.now, waited, start: resent.start });
             }
-            Cause::Rto if let Some(probe) = before => {
+            Cause::Rto if let Some(probe) = earlier_probe => {
                 let waited = probe.waited.as_nanos();
                 let until_resent = resent.now.saturating_since(probe.at).as_nanos();
+                // From 1.75 to 2.25 times the first wait.
                 let about_twice = waited * 2 - waited / 4..=waited * 2 + waited / 4;
                 self.revokes_probe = about_twice.contains(&until_resent);
                 self.probes.are_unused |= self.revokes_probe;
@@ -459,28 +464,28 @@ impl Recoveries {
         {
             return cause;
         }
-        if !resent.is_oldest()
+        let belongs_to_recovery = !resent.is_oldest()
             || (is_first_time && self.follows_advance(resent, is_answer))
             || self.is_due_by_rack(resent)
-        {
-            return continued;
-        }
-        // The oldest segment: retransmitted a second time, or without an acknowledgment that causes
-        // it.
+            || is_driven_by_sack(resent, is_answer, is_first_time);
         let has_duplicates = is_answer && self.duplicates >= DUPLICATE_THRESHOLD;
-        let is_sack_driven = is_answer && resent.sacked_above > 0 && !resent.is_overdue_by_rack();
-        if resent.has_sack && is_sack_driven && (is_first_time || !resent.may_be_by_timer()) {
+        if belongs_to_recovery {
             continued
         } else if has_duplicates && (is_first_time || recovery.by_rto) {
             Cause::DupAcks
         } else if is_answer && resent.sacked_above > 0 && !resent.has_sack {
+            // Selective acknowledgments came although the handshake did not permit them.
             continued
         } else {
+            // The oldest segment, retransmitted a second time or without an acknowledgment that
+            // causes it.
             Cause::Rto
         }
     }
 
-    /// Returns whether a segment that leaves after silence is a tail loss probe.
+    /// Returns whether a segment that leaves after silence is a tail loss probe: the last segment
+    /// sent. If it is also the oldest outstanding one, the further conditions of the module's
+    /// documentation hold.
     fn is_probe(&self, resent: &Retransmission) -> bool {
         if resent.end != resent.highest || resent.is_syn {
             return false;
@@ -498,10 +503,20 @@ impl Recoveries {
             && resent.now.saturating_since(begin) <= longest
     }
 
-    /// Returns whether the sender last sent well after the last acknowledgment: that may have been
-    /// a probe with new data.
+    /// Returns whether the sender last sent well after the last acknowledgment: that packet may
+    /// have been a probe with new data.
     fn has_sent_since_ack(&self, resent: &Retransmission) -> bool {
         let (Some(acked_at), Some(sent)) = (self.last_ack, self.last_sent) else { return true };
         sent.saturating_since(acked_at) > resent.reaction()
     }
+}
+
+/// Returns whether selective acknowledgments cause the retransmission in a recovery, and neither
+/// its lateness nor a possible expiry of the timer speaks against this.
+fn is_driven_by_sack(resent: &Retransmission, is_answer: bool, is_first_time: bool) -> bool {
+    resent.has_sack
+        && is_answer
+        && resent.sacked_above > 0
+        && !resent.is_overdue_by_rack()
+        && (is_first_time || !resent.may_be_by_timer())
 }

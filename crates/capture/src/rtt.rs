@@ -145,8 +145,8 @@ mod tests {
         merged.merge(&ramp(991, 1000));
         for samples in [ramp(1, 1000), merged] {
             for (quantile, expected) in [(0.5, 0.5), (0.95, 0.95), (0.99, 0.99)] {
-                let found = samples.quantile_s(quantile).expect("there are samples");
-                assert!((found / expected - 1.0).abs() < 0.001, "{quantile}: {found}");
+                let actual = samples.quantile_s(quantile).expect("there are samples");
+                assert!((actual / expected - 1.0).abs() < 0.001, "{quantile}: {actual}");
             }
             assert_eq!((samples.sums.min_s(), samples.sums.max_s()), (Some(0.001), Some(1.0)));
             assert_eq!((samples.sums.mean_s(), samples.sums.count()), (Some(0.5005), 1000));

@@ -1,6 +1,6 @@
 //! Progress of the data and of the acknowledgments of connections over time, and the first octets
-//! of the data. Used for captures of both sides of a proxy: these octets pair the connections of the
-//! two sides.
+//! of the data. Used for captures of both sides of a proxy, which carry the same data on two
+//! connections: the first octets show which connections belong together.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -42,7 +42,7 @@ pub struct StreamProgress {
     pub prefixes: [Vec<u8>; 2],
 }
 
-/// Analyses a file, and collects the progress of the first `most_connections` connections.
+/// Analyses a file, and collects the progress of the first `max_connections` connections.
 /// `progress` is called with the fraction of the file that has been read, from 0 to 1; `Break`
 /// stops the analysis.
 ///
@@ -50,14 +50,14 @@ pub struct StreamProgress {
 /// As [`analyse_file`](crate::reader::analyse_file), except for standard input.
 pub fn analyse_stream_progress(
     path: &Path,
-    most_connections: usize,
+    max_connections: usize,
     progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<Analysis, ReadError> {
     let error = |offset: u64, reason: Reason| ReadError { path: path.to_owned(), offset, reason };
     let file = File::open(path).map_err(|source| error(0, source.into()))?;
     let size = file.metadata().map_err(|source| error(0, source.into()))?.len();
     let mut blocks = Blocks::open(file).map_err(|reason| error(0, reason))?;
-    let mut analyser = Analyser::new().with_limit(most_connections).with_stream_progress(most_connections);
+    let mut analyser = Analyser::new().with_limit(max_connections).with_stream_progress(max_connections);
     let mut window = TimeWindow::new(PacketWithPayload::default);
     let mut reported = 0;
     let ending: Ending = loop {
@@ -139,7 +139,7 @@ fn payload<'a>(bytes: &'a [u8], packet: &Packet) -> &'a [u8] {
 #[derive(Debug)]
 pub(crate) struct ProgressCollector {
     by_connection: BTreeMap<u64, Directions>,
-    most_connections: u64,
+    max_connections: u64,
     /// First octets of the payload of the next packet.
     payload: Vec<u8>,
     /// Number of steps of all connections.
@@ -158,10 +158,10 @@ struct Directions {
 }
 
 impl ProgressCollector {
-    pub fn new(most_connections: usize) -> Self {
+    pub fn new(max_connections: usize) -> Self {
         ProgressCollector {
             by_connection: BTreeMap::new(),
-            most_connections: most_connections as u64,
+            max_connections: max_connections as u64,
             payload: Vec::new(),
             steps: 0,
             max_steps: MAX_STEPS,
@@ -181,7 +181,7 @@ impl ProgressCollector {
 
     /// Records a packet of a connection.
     pub fn record(&mut self, now: Time, connection: u64, effect: &PacketEffect) {
-        if connection >= self.most_connections {
+        if connection >= self.max_connections {
             return;
         }
         let directions = self.by_connection.entry(connection).or_default();
@@ -228,12 +228,16 @@ impl ProgressCollector {
 }
 
 impl Directions {
+    /// Returns the progress of the direction that carried more data.
     fn finish(self, connection: u64) -> StreamProgress {
-        let reached = |steps: &Vec<ProgressStep>| steps.last().map(|&(_, octets)| octets);
-        let [client, server] = self.sent;
-        let [of_client, of_server] = self.acked;
-        let is_of_client = reached(&client) > reached(&server);
-        let (sent, acked) = if is_of_client { (client, of_client) } else { (server, of_server) };
+        let octets_reached = |steps: &Vec<ProgressStep>| steps.last().map(|&(_, octets)| octets);
+        let [sent_by_client, sent_by_server] = self.sent;
+        let [acked_of_client, acked_of_server] = self.acked;
+        let (sent, acked) = if octets_reached(&sent_by_client) > octets_reached(&sent_by_server) {
+            (sent_by_client, acked_of_client)
+        } else {
+            (sent_by_server, acked_of_server)
+        };
         StreamProgress { connection, sent, acked, prefixes: self.prefixes }
     }
 }
@@ -284,20 +288,24 @@ mod tests {
 
     #[test]
     fn payload_excludes_headers_and_padding() {
+        const PADDING: usize = 9;
         for link in [LinkType::Ethernet, LinkType::Raw] {
             for (options, content) in [(0, &b"octets"[..]), (12, b"octets"), (12, b"")] {
                 let mut bytes = packet(link, options, content);
-                bytes.extend([0; 9]);
-                let mut found = Packet::default();
-                parse(link, &bytes, bytes.len() as u32, &mut found).expect("the packet can be parsed");
-                assert_eq!(payload(&bytes, &found), content);
-                let cut = &bytes[..bytes.len() - 9 - content.len() / 2];
-                parse(link, cut, bytes.len() as u32, &mut found).expect("the packet can be parsed");
-                assert_eq!(payload(cut, &found), &content[..content.len() - content.len() / 2]);
+                bytes.extend([0; PADDING]);
+                let mut parsed = Packet::default();
+                parse(link, &bytes, bytes.len() as u32, &mut parsed).expect("the packet can be parsed");
+                assert_eq!(payload(&bytes, &parsed), content);
+                // The capture is cut in the middle of the payload.
+                let cut = &bytes[..bytes.len() - PADDING - content.len() / 2];
+                parse(link, cut, bytes.len() as u32, &mut parsed).expect("the packet can be parsed");
+                assert_eq!(payload(cut, &parsed), &content[..content.len() - content.len() / 2]);
             }
         }
     }
 
+    /// Twenty connections send an octet each in turn; the first ten are collected, with at most
+    /// 1,000 steps together. Octet `number` leaves at `number` ns.
     #[test]
     fn steps_of_all_connections_are_bounded() {
         let mut collector = ProgressCollector { max_steps: 1000, ..ProgressCollector::new(10) };
@@ -308,11 +316,12 @@ mod tests {
             collector.record(Time::from_nanos(number as u64), number as u64 % 20, &effect);
         }
         assert!(collector.is_thinned && collector.steps <= 1000, "{}", collector.steps);
-        let found = collector.finish();
-        assert_eq!(found.len(), 10, "connections beyond the limit have no progress");
-        for steps in found {
-            assert!(steps.sent.iter().all(|&(at, octets)| at.as_nanos() as i64 == octets - 1));
-            assert!(steps.sent.len() > 20 && steps.sent.last().is_some_and(|&(_, octets)| octets > 99_900));
+        let collected = collector.finish();
+        assert_eq!(collected.len(), 10, "connections beyond the limit have no progress");
+        for progress in collected {
+            assert!(progress.sent.iter().all(|&(at, octets)| at.as_nanos() as i64 == octets - 1));
+            assert!(progress.sent.len() > 20);
+            assert!(progress.sent.last().is_some_and(|&(_, octets)| octets > 99_900));
         }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct Totals {
     /// Connections with a round-trip time from the handshake, and the sum of these times.
     pub handshakes: u64,
     pub handshake_ns: u128,
-    /// The next four count segments of both ends.
+    /// SYN retransmissions of both ends. The next three also count segments of both ends.
     pub syn_retransmissions: u64,
     pub packets: u64,
     pub resets: u64,

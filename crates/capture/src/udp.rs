@@ -278,8 +278,11 @@ impl Spin {
     /// two standard deviations.
     fn rtt(&self) -> RttSums {
         let pairs = self.packets.saturating_sub(1) as f64;
-        let from_half = (self.changes as f64 - pairs / 2.0).abs();
-        if from_half <= pairs.sqrt() { RttSums::default() } else { self.rtt }
+        let distance_from_half = (self.changes as f64 - pairs / 2.0).abs();
+        // The standard deviation of a binomial distribution of n pairs with probability 1/2 is
+        // √n / 2.
+        let two_deviations = pairs.sqrt();
+        if distance_from_half <= two_deviations { RttSums::default() } else { self.rtt }
     }
 }
 
@@ -287,6 +290,7 @@ impl Spin {
 mod tests {
     use super::*;
 
+    /// Round trips of a spin bit with these values in successive packets, 10 ms apart.
     fn spin_of(values: impl Iterator<Item = bool>) -> RttSums {
         let mut spin = Spin::default();
         for (number, value) in values.enumerate() {
@@ -297,10 +301,10 @@ mod tests {
 
     #[test]
     fn spinning_bit_gives_round_trips() {
-        // Eight packets per round trip, 10 ms apart.
+        // Eight packets per round trip: nine changes in 80 packets, with eight times between them.
         let rtt = spin_of((0..80).map(|number| number / 8 % 2 == 1));
         assert_eq!((rtt.count(), rtt.mean_s(), rtt.min_s()), (8, Some(0.08), Some(0.08)));
-        // One packet per round trip.
+        // One packet per round trip: 39 changes.
         let rtt = spin_of((0..40).map(|number| number % 2 == 1));
         assert_eq!((rtt.count(), rtt.mean_s()), (38, Some(0.01)));
     }
@@ -308,6 +312,7 @@ mod tests {
     #[test]
     fn constant_or_random_bit_gives_no_round_trips() {
         assert_eq!(spin_of((0..100).map(|_| true)).count(), 0);
+        // A linear congruential generator (Knuth).
         let mut state = 7_u64;
         let mut random = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

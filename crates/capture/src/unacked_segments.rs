@@ -1,6 +1,7 @@
-//! Segments in flight, and the round-trip times that their acknowledgments give: one segment at a
-//! time (RFC 6298 §3), for every acknowledgment by Karn's rule, and by timestamps (RFC 7323 §4.1).
-//! Deliveries also update RACK (`rack.rs`).
+//! Segments in flight of one sender, and the round-trip times that their acknowledgments give. A
+//! capture gives three kinds of samples: one segment at a time (RFC 6298 §3); one for every
+//! acknowledgment, except of retransmitted segments (Karn's rule); and one for every echoed
+//! timestamp (RFC 7323 §4.1). Deliveries also update RACK (`rack.rs`).
 
 use std::collections::VecDeque;
 
@@ -29,8 +30,8 @@ struct SentSegment {
     /// Number of octets at the start of the segment that were retransmitted. Network cards split
     /// large segments, and senders retransmit parts of them.
     resent_octets: u32,
-    /// Time from the transmission of the other octets to `at`, in microseconds.
-    before_us: u32,
+    /// The octets that were not retransmitted left this time before `at`, in microseconds.
+    earlier_by_us: u32,
     /// Timestamp of the retransmission.
     timestamp: u32,
     was_retransmitted: bool,
@@ -66,8 +67,8 @@ impl SentSegment {
     /// Returns the last copy with the octet `number`.
     fn last_copy(&self, number: u64) -> LastCopy {
         let was_retransmission = number < self.start + u64::from(self.resent_octets);
-        let before = Duration::from_micros(u64::from(self.before_us));
-        let at = if was_retransmission { self.at } else { self.at - before };
+        let earlier_by = Duration::from_micros(u64::from(self.earlier_by_us));
+        let at = if was_retransmission { self.at } else { self.at - earlier_by };
         LastCopy { copy: SentCopy { at, end: self.end }, was_retransmission }
     }
 
@@ -141,7 +142,7 @@ impl UnackedSegments {
             end,
             at: now,
             resent_octets: 0,
-            before_us: 0,
+            earlier_by_us: 0,
             timestamp: 0,
             was_retransmitted: false,
             is_sacked: false,
@@ -174,8 +175,8 @@ impl UnackedSegments {
         for sent in self.segments.range_mut(first..).take_while(|sent| sent.start < end) {
             self.marked_to = self.marked_to.max(sent.end);
             let last_sent = sent.last_copy(sent.end - 1).copy.at;
-            let before_us = now.saturating_since(last_sent).as_nanos() / 1000;
-            sent.before_us = u32::try_from(before_us).unwrap_or(u32::MAX);
+            let earlier_by_us = now.saturating_since(last_sent).as_nanos() / 1000;
+            sent.earlier_by_us = u32::try_from(earlier_by_us).unwrap_or(u32::MAX);
             sent.was_retransmitted = true;
             sent.at = now;
             sent.timestamp = timestamp;
@@ -324,9 +325,9 @@ impl UnackedSegments {
         AckedTimes { first: Some(first), newest: Some(newest) }
     }
 
-    /// Removes the segments below `ack`, whichever they are. A time is `None` if Karn's rule
-    /// forbids a sample. The first one, for the sender's estimate, is `None` if any of the segments
-    /// was retransmitted.
+    /// Removes the segments below `ack`, some of which may be retransmitted or selectively
+    /// acknowledged. A time is `None` if Karn's rule forbids a sample. The first one, for the
+    /// sender's estimate, is `None` if any of the segments was retransmitted.
     fn remove_marked(&mut self, now: Time, ack: u64, echo: Option<u32>) -> AckedTimes {
         let min_rtt = self.rtt_every.sums.min();
         let mut newest: Option<SentSegment> = None;

@@ -49,11 +49,18 @@ impl FaultOrder {
 #[error("the emulation has ended")]
 pub struct EmulationEnded;
 
+/// The ends of the two channels to the event loop.
+#[derive(Debug)]
+struct ControlEnds {
+    orders: Sender<FaultOrder>,
+    /// Times at which orders were executed, in the order of the orders.
+    executed: Receiver<Time>,
+}
+
 /// Sends orders to an emulation.
 #[derive(Debug)]
 pub struct FaultControl {
-    /// Orders, and the times at which they were executed.
-    ends: Mutex<(Sender<FaultOrder>, Receiver<Time>)>,
+    ends: Mutex<ControlEnds>,
     wake: Arc<EventFd>,
 }
 
@@ -74,7 +81,8 @@ pub fn fault_channel() -> io::Result<(FaultControl, FaultInbox)> {
     let wake = Arc::new(EventFd::from_value_and_flags(0, flags)?);
     let (orders_in, orders_out) = channel();
     let (executed_in, executed_out) = channel();
-    let control = FaultControl { ends: Mutex::new((orders_in, executed_out)), wake: wake.clone() };
+    let ends = ControlEnds { orders: orders_in, executed: executed_out };
+    let control = FaultControl { ends: Mutex::new(ends), wake: wake.clone() };
     Ok((control, FaultInbox { orders: orders_out, executed: executed_in, wake }))
 }
 
@@ -90,10 +98,10 @@ impl FaultControl {
     pub fn execute(&self, order: FaultOrder) -> Result<Time, EmulationEnded> {
         // One order at a time, so that the next time belongs to this order.
         let ends = self.ends.lock().expect("no code panics while it holds the lock");
-        ends.0.send(order).map_err(|_| EmulationEnded)?;
+        ends.orders.send(order).map_err(|_| EmulationEnded)?;
         // The counter cannot overflow: it is read after each order.
         let _ = self.wake.write(1);
-        ends.1.recv().map_err(|_| EmulationEnded)
+        ends.executed.recv().map_err(|_| EmulationEnded)
     }
 }
 

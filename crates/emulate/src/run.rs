@@ -1,4 +1,5 @@
-//! Runs an emulation, and replays one.
+//! Runs an emulation, and replays one. Both create the same network and recorders ([`Setting`]);
+//! they differ in the clock and in the source of the packets.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -408,6 +409,7 @@ pub mod tests {
         Recorded { packets, faults: &[], end, behind: Behind::ues(1), has_internet: true, keeps_flows: true }
     }
 
+    /// Of three UEs with one flow each, the first ones run programs.
     #[test]
     fn only_flows_of_ues_with_programs_never_start() {
         let text = "version = 1\nduration = \"9 s\"\n[[ue]]\nname = \"u\"\ncount = 3\n[[flow]]\nue = \"u\"\ntraffic = \"ftp\"\nstart = \"1 s\"";

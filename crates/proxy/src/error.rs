@@ -1,4 +1,4 @@
-//! Errors of the proxy.
+//! Errors of the proxy, and the exit statuses of `umts proxy`.
 
 use std::io;
 

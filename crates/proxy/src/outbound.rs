@@ -17,14 +17,19 @@ use tokio::net::TcpStream;
 use crate::options::canonical;
 use crate::sockets::SocketConfig;
 
+/// The ends of a connection that the proxy opened. The accepting side sees `from` as the address of
+/// its peer and `to` as its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Ends {
+    from: SocketAddr,
+    to: SocketAddr,
+}
+
 /// Registry of connections that could loop: those the proxy opened to its own listening port.
-///
-/// Each entry is the pair (source, destination). The accepting side sees the same pair as (peer
-/// address, own address).
 #[derive(Debug)]
 pub struct OutboundRegistry {
     listen_port: u16,
-    open: Mutex<BTreeSet<(SocketAddr, SocketAddr)>>,
+    open: Mutex<BTreeSet<Ends>>,
     other_ports: AtomicU64,
 }
 
@@ -46,7 +51,7 @@ impl OutboundRegistry {
     /// Both addresses are compared: a client on this host may use the same port towards the proxy
     /// that the proxy uses towards a server.
     pub fn contains(&self, client: SocketAddr, own: SocketAddr) -> bool {
-        self.open().contains(&(client, own))
+        self.open().contains(&Ends { from: client, to: own })
     }
 
     /// Number of transparent connections that could not use the client's port because it was taken.
@@ -54,12 +59,12 @@ impl OutboundRegistry {
         self.other_ports.load(Ordering::Relaxed)
     }
 
-    fn register(self: &Arc<Self>, from: SocketAddr, to: SocketAddr) -> Registration {
-        self.open().insert((from, to));
-        Registration { ends: (from, to), registry: self.clone() }
+    fn register(self: &Arc<Self>, ends: Ends) -> Registration {
+        self.open().insert(ends);
+        Registration { ends, registry: self.clone() }
     }
 
-    fn open(&self) -> MutexGuard<'_, BTreeSet<(SocketAddr, SocketAddr)>> {
+    fn open(&self) -> MutexGuard<'_, BTreeSet<Ends>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -67,7 +72,7 @@ impl OutboundRegistry {
 /// Keeps a connection in the [`OutboundRegistry`]. Dropping the guard removes the entry.
 #[derive(Debug)]
 pub struct Registration {
-    ends: (SocketAddr, SocketAddr),
+    ends: Ends,
     registry: Arc<OutboundRegistry>,
 }
 
@@ -110,7 +115,8 @@ pub fn start_connect(
     };
     let stream = TcpStream::from_std(socket.into())?;
     let may_loop = client.is_none() && to.port() == registry.listen_port;
-    let registration = if may_loop { Some(registry.register(stream.local_addr()?, to)) } else { None };
+    let registration =
+        if may_loop { Some(registry.register(Ends { from: stream.local_addr()?, to })) } else { None };
     Ok(Outbound { stream, registration })
 }
 

@@ -1,4 +1,5 @@
-//! A map from connection numbers to values for open connections.
+//! A map from the numbers of open connections to values, such as the state that a recorder keeps of
+//! a connection.
 //!
 //! Numbers ascend, and most connections are short. Recent connections are in a queue, indexed by
 //! their numbers. A connection that stays open while many others open and close is moved to a
@@ -14,7 +15,7 @@ const SLACK: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct Open<T> {
-    /// Connections that have been open for a long time, sorted by number. Their numbers are below
+    /// Connections that have been open for a long time, sorted by number. All numbers are below
     /// `first`.
     old: Vec<(ConnectionId, Box<T>)>,
     /// Number of the first element of `recent`.
@@ -49,7 +50,7 @@ impl<T> Open<T> {
         self.recent[index] = Some(Box::new(value));
         self.recent_count += 1;
         while self.recent.len() > 2 * self.recent_count + SLACK {
-            self.move_first_out();
+            self.remove_first_entry();
         }
     }
 
@@ -72,7 +73,7 @@ impl<T> Open<T> {
         let entry = self.recent.get_mut(index as usize)?.take()?;
         self.recent_count -= 1;
         while let Some(None) = self.recent.front() {
-            self.move_first_out();
+            self.remove_first_entry();
         }
         Some(entry)
     }
@@ -89,8 +90,8 @@ impl<T> Open<T> {
         self.old.into_iter().map(|(_, value)| value).chain(recent)
     }
 
-    /// Removes the first entry of `recent`. If its connection is open, it becomes an old one.
-    fn move_first_out(&mut self) {
+    /// Removes the first entry of `recent`. If its connection is open, it moves to `old`.
+    fn remove_first_entry(&mut self) {
         if let Some(Some(value)) = self.recent.pop_front() {
             self.old.push((ConnectionId(self.first), value));
             self.recent_count -= 1;
@@ -121,20 +122,22 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with a map, for any sequence of openings and closings.
+        /// Compares with a map, for any sequence of openings and closings. A distance of 1 to 3
+        /// opens the connection with a number so far above the last one; 0 closes any connection,
+        /// which may not exist.
         #[test]
         fn agrees_with_a_map_of_open_connections(steps in proptest::collection::vec((0u32..4, any::<prop::sample::Index>()), 1..400)) {
-            let (mut open, mut map, mut next) = (Open::default(), BTreeMap::new(), 0);
-            for (step, choice) in steps {
-                if step > 0 {
-                    next += step;
-                    open.insert(ConnectionId(next), next);
-                    map.insert(next, next);
+            let (mut open, mut map, mut last) = (Open::default(), BTreeMap::new(), 0);
+            for (distance, choice) in steps {
+                if distance > 0 {
+                    last += distance;
+                    open.insert(ConnectionId(last), last);
+                    map.insert(last, last);
                 } else {
-                    let id = choice.index(next as usize + 2) as u32;
+                    let id = choice.index(last as usize + 2) as u32;
                     prop_assert_eq!(open.remove(ConnectionId(id)).map(|value| *value), map.remove(&id));
                 }
-                let id = choice.index(next as usize + 2) as u32;
+                let id = choice.index(last as usize + 2) as u32;
                 prop_assert_eq!(open.get(ConnectionId(id)), map.get_mut(&id));
             }
             prop_assert!(open.values_mut().eq(map.values_mut()));

@@ -123,8 +123,8 @@ mod tests {
                 std::fs::create_dir_all(&folder).expect("the folder can be made");
                 std::fs::write(&path, &page).expect("the page can be written");
             }
-            let found = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert_eq!(found, page, "regenerate it: UMTS_BLESS=1 cargo test --release -p umts-record");
+            let stored = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(stored, page, "regenerate it: UMTS_BLESS=1 cargo test --release -p umts-record");
         }
     }
 }

@@ -12,9 +12,9 @@ use std::f64::consts::PI;
 pub fn t_quantile(freedom: f64, outside: f64) -> f64 {
     assert!(freedom > 0.0 && freedom.is_finite(), "{freedom} degrees of freedom");
     assert!(outside > 0.0 && outside < 1.0, "a probability of {outside}");
-    // Newton's method for ln(tail) as a function of ln(t), which is nearly a straight line. A step
-    // is at most 1, because with many degrees of freedom the tail is 0 in floating point from about
-    // t = 40 on.
+    // Newton's method for ln(tail) as a function of ln(t), which is nearly a straight line. Its
+    // slope is -2 t density(t) / tail. A step is at most 1, because with many degrees of freedom
+    // the tail is 0 in floating point from about t = 40 on.
     let mut t = 1.0;
     for _ in 0..100 {
         let tail = two_sided_tail(t, freedom);
@@ -30,7 +30,9 @@ pub fn t_quantile(freedom: f64, outside: f64) -> f64 {
 /// The probability of values beyond -t and t: the regularised incomplete beta function I_x(ν/2, 1/2)
 /// at x = ν/(ν + t²).
 fn two_sided_tail(t: f64, freedom: f64) -> f64 {
-    // With q = t²/ν, x = 1 / (1 + q).
+    // With a = ν/2, b = 1/2, q = t²/ν and x = 1 / (1 + q), DLMF 8.17.22 is
+    // I_x(a, b) = x^a (1 - x)^b / (a B(a, b)) times the continued fraction, and
+    // 1 / B(a, 1/2) = Γ(a + 1/2) / (Γ(a) √π).
     let (half, q) = (freedom / 2.0, t * t / freedom);
     let power = libm::exp(-half * libm::log1p(q)) * (q / (1.0 + q)).sqrt();
     power * gamma_ratio(half) / (half * PI.sqrt()) * beta_fraction(half, 0.5, 1.0 / (1.0 + q))
@@ -93,7 +95,8 @@ mod tests {
 
     #[test]
     fn quantiles_equal_closed_forms_and_tables() {
-        // One and two degrees of freedom have closed forms; the others are in every table.
+        // One and two degrees of freedom have closed forms: for a probability p outside,
+        // t = 1 / tan(p π / 2) and t = (1 - p) √(2 / (p (2 - p))). The others are in every table.
         let exact = [(1.0, 1.0 / (0.05 * PI / 2.0).tan()), (2.0, 0.95 * (2.0 / (0.05 * 1.95_f64)).sqrt())];
         for (freedom, expected) in exact {
             assert!((t_quantile(freedom, 0.05) / expected - 1.0).abs() < 1e-14, "{freedom}");

@@ -7,7 +7,7 @@ use umts_units::Duration;
 use crate::check::Traces;
 use crate::error::Problem;
 use crate::model::Scenario;
-use crate::named_file::NamedFile;
+use crate::named_file::{NamedFile, WrongLine};
 use crate::tree::{Node, Source};
 
 /// A longer gap between two opportunities causes a warning.
@@ -32,7 +32,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
 fn read(file: &mut String, path: &str, tree: &Node, sources: &[Source]) -> Result<CapacityTrace, Problem> {
     let file_content = NamedFile::read(file, path, tree, sources)?;
     let trace = parse(&file_content.bytes).map_err(|wrong| {
-        file_content.wrong_line(wrong).help(
+        file_content.wrong_line(&wrong).help(
             "a line is the time of an opportunity to send 1,500 octets: a whole number of milliseconds, not below the line above"
                 .to_owned(),
         )
@@ -49,27 +49,29 @@ pub(crate) fn long_gap(trace: &[u32]) -> Option<Duration> {
     Some(Duration::from_millis(u64::from(longest))).filter(|gap| *gap > MAX_GAP_WITHOUT_WARNING)
 }
 
-/// Returns the opportunities. The error is the number of the first wrong line with a message.
-fn parse(bytes: &[u8]) -> Result<CapacityTrace, (usize, String)> {
+/// Returns the opportunities.
+fn parse(bytes: &[u8]) -> Result<CapacityTrace, WrongLine> {
     let text = String::from_utf8_lossy(bytes);
     let mut trace: Vec<u32> = Vec::new();
-    let mut lines = 0;
+    let mut number = 0;
     for line in text.trim_end().lines() {
-        lines += 1;
+        number += 1;
         let at = line.trim().parse().map_err(|_| {
             let excerpt: String = line.chars().take(20).collect();
-            (lines, format!("`{}` is not a number of milliseconds below 2^32", excerpt.escape_debug()))
+            let message = format!("`{}` is not a number of milliseconds below 2^32", excerpt.escape_debug());
+            WrongLine { number, message }
         })?;
         if let Some(before) = trace.last().filter(|before| at < **before) {
-            return Err((lines, format!("{at} is before {before} in the line above")));
+            return Err(WrongLine { number, message: format!("{at} is before {before} in the line above") });
         }
         trace.push(at);
     }
     if trace.is_empty() {
-        return Err((1, "the file is empty".to_owned()));
+        return Err(WrongLine { number: 1, message: "the file is empty".to_owned() });
     }
     CapacityTrace::new(trace).ok_or_else(|| {
-        (lines, "the trace ends at 0: the last line is its length and must be above 0".to_owned())
+        let message = "the trace ends at 0: the last line is its length and must be above 0".to_owned();
+        WrongLine { number, message }
     })
 }
 
@@ -86,7 +88,8 @@ mod tests {
 
     #[test]
     fn wrong_lines_are_reported_with_their_number() {
-        for (text, line, wrong) in [
+        // Contents of a file, number of its first wrong line, message.
+        for (text, number, message) in [
             ("", 1, "the file is empty"),
             ("1\n\n2", 2, "`` is not a number of milliseconds below 2^32"),
             ("1\n2.5", 2, "`2.5` is not a number of milliseconds below 2^32"),
@@ -95,12 +98,14 @@ mod tests {
             ("5\n4", 2, "4 is before 5 in the line above"),
             ("0\n0", 2, "the trace ends at 0: the last line is its length and must be above 0"),
         ] {
-            assert_eq!(parse(text.as_bytes()), Err((line, wrong.to_owned())), "{text:?}");
+            let wrong = WrongLine { number, message: message.to_owned() };
+            assert_eq!(parse(text.as_bytes()), Err(wrong), "{text:?}");
         }
     }
 
     #[test]
     fn a_long_gap_is_also_found_at_the_beginning() {
+        // Times in milliseconds. The first gap begins at 0; gaps up to 10 s are not reported.
         assert_eq!(long_gap(&[1, 9_000, 18_000]), None);
         assert_eq!(long_gap(&[11_000, 11_001]), Some(Duration::from_secs(11)));
     }

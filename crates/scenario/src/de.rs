@@ -1,4 +1,5 @@
-//! A serde deserializer for [`Node`] with located errors.
+//! A serde deserializer for [`Node`] with located errors: it turns the tree of a scenario file into
+//! the model, and serde's messages into the terms of a scenario file.
 
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, Expected, Unexpected, Visitor};

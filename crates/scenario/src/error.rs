@@ -1,4 +1,6 @@
-//! Mistakes in a scenario, and their locations.
+//! Mistakes in a scenario, and their locations. The loader and the checks return a [`Problem`];
+//! `load.rs` turns all problems of a scenario into one [`ScenarioError`], which prints the lines of
+//! the file.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -107,6 +109,15 @@ struct SourceLine {
     width: usize,
 }
 
+/// The part of a source line that a message shows.
+struct Excerpt {
+    text: String,
+    /// Number of characters before the mistake.
+    column: usize,
+    /// Number of characters of the mistake.
+    width: usize,
+}
+
 impl ScenarioError {
     pub(crate) fn new(problem: Problem, sources: &[Source]) -> Self {
         let source = problem.origin.and_then(|origin| sources.get(origin.source));
@@ -187,7 +198,7 @@ impl ScenarioError {
             let number = source_line.line.to_string();
             let margin = " ".repeat(number.len());
             let header = format!("╭─[{}:{}:{}]", printable(self.file()), number, source_line.column);
-            let (text, column, width) = source_line.excerpt();
+            let Excerpt { text, column, width } = source_line.excerpt();
             let indent = " ".repeat(column);
             let half = width / 2;
             let line = format!("{}┬{}", "─".repeat(half), "─".repeat(width - half - 1));
@@ -243,17 +254,17 @@ impl SourceLine {
         }
     }
 
-    /// The part of the line that fits a terminal, with column and width of the mistake in it.
-    fn excerpt(&self) -> (String, usize, usize) {
+    /// The part of the line that fits a terminal.
+    fn excerpt(&self) -> Excerpt {
         const MAX_BEFORE: usize = 60;
         const WIDTH: usize = 160;
         let column = self.column - 1;
         let skipped = column.saturating_sub(MAX_BEFORE);
-        let mut excerpt: String = self.text.chars().skip(skipped).take(WIDTH).map(visible).collect();
+        let mut text: String = self.text.chars().skip(skipped).take(WIDTH).map(visible).collect();
         if skipped > 0 {
-            excerpt.replace_range(..excerpt.chars().next().map_or(0, char::len_utf8), "…");
+            text.replace_range(..text.chars().next().map_or(0, char::len_utf8), "…");
         }
-        (excerpt, column - skipped, self.width.min(WIDTH - MAX_BEFORE))
+        Excerpt { text, column: column - skipped, width: self.width.min(WIDTH - MAX_BEFORE) }
     }
 }
 

@@ -1,4 +1,7 @@
 //! Link tables for `power.tables`: text files with lines `format,ebn0_db,bler`, one per point.
+//!
+//! A table gives the block error ratio of a transport format at an Eb/N0 in dB. The simulation then
+//! uses it instead of the built-in curve of the format.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,7 +10,7 @@ use umts_stack::radio::phy::LinkTable;
 
 use crate::error::Problem;
 use crate::model::{CONVERSATIONAL, DSCH, LinkTables, Scenario};
-use crate::named_file::NamedFile;
+use crate::named_file::{NamedFile, WrongLine};
 use crate::tree::{Node, Source};
 
 /// Points of each format: Eb/N0 in dB and block error ratio.
@@ -24,7 +27,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
         let path = format!("cell.{i}.power.tables");
         let file_content = NamedFile::read(file, &path, tree, sources)?;
         let points = parse(&file_content.text()).map_err(|wrong| {
-            file_content.wrong_line(wrong).help(
+            file_content.wrong_line(&wrong).help(
                 "a line is a format, an Eb/N0 in dB and a block error ratio, as in TF1,3.25,0.01".to_owned(),
             )
         })?;
@@ -58,17 +61,16 @@ fn dch_bearers(scenario: &Scenario) -> BTreeSet<String> {
     users.map(|ue| ue.bearer.clone()).collect()
 }
 
-/// Returns the points of each format. The error is the number of the first wrong line with a
-/// message.
-fn parse(text: &str) -> Result<Points, (usize, String)> {
+/// Returns the points of each format.
+fn parse(text: &str) -> Result<Points, WrongLine> {
     let mut points = Points::new();
-    for (number, line) in text.lines().enumerate() {
+    for (index, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
         let fields: Vec<&str> = line.split(',').map(str::trim).collect();
         if line.is_empty() || (points.is_empty() && fields == ["format", "ebn0_db", "bler"]) {
             continue;
         }
-        let (format, point) = point(&fields).map_err(|wrong| (number + 1, wrong))?;
+        let (format, point) = point(&fields).map_err(|message| WrongLine { number: index + 1, message })?;
         points.entry(format).or_default().push(point);
     }
     Ok(points)
@@ -104,13 +106,15 @@ mod tests {
 
     #[test]
     fn a_wrong_line_is_named() {
-        for (text, line, wrong) in [
+        // Text of a file, number of its first wrong line, message.
+        for (text, number, message) in [
             ("TF1,1\n", 1, "2 fields instead of three"),
             ("TF1,1,0.1\nTF1,x,0.1\n", 2, "`x` is not an Eb/N0 in dB"),
             ("TF1,nan,0.1\n", 1, "`nan` is not an Eb/N0 in dB"),
             ("TF1,1,1.5\n", 1, "`1.5` is not a block error ratio"),
         ] {
-            assert_eq!(parse(text), Err((line, wrong.to_owned())), "{text}");
+            let wrong = WrongLine { number, message: message.to_owned() };
+            assert_eq!(parse(text), Err(wrong), "{text}");
         }
     }
 }

@@ -6,7 +6,7 @@ use umts_stack::radio::mac::hs::category::MAX_CQI;
 
 use crate::error::Problem;
 use crate::model::Scenario;
-use crate::named_file::NamedFile;
+use crate::named_file::{NamedFile, WrongLine};
 use crate::tree::{Node, Source};
 
 /// Powers in dB of more than this are refused: the file has another unit.
@@ -20,7 +20,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
         let path = format!("ue.{i}.hs_dsch.trace");
         let file_content = NamedFile::read(file, &path, tree, sources)?;
         let ttis = parse(&file_content.text()).map_err(|wrong| {
-            file_content.wrong_line(wrong).help(
+            file_content.wrong_line(&wrong).help(
                 "a line has three received powers in dB and a CQI from 0 to 30, as in 5.00 8.01 9.77 21"
                     .to_owned(),
             )
@@ -34,15 +34,14 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
     Ok(())
 }
 
-/// Returns the TTIs. Comments begin with `#` or `%`. The error is the number of the first wrong line
-/// with a message.
-fn parse(text: &str) -> Result<Vec<TraceTti>, (usize, String)> {
+/// Returns the TTIs. Comments begin with `#` or `%`.
+fn parse(text: &str) -> Result<Vec<TraceTti>, WrongLine> {
     let mut ttis = Vec::new();
-    for (number, line) in text.lines().enumerate() {
+    for (index, line) in text.lines().enumerate() {
         let line = line.split(['#', '%']).next().unwrap_or_default();
         let fields: Vec<&str> = line.split_whitespace().collect();
         if !fields.is_empty() {
-            ttis.push(tti(&fields).map_err(|wrong| (number + 1, wrong))?);
+            ttis.push(tti(&fields).map_err(|message| WrongLine { number: index + 1, message })?);
         }
     }
     Ok(ttis)
@@ -82,7 +81,8 @@ mod tests {
 
     #[test]
     fn wrong_lines_are_reported_with_their_number() {
-        for (text, line, wrong) in [
+        // Text of a file, number of its first wrong line, message.
+        for (text, number, message) in [
             ("1 2 3", 1, "3 numbers instead of 4"),
             ("1 2 3 4\n1 2 3 4 5", 2, "5 numbers instead of 4"),
             ("# powers\nx 2 3 4", 2, "`x` is not a power in dB from -200 to 200"),
@@ -91,7 +91,8 @@ mod tests {
             ("1 2 3 -1", 1, "`-1` is not a CQI from 0 to 30"),
             ("1 2 3 7.5", 1, "`7.5` is not a CQI from 0 to 30"),
         ] {
-            assert_eq!(parse(text), Err((line, wrong.to_owned())), "{text:?}");
+            let wrong = WrongLine { number, message: message.to_owned() };
+            assert_eq!(parse(text), Err(wrong), "{text:?}");
         }
     }
 

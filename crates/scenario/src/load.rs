@@ -1,4 +1,8 @@
-//! Loads a file into a checked [`Scenario`].
+//! Loads a file into a checked [`Scenario`]: the first step of every command and binding.
+//!
+//! The text becomes a tree of located values (`tree.rs`). Extended files, overrides and profiles
+//! change the tree. Then the tree becomes the model (`de.rs`), named files are read, and the checks
+//! (`check/`) return the resolved names and numbers.
 
 use std::path::{Path, PathBuf};
 

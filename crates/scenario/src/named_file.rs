@@ -8,6 +8,14 @@ use crate::error::Problem;
 use crate::extends::{read_bytes, reason};
 use crate::tree::{Node, Source};
 
+/// The first wrong line of a text file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WrongLine {
+    /// Number of the line, from 1.
+    pub number: usize,
+    pub message: String,
+}
+
 /// A file that a scenario names, with its content.
 pub(crate) struct NamedFile<'a> {
     pub bytes: Vec<u8>,
@@ -50,7 +58,7 @@ impl<'a> NamedFile<'a> {
     }
 
     /// A problem with one line of the file.
-    pub fn wrong_line(&self, (line, wrong): (usize, String)) -> Problem {
-        self.problem(&format!(", line {line}: {wrong}"))
+    pub fn wrong_line(&self, wrong: &WrongLine) -> Problem {
+        self.problem(&format!(", line {}: {}", wrong.number, wrong.message))
     }
 }

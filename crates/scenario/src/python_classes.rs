@@ -8,6 +8,23 @@ use crate::extends::read_text;
 use crate::model::{PythonClass, Scenario, Tcp, TcpVariant};
 use crate::tree::{Node, Source};
 
+/// Texts for a key that names no class.
+#[derive(Debug, Clone, Copy)]
+struct Usage {
+    message: &'static str,
+    /// The key with a valid value.
+    example: &'static str,
+}
+
+const SCHEDULER: Usage = Usage {
+    message: "a scheduler needs a file and a class in it",
+    example: "python = \"my_scheduler.py:MyScheduler\"",
+};
+const CONGESTION_CONTROL: Usage = Usage {
+    message: "variant = \"python\" needs a file and a class in it",
+    example: "python = \"my_control.py:MyControl\"",
+};
+
 /// The key under which runs are stored: it depends on the file's text, not on the file's name.
 pub(crate) fn content(class: &PythonClass) -> String {
     format!("{}:{}", blake3::hash(class.text.as_bytes()).to_hex(), class.class)
@@ -22,9 +39,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
     }
     for (i, cell) in scenario.cell.iter_mut().enumerate() {
         let Some(dsch) = cell.dsch.as_mut().filter(|dsch| !dsch.python.is_empty()) else { continue };
-        let wrong =
-            ("a scheduler needs a file and a class in it", "python = \"my_scheduler.py:MyScheduler\"");
-        let class = read(&mut dsch.python, &format!("cell.{i}.dsch.python"), wrong, (tree, sources))?;
+        let class = read(&mut dsch.python, &format!("cell.{i}.dsch.python"), SCHEDULER, tree, sources)?;
         dsch.python_scheduler = Some(class);
     }
     Ok(())
@@ -32,9 +47,8 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
 
 fn read_control(tcp: &mut Tcp, path: &str, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
     if matches!(tcp.variant, TcpVariant::User(_)) {
-        let wrong =
-            ("variant = \"python\" needs a file and a class in it", "python = \"my_control.py:MyControl\"");
-        tcp.python_control = Some(read(&mut tcp.python, &format!("{path}.python"), wrong, (tree, sources))?);
+        let class = read(&mut tcp.python, &format!("{path}.python"), CONGESTION_CONTROL, tree, sources)?;
+        tcp.python_control = Some(class);
     }
     Ok(())
 }
@@ -43,13 +57,14 @@ fn read_control(tcp: &mut Tcp, path: &str, tree: &Node, sources: &[Source]) -> R
 fn read(
     named: &mut String,
     path: &str,
-    (wrong, example): (&str, &str),
-    (tree, sources): (&Node, &[Source]),
+    usage: Usage,
+    tree: &Node,
+    sources: &[Source],
 ) -> Result<PythonClass, Problem> {
     let fail = |message: String| check::problem(tree, path, message).label("this class");
     let parts = named.rsplit_once(':').filter(|(file, class)| !file.is_empty() && !class.is_empty());
     let Some((file, class)) = parts else {
-        return Err(fail(wrong.to_owned()).help(format!("write it as in {example}")));
+        return Err(fail(usage.message.to_owned()).help(format!("write it as in {}", usage.example)));
     };
     let source = &sources[tree.find(path).0.at.source];
     let place = source.folder.join(file);
@@ -57,7 +72,7 @@ fn read(
         fail(problem.message.clone())
             .help("the name is relative to the folder of the file that contains it".to_owned())
     })?;
-    let read = PythonClass { file: place, class: class.to_owned(), text };
+    let python_class = PythonClass { file: place, class: class.to_owned(), text };
     *named = format!("{}:{class}", source.relative_folder.join(file).display());
-    Ok(read)
+    Ok(python_class)
 }

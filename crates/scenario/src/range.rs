@@ -1,4 +1,4 @@
-//! Enforces the ranges that the schema declares (`x-min`, `x-max`).
+//! Enforces the ranges that the schema declares (`x-min`, `x-max`), each for a single key.
 
 use std::cmp::Ordering;
 use std::str::FromStr;

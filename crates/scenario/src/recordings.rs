@@ -6,7 +6,7 @@ use umts_units::Duration;
 
 use crate::error::Problem;
 use crate::model::{Record, Scenario, Traffic, Transport};
-use crate::named_file::NamedFile;
+use crate::named_file::{NamedFile, WrongLine};
 use crate::tree::{Node, Source};
 
 /// Largest payload of UDP over IPv4, in octets.
@@ -23,7 +23,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
         let file_content = NamedFile::read(&replay.file, &path, tree, sources)?;
         let max_octets = if replay.transport == Transport::Udp { LARGEST_DATAGRAM } else { u32::MAX };
         let records = parse(&file_content.text(), max_octets).map_err(|wrong| {
-            file_content.wrong_line(wrong).help(
+            file_content.wrong_line(&wrong).help(
                 "a line is a time in seconds, a number of bytes and `down` or `up`, as in 0.125 1460 down"
                     .to_owned(),
             )
@@ -37,18 +37,19 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
     Ok(())
 }
 
-/// Returns the records. The error is the number of the first wrong line with a message.
-fn parse(text: &str, max_octets: u32) -> Result<Vec<Record>, (usize, String)> {
+/// Returns the records.
+fn parse(text: &str, max_octets: u32) -> Result<Vec<Record>, WrongLine> {
     let mut records: Vec<Record> = Vec::new();
-    for (number, line) in text.lines().enumerate() {
+    for (index, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
         let fields: Vec<&str> = line.split_whitespace().collect();
         if fields.is_empty() {
             continue;
         }
-        let record = record(&fields, max_octets).map_err(|wrong| (number + 1, wrong))?;
+        let wrong = |message: String| WrongLine { number: index + 1, message };
+        let record = record(&fields, max_octets).map_err(wrong)?;
         if records.last().is_some_and(|last| record.at < last.at) {
-            return Err((number + 1, format!("{} is before the line above", fields[0])));
+            return Err(wrong(format!("{} is before the line above", fields[0])));
         }
         records.push(record);
     }
@@ -92,7 +93,8 @@ mod tests {
 
     #[test]
     fn wrong_lines_are_reported_with_their_number() {
-        for (text, line, wrong) in [
+        // Text of a file, number of its first wrong line, message.
+        for (text, number, message) in [
             ("0 1 down\n1 1", 2, "2 words instead of three"),
             ("-1 1 down", 1, "`-1` is not a time of at least 0 seconds"),
             ("nan 1 down", 1, "`nan` is not a time of at least 0 seconds"),
@@ -101,7 +103,8 @@ mod tests {
             ("0 1 left", 1, "`left` is neither down nor up"),
             ("\n1 1 up\n0.5 1 up", 3, "0.5 is before the line above"),
         ] {
-            assert_eq!(parse(text, LARGEST_DATAGRAM), Err((line, wrong.to_owned())), "{text}");
+            let wrong = WrongLine { number, message: message.to_owned() };
+            assert_eq!(parse(text, LARGEST_DATAGRAM), Err(wrong), "{text}");
         }
     }
 

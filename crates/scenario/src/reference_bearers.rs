@@ -189,7 +189,7 @@ const fn with_uplink_64(
     }
 }
 
-/// An HS-DSCH with a DCH in the uplink. `formats`: PDUs in the largest block of the category.
+/// An HS-DSCH with the given uplink. `formats`: PDUs in the largest block of the category.
 const fn high_speed(
     name: &'static str,
     description: &'static str,
@@ -210,17 +210,27 @@ const fn high_speed(
     }
 }
 
-/// An HS-DSCH and an E-DCH. `formats`, `uplink_formats`: PDUs in the largest blocks of the categories.
+/// A category of UEs with an HS-DSCH or an E-DCH.
+struct Category {
+    number: u8,
+    /// Numbers of PDUs in a block: none, and the PDUs of the largest block of the category.
+    formats: &'static [u32],
+    tti_ms: u32,
+}
+
+/// An HS-DSCH and an E-DCH.
 const fn high_speed_both_ways(
-    (name, description): (&'static str, &'static str),
-    (category, formats): (u8, &'static [u32]),
-    (e_dch_category, uplink_formats, tti_ms): (u8, &'static [u32], u32),
+    name: &'static str,
+    description: &'static str,
+    hs_dsch: &Category,
+    e_dch: &Category,
 ) -> ReferenceBearer {
-    let uplink = ReferenceChannel { channel: "E-DCH", ..packets(uplink_formats, tti_ms, Coding::Turbo) };
+    let e_dch_channel =
+        ReferenceChannel { channel: "E-DCH", ..packets(e_dch.formats, e_dch.tti_ms, Coding::Turbo) };
     ReferenceBearer {
-        e_dch_category: Some(e_dch_category),
+        e_dch_category: Some(e_dch.number),
         source: "TS 34.108 §6.10.2.4.6, TS 25.306 tables 5.1a and 5.1g; UNSURE: the rows are from general knowledge",
-        ..high_speed(name, description, category, formats, uplink)
+        ..high_speed(name, description, hs_dsch.number, hs_dsch.formats, e_dch_channel)
     }
 }
 
@@ -306,19 +316,22 @@ static BEARERS: [ReferenceBearer; 21] = [
     high_speed("hsdpa-7.2", "HS-DSCH of category 8: 6,720 kbit/s down, 384 up", 8, &[0, 42], UPLINK_384),
     high_speed("hsdpa-14.4", "HS-DSCH of category 10: 11,200 kbit/s down, 384 up", 10, &[0, 70], UPLINK_384),
     high_speed_both_ways(
-        ("hspa-3.6", "HS-DSCH of category 6: 3,360 kbit/s down; E-DCH of category 1: 672 up"),
-        (6, &[0, 21]),
-        (1, &[0, 21], 10),
+        "hspa-3.6",
+        "HS-DSCH of category 6: 3,360 kbit/s down; E-DCH of category 1: 672 up",
+        &Category { number: 6, formats: &[0, 21], tti_ms: 2 },
+        &Category { number: 1, formats: &[0, 21], tti_ms: 10 },
     ),
     high_speed_both_ways(
-        ("hspa-7.2", "HS-DSCH of category 8: 6,720 kbit/s down; E-DCH of category 3: 1,376 up"),
-        (8, &[0, 42]),
-        (3, &[0, 43], 10),
+        "hspa-7.2",
+        "HS-DSCH of category 8: 6,720 kbit/s down; E-DCH of category 3: 1,376 up",
+        &Category { number: 8, formats: &[0, 42], tti_ms: 2 },
+        &Category { number: 3, formats: &[0, 43], tti_ms: 10 },
     ),
     high_speed_both_ways(
-        ("hspa-14.4", "HS-DSCH of category 10: 11,200 kbit/s down; E-DCH of category 6, 2 ms: 5,440 up"),
-        (10, &[0, 70]),
-        (6, &[0, 34], 2),
+        "hspa-14.4",
+        "HS-DSCH of category 10: 11,200 kbit/s down; E-DCH of category 6, 2 ms: 5,440 up",
+        &Category { number: 10, formats: &[0, 70], tti_ms: 2 },
+        &Category { number: 6, formats: &[0, 34], tti_ms: 2 },
     ),
     ReferenceBearer {
         name: "common",

@@ -4,12 +4,21 @@
 use crate::error::Problem;
 use crate::tree::{Node, Value};
 
-/// Array of tables, tables below each element with the key last, and the fixed value.
-const REMOVED: [(&str, &[&str], &str); 4] = [
-    ("link", &["internet_delay", "keeps_order"], "true"),
-    ("flow", &["pareto_www", "start_with_pause"], "true"),
-    ("cell", &["dsch", "without_credit"], "one_block"),
-    ("cell", &["tdd", "grant", "ends"], "unused_frame"),
+/// A key of an earlier version.
+struct RemovedKey {
+    /// The array of tables that had the key.
+    array: &'static str,
+    /// The tables below each element of the array, and the key.
+    path: &'static [&'static str],
+    /// The value that now always applies.
+    fixed: &'static str,
+}
+
+const REMOVED: [RemovedKey; 4] = [
+    RemovedKey { array: "link", path: &["internet_delay", "keeps_order"], fixed: "true" },
+    RemovedKey { array: "flow", path: &["pareto_www", "start_with_pause"], fixed: "true" },
+    RemovedKey { array: "cell", path: &["dsch", "without_credit"], fixed: "one_block" },
+    RemovedKey { array: "cell", path: &["tdd", "grant", "ends"], fixed: "unused_frame" },
 ];
 
 /// Removes these keys from a scenario. Returns a warning for each.
@@ -18,18 +27,18 @@ const REMOVED: [(&str, &[&str], &str); 4] = [
 /// If one has another value than the fixed one.
 pub(crate) fn apply(tree: &mut Node) -> Result<Vec<String>, Problem> {
     let mut warnings = Vec::new();
-    for (array, path, fixed) in REMOVED {
+    for RemovedKey { array, path, fixed } in REMOVED {
         let elements = tree.as_table_mut().and_then(|top| top.get_mut(array)).map(|node| &mut node.value);
         let Some(Value::Array(elements)) = elements else { continue };
         for element in elements {
-            let Some(found) = remove(element, path) else { continue };
-            if !is_equal(&found.value, fixed) {
+            let Some(removed) = remove(element, path) else { continue };
+            if !is_equal(&removed.value, fixed) {
                 let key = path.last().expect("a path ends with a key");
                 let message = format!("`{key}` can no longer be changed: it is always {fixed}");
-                let problem = Problem::new(message).path(&found.path).at(found.at);
+                let problem = Problem::new(message).path(&removed.path).at(removed.at);
                 return Err(problem.label("here").help("leave it out".to_owned()));
             }
-            warnings.push(format!("{} is always {fixed} and can be left out", found.path));
+            warnings.push(format!("{} is always {fixed} and can be left out", removed.path));
         }
     }
     Ok(warnings)

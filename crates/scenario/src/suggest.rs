@@ -1,13 +1,14 @@
-//! Suggestions for misspelt words.
+//! Suggestions for misspelt words: error messages name the known key, value or name that is
+//! nearest.
 
 /// The nearest of `known` if at most a third of the letters differ.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
-    let far = word.chars().count().max(3);
+    let letters = word.chars().count().max(3);
     known
         .into_iter()
         .map(|candidate| (distance(&word, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, _)| *distance * 3 <= far)
+        .filter(|(distance, _)| *distance * 3 <= letters)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }

@@ -8,7 +8,7 @@ use umts_units::Duration;
 
 use crate::error::Problem;
 use crate::model::Scenario;
-use crate::named_file::NamedFile;
+use crate::named_file::{NamedFile, WrongLine};
 use crate::tree::{Node, Source};
 
 /// Length of the longest run, in seconds.
@@ -27,7 +27,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
         let path = format!("ue.{i}.mobility.file");
         let file_content = NamedFile::read(file, &path, tree, sources)?;
         let points = parse(&file_content.text()).map_err(|wrong| {
-            file_content.wrong_line(wrong).help(
+            file_content.wrong_line(&wrong).help(
                 "a line is a time in seconds and a position in metres, as in 12.5 1040 980; the first time is 0"
                     .to_owned(),
             )
@@ -39,30 +39,31 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
     Ok(())
 }
 
-/// Returns the positions. The error is the number of the first wrong line with a message.
-fn parse(text: &str) -> Result<Vec<(Duration, Place)>, (usize, String)> {
+/// Returns the positions with the times at which the user reaches them.
+fn parse(text: &str) -> Result<Vec<(Duration, Place)>, WrongLine> {
     let mut points: Vec<(Duration, Place)> = Vec::new();
-    for (number, line) in text.lines().enumerate() {
+    for (index, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
         let fields: Vec<&str> = line.split_whitespace().collect();
         if fields.is_empty() {
             continue;
         }
-        let wrong = |message: String| (number + 1, message);
-        let point = point(&fields).map_err(wrong)?;
+        let wrong = |message: String| WrongLine { number: index + 1, message };
+        let (at, place) = point(&fields).map_err(wrong)?;
         match points.last() {
-            None if !point.0.is_zero() => {
+            None if !at.is_zero() => {
                 return Err(wrong(format!("a track must begin at 0, not at {}", fields[0])));
             }
-            Some(last) if point.0 <= last.0 => {
+            Some((previous, _)) if at <= *previous => {
                 return Err(wrong(format!("{} is not after the line above", fields[0])));
             }
-            _ => points.push(point),
+            _ => points.push((at, place)),
         }
     }
     Ok(points)
 }
 
+/// Parses a line: a time in seconds and a position in metres.
 fn point(fields: &[&str]) -> Result<(Duration, Place), String> {
     let [time, x, y] = fields else {
         return Err(format!("{} words instead of three", fields.len()));
@@ -90,7 +91,8 @@ mod tests {
 
     #[test]
     fn a_wrong_line_is_named() {
-        for (text, line, part) in [
+        // Text of a file, number of its first wrong line, part of the message.
+        for (text, number, part) in [
             ("0 1 1\n5 2\n", 2, "2 words"),
             ("1 1 1\n", 1, "must begin at 0"),
             ("0 1 1\n5 1 1\n5 2 2\n", 3, "not after"),
@@ -98,9 +100,9 @@ mod tests {
             ("-1 1 1\n", 1, "not a time"),
             ("0 nan 1\n", 1, "not a number"),
         ] {
-            let (at, wrong) = parse(text).expect_err(text);
-            assert_eq!(at, line, "{text}");
-            assert!(wrong.contains(part), "{wrong}");
+            let wrong = parse(text).expect_err(text);
+            assert_eq!(wrong.number, number, "{text}");
+            assert!(wrong.message.contains(part), "{}", wrong.message);
         }
         assert_eq!(parse("# nothing\n"), Ok(Vec::new()));
     }

@@ -1,4 +1,5 @@
-//! TOML as a tree of values with their locations, across files and the command line.
+//! TOML as a tree of values with their locations, across files and the command line. A scenario is
+//! a tree until all its files are merged and all overrides are applied.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -97,8 +98,8 @@ impl Value {
     }
 }
 
-/// Largest nesting depth: more than any scenario needs, and safe for the stack.
-const DEEPEST: usize = 32;
+/// Maximum nesting depth: more than any scenario needs, and safe for the stack.
+const MAX_DEPTH: usize = 32;
 
 /// Parses TOML. Its positions differ from the positions in its source by `shift`.
 pub(crate) struct Reader {
@@ -172,8 +173,8 @@ impl Reader {
         depth: usize,
     ) -> Result<Node, Problem> {
         let at = self.origin(value.span());
-        if depth > DEEPEST {
-            return Err(Problem::new(format!("tables are nested deeper than {DEEPEST} levels"))
+        if depth > MAX_DEPTH {
+            return Err(Problem::new(format!("tables are nested deeper than {MAX_DEPTH} levels"))
                 .at(at)
                 .path(&path));
         }

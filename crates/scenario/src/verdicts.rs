@@ -1,4 +1,5 @@
-//! Error traces: text files of `0` (received) and `1` (lost).
+//! Error traces for `radio.file`: text files of `0` (block received) and `1` (block lost). The
+//! digits become the verdicts on the blocks of a radio direction, in order.
 
 use crate::error::Problem;
 use crate::model::{BlockErrors, Radio, Scenario};
@@ -42,7 +43,8 @@ fn read(errors: &mut BlockErrors, path: &str, tree: &Node, sources: &[Source]) -
     Ok(())
 }
 
-/// Returns the verdicts. The error is the first invalid byte with its offset.
+/// Returns the verdicts: whether each block is lost. The error is the offset of the first invalid
+/// byte, and the byte.
 fn parse(bytes: &[u8]) -> Result<Vec<bool>, (usize, u8)> {
     let mut verdicts = Vec::with_capacity(bytes.len());
     let mut is_comment = false;

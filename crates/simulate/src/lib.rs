@@ -1,5 +1,10 @@
 //! Simulation of the stack on a virtual clock. A scenario, a seed and a run number always give the
 //! same results, bit by bit.
+//!
+//! `build` converts a scenario into the configuration of the network. `run` creates the network and
+//! its recorders, `drive` processes the events of the queue in the order of their times, and the
+//! recorders return metrics, time series and captures. The emulation uses `build` and `drive` too,
+//! with a real clock.
 
 mod bearers;
 mod build;

@@ -1,5 +1,6 @@
-//! The best cells of a layout by position, and the positions of its users. They follow from
-//! scenario, seed and run number, so they are not recorded.
+//! The best cells of a layout by position, and the positions of its users, in metres from the lower
+//! left corner of the area. They follow from scenario, seed and run number, so they are not
+//! recorded.
 
 use umts_kernel::random::Streams;
 use umts_scenario::Scenario;

@@ -1,4 +1,5 @@
-//! Runs a scenario with a seed, from the configuration to the metrics.
+//! Runs a scenario with a seed, from the configuration to the metrics. Every command and binding
+//! that simulates calls [`run`]; [`observe`] is for tests and other sinks of the events.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;

@@ -197,7 +197,7 @@ fn names(folder: &Path, extension: &str) -> Result<BTreeSet<String>, GoldenError
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(folder).map_err(of_file(folder))? {
         let path = entry.map_err(of_file(folder))?.path();
-        if path.extension().is_some_and(|found| found == extension) {
+        if path.extension().is_some_and(|actual| actual == extension) {
             names.insert(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
         }
     }

@@ -1,4 +1,5 @@
-//! The runs of a scenario.
+//! The two runs of a scenario with one seed: its whole length, and a short part with every series
+//! and capture.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

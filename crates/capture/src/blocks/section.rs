@@ -139,7 +139,7 @@ impl Section<'_> {
         let units = u64::from(high) << 32 | u64::from(low);
         let bytes = match data.get(..captured as usize) {
             None if is_obsolete => data,
-            found => found?,
+            bytes => bytes?,
         };
         Some(PacketBlock { interface, units, bytes, length })
     }

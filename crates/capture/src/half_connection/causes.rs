@@ -197,7 +197,8 @@ impl HalfConnection {
     /// Processes the options of an acknowledgment: SACK blocks and timestamps.
     fn ack_info(&mut self, now: Time, segment: &Segment, ack: u64, una: u64, is_stale: bool) -> AckInfo {
         self.flight.begin_ack();
-        let (sacks_new_data, duplicate_end) = self.process_sack(now, segment, ack, una, is_stale);
+        let SackReport { sacks_new_data, duplicate_end } =
+            self.process_sack(now, segment, ack, una, is_stale);
         if sacks_new_data && ack <= una {
             self.flight.sample_sacked(una);
         }
@@ -213,9 +214,8 @@ impl HalfConnection {
         }
     }
 
-    /// Processes selective acknowledgments. Returns whether a block is new, and the end of a block
-    /// that the receiver got twice. If the acknowledgment is stale, only a report of a duplicate is
-    /// used, as evidence of a needless retransmission.
+    /// Processes selective acknowledgments. If the acknowledgment is stale, only a report of a
+    /// duplicate is used, as evidence of a needless retransmission.
     fn process_sack(
         &mut self,
         now: Time,
@@ -223,9 +223,9 @@ impl HalfConnection {
         ack: u64,
         una: u64,
         is_stale: bool,
-    ) -> (bool, Option<u64>) {
+    ) -> SackReport {
         let blocks = segment.options.sack.as_slice();
-        let Some(&first) = blocks.first() else { return (false, None) };
+        let Some(&first) = blocks.first() else { return SackReport::default() };
         self.is_sacking = true;
         let unwrapped = |(left, right): (u32, u32)| {
             let left = unwrap(left, ack);
@@ -241,7 +241,7 @@ impl HalfConnection {
         if is_dsack && !self.is_over {
             self.retransmissions.duplicated(left, right);
         }
-        let Some(highest) = self.highest.filter(|_| !is_stale) else { return (false, None) };
+        let Some(highest) = self.highest.filter(|_| !is_stale) else { return SackReport::default() };
         let duplicate_end = is_dsack.then_some(right);
         if is_dsack {
             self.flight.rack.duplicated(una, highest);
@@ -253,6 +253,15 @@ impl HalfConnection {
                 sacks_new_data |= self.sacked.insert(left, right);
             }
         }
-        (sacks_new_data, duplicate_end)
+        SackReport { sacks_new_data, duplicate_end }
     }
+}
+
+/// What the SACK blocks of an acknowledgment report.
+#[derive(Debug, Clone, Copy, Default)]
+struct SackReport {
+    /// Whether a block has data that were not acknowledged before.
+    sacks_new_data: bool,
+    /// End of the block that the receiver got twice.
+    duplicate_end: Option<u64>,
 }

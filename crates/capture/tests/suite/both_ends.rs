@@ -10,7 +10,8 @@ use crate::common::{End, ISN, Packet, ms};
 /// One-way delay, in milliseconds.
 const PATH_MS: u64 = 50;
 
-/// Returns a packet, with `at`, the millisecond in which it leaves its host. Numbers are relative.
+/// Returns a packet, with `at`, the millisecond in which it leaves its host. Sequence and
+/// acknowledgment number are relative.
 fn packet_at(
     at: u64,
     port: u16,
@@ -69,30 +70,31 @@ fn analysis_of(packets: &[(u64, Packet)], with_time_sequences: bool) -> umts_cap
     analyse_both_ends([&server, &client], with_time_sequences, |_, _| true).unwrap()
 }
 
+/// A download and an upload. The path takes 50 ms in each direction.
 #[test]
 fn round_trip_times_come_from_the_senders_side() {
     let packets = [transfer(0, 40_000, End::Server), transfer(20, 40_001, End::Client)].concat();
-    let found = analysis_of(&packets, false);
-    assert_eq!(found.connection_count, 2);
-    for row in &found.connections {
+    let analysis = analysis_of(&packets, false);
+    assert_eq!(analysis.connection_count, 2);
+    for row in &analysis.connections {
         assert_eq!(row.position, Position::Sender, "{row:?}");
         assert_eq!(row.metrics.value("acknowledged_bytes"), Some(3000.0));
         for name in ["mean_rtt_s", "min_rtt_s"] {
             assert!((row.metrics.value(name).unwrap() - 0.1).abs() < 1e-9, "{name}: {row:?}");
         }
     }
-    assert!((found.metrics.value("mean_rtt_s").unwrap() - 0.1).abs() < 1e-9);
-    assert_eq!(found.metrics.value("payload_bytes"), Some(6000.0));
-    assert!(found.time_sequences.is_empty());
+    assert!((analysis.metrics.value("mean_rtt_s").unwrap() - 0.1).abs() < 1e-9);
+    assert_eq!(analysis.metrics.value("payload_bytes"), Some(6000.0));
+    assert!(analysis.time_sequences.is_empty());
 }
 
 #[test]
 fn time_sequences_cover_all_connections_since_the_first_packet() {
     let packets = [transfer(0, 40_000, End::Server), transfer(1000, 40_001, End::Client)].concat();
-    let found = analysis_of(&packets, true);
+    let analysis = analysis_of(&packets, true);
     // The first packet that counts is the download's SYN at the server, 50 ms after it left.
-    assert_eq!(found.first, Some(ms(50)));
-    let times: Vec<Vec<f64>> = found
+    assert_eq!(analysis.first, Some(ms(50)));
+    let times: Vec<Vec<f64>> = analysis
         .time_sequences
         .iter()
         .map(|tables| tables.sent.iter().filter(|sent| sent.end > 0).map(|sent| sent.time_s).collect())
@@ -113,9 +115,9 @@ fn lost_first_packet_does_not_change_the_senders_side() {
     capture(&server, End::Server, &packets);
     packets.insert(0, packet_at(0, 40_000, End::Client, "S", (0, None), 0));
     capture(&client, End::Client, &packets);
-    let found = analyse_both_ends([&server, &client], false, |_, _| true).unwrap();
-    assert!((found.metrics.value("mean_rtt_s").unwrap() - 0.1).abs() < 1e-9);
-    assert_eq!(found.metrics.value("syn_retransmissions"), Some(1.0));
+    let analysis = analyse_both_ends([&server, &client], false, |_, _| true).unwrap();
+    assert!((analysis.metrics.value("mean_rtt_s").unwrap() - 0.1).abs() < 1e-9);
+    assert_eq!(analysis.metrics.value("syn_retransmissions"), Some(1.0));
 }
 
 #[test]
@@ -126,14 +128,14 @@ fn unwanted_connections_are_left_out() {
     capture(&server, End::Server, &packets);
     capture(&client, End::Client, &packets);
     let ends = [[10, 0, 0, 1].into(), [192, 0, 2, 1].into()];
-    let found =
+    let analysis =
         analyse_both_ends([&server, &client], true, |a, b| ![[a, b], [b, a]].contains(&ends)).unwrap();
-    assert_eq!((found.connection_count, found.counts.packets), (0, 0));
+    assert_eq!((analysis.connection_count, analysis.counts.packets), (0, 0));
 }
 
 #[test]
 fn empty_captures_give_no_connections() {
-    let found = analysis_of(&[], true);
-    assert_eq!((found.connection_count, found.first, found.time_sequences.len()), (0, None, 0));
-    assert_eq!(found.metrics.value("acknowledged_bytes"), None);
+    let analysis = analysis_of(&[], true);
+    assert_eq!((analysis.connection_count, analysis.first, analysis.time_sequences.len()), (0, None, 0));
+    assert_eq!(analysis.metrics.value("acknowledged_bytes"), None);
 }

@@ -188,9 +188,11 @@ fn late_retransmission_after_sack_is_an_expiry() {
 /// packet in either direction.
 #[test]
 fn paced_retransmission_is_not_an_expiry() {
-    for (is_paced, expected) in [(true, Cause::Rack), (false, Cause::Rto)] {
+    // A paced sender sends segment 1 at 150 ms, without an acknowledgment before.
+    let (paced_at, burst_at) = (150, 100);
+    for (second_segment_at, expected) in [(paced_at, Cause::Rack), (burst_at, Cause::Rto)] {
         let mut conversation = with_sack();
-        conversation.data(100, 0).data(if is_paced { 150 } else { 100 }, 1).ack(200, 1).data(200, 2);
+        conversation.data(100, 0).data(second_segment_at, 1).ack(200, 1).data(200, 2);
         conversation
             .sack(300, 1, 2, 3)
             .data(300, 3)
@@ -317,16 +319,16 @@ fn lost_retransmission_is_repeated_in_its_recovery() {
         conversation.sack(204, 0, 1, 5).sack(205, 0, 1, 6);
         conversation
     };
-    let mut causes = begin();
-    causes.sack(303, 0, 1, 7).data(303, 0).ack(403, 7);
-    expect_causes(causes, &[Cause::DupAcks, Cause::FastRecovery]);
-    let mut waits = begin();
-    waits.data(1202, 0).ack(1302, 7);
-    expect_causes(waits, &[Cause::DupAcks, Cause::Rto]);
-    // With RFC 6675 the timer expires, whatever arrives meanwhile.
-    let mut coincides = begin();
-    coincides.sack(303, 0, 1, 7).data(303, 7).sack(1198, 0, 1, 8).data(1202, 0).ack(1302, 8);
-    expect_causes(coincides, &[Cause::DupAcks, Cause::Rto]);
+    let mut with_rack = begin();
+    with_rack.sack(303, 0, 1, 7).data(303, 0).ack(403, 7);
+    expect_causes(with_rack, &[Cause::DupAcks, Cause::FastRecovery]);
+    let mut without_rack = begin();
+    without_rack.data(1202, 0).ack(1302, 7);
+    expect_causes(without_rack, &[Cause::DupAcks, Cause::Rto]);
+    // With RFC 6675 the timer expires, also if an acknowledgment arrives shortly before.
+    let mut with_ack_before_expiry = begin();
+    with_ack_before_expiry.sack(303, 0, 1, 7).data(303, 7).sack(1198, 0, 1, 8).data(1202, 0).ack(1302, 8);
+    expect_causes(with_ack_before_expiry, &[Cause::DupAcks, Cause::Rto]);
 }
 
 /// RFC 6298 §5.4: a timer may expire when an acknowledgment arrives. If no segment
@@ -379,7 +381,7 @@ fn stamped(conversation: &mut Conversation, at: u64, number: u32, value: u32) {
 }
 
 /// The client acknowledges the first `number` segments, and segments `sack` selectively, with a
-/// timestamp and an echo.
+/// timestamp and an echo, (`value`, `echo`).
 fn echoed(
     conversation: &mut Conversation,
     at: u64,
@@ -407,17 +409,17 @@ fn loss_after_an_undone_expiry_begins_another_recovery() {
         echoed(&mut conversation, 1150, 1, (150, 100), None);
         conversation
     };
-    let mut heeded = begin();
-    stamped(&mut heeded, 1150, 6, 1150);
-    echoed(&mut heeded, 1250, 1, (250, 100), Some((2, 7)));
-    stamped(&mut heeded, 1250, 1, 1250);
-    echoed(&mut heeded, 1350, 7, (350, 1250), None);
-    expect_causes(heeded, &[Cause::Rto, Cause::Sack]);
-    let mut ignored = begin();
-    stamped(&mut ignored, 1150, 1, 1150);
-    stamped(&mut ignored, 1151, 2, 1151);
-    echoed(&mut ignored, 1250, 7, (250, 1151), None);
-    expect_causes(ignored, &[Cause::Rto, Cause::RtoRecovery, Cause::RtoRecovery]);
+    let mut with_undo = begin();
+    stamped(&mut with_undo, 1150, 6, 1150);
+    echoed(&mut with_undo, 1250, 1, (250, 100), Some((2, 7)));
+    stamped(&mut with_undo, 1250, 1, 1250);
+    echoed(&mut with_undo, 1350, 7, (350, 1250), None);
+    expect_causes(with_undo, &[Cause::Rto, Cause::Sack]);
+    let mut without_undo = begin();
+    stamped(&mut without_undo, 1150, 1, 1150);
+    stamped(&mut without_undo, 1151, 2, 1151);
+    echoed(&mut without_undo, 1250, 7, (250, 1151), None);
+    expect_causes(without_undo, &[Cause::Rto, Cause::RtoRecovery, Cause::RtoRecovery]);
 }
 
 /// RFC 5682: without timestamps, the acknowledgment of data that were never retransmitted shows

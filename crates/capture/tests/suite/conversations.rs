@@ -1,5 +1,11 @@
-//! Results of the analyser for conversations, packet by packet. `common/mod.rs` explains the
-//! methods of a conversation.
+//! Results of the analyser for conversations, which the tests write packet by packet as captured at
+//! the server. The client is 100 ms away.
+//!
+//! Times are in ms and come first in each call. `data(at, n)`: the server sends segment `n`, from
+//! 0, with 1000 octets. `flight(at, count)`: the server sends its first `count` segments at once.
+//! `ack(at, n)`: the client acknowledges the first `n` segments. `sack(at, n, from, to)`: it also
+//! acknowledges segments `from..to` selectively. `add(at, seq, ack, packet)`: any packet; numbers
+//! are relative to the initial ones, so that segment `n` begins at `1 + 1000 n`.
 
 use std::collections::BTreeSet;
 
@@ -15,6 +21,7 @@ fn clean_download_has_exact_metrics() {
     expect(
         &row,
         &[
+            // 3000 octets in 320 ms, and in the 220 ms from the first data to the last ACK.
             ("goodput_kbps", 3000.0 * 8.0 / 320.0),
             ("goodput_active_kbps", 3000.0 * 8.0 / 220.0),
             ("total_packets", 3.0),
@@ -28,6 +35,7 @@ fn clean_download_has_exact_metrics() {
             ("min_rtt_s", 0.1),
             ("max_rtt_s", 0.11),
             ("max_outstanding_segments", 2.0),
+            // Two segments for 100 ms, one for 10 ms, one for 110 ms.
             ("mean_outstanding_segments", (100.0 * 2.0 + 10.0 + 110.0) / 220.0),
             ("transmission_time_s", 0.32),
         ],
@@ -36,6 +44,7 @@ fn clean_download_has_exact_metrics() {
     assert_eq!((row.mss, row.window_scale, row.sack_permitted), (Some(1000), Some(0), Some(false)));
 }
 
+/// Segment 1 of six is lost and retransmitted at the third duplicate acknowledgment.
 #[test]
 fn three_duplicates_cause_a_fast_retransmission() {
     let mut conversation = Conversation::with_handshake();
@@ -57,6 +66,7 @@ fn three_duplicates_cause_a_fast_retransmission() {
     );
 }
 
+/// Segments 1 to 3 are lost. The timer expires at 1200 ms, and slow start retransmits all three.
 #[test]
 fn go_back_n_belongs_to_the_expiry() {
     let mut conversation = Conversation::with_handshake();
@@ -75,6 +85,7 @@ fn go_back_n_belongs_to_the_expiry() {
     );
 }
 
+/// A segment is retransmitted after 1, 2 and 4 s. Only the SYN+ACK gives a round-trip time.
 #[test]
 fn each_backed_off_expiry_counts() {
     let mut conversation = Conversation::with_handshake();
@@ -82,6 +93,8 @@ fn each_backed_off_expiry_counts() {
     expect(&conversation.row(), &[("tcp_retransmissions", 3.0), ("rto_count", 3.0), ("rtt_samples", 1.0)]);
 }
 
+/// The fast retransmission of segment 1 at 203 ms is lost too. The retransmission a second later
+/// has another cause, the timer.
 #[test]
 fn old_duplicates_do_not_explain_a_timeout() {
     let mut conversation = Conversation::with_handshake();
@@ -93,6 +106,9 @@ fn old_duplicates_do_not_explain_a_timeout() {
     );
 }
 
+/// Segments 1 and 4 of ten are lost. NewReno retransmits segment 4 at the partial acknowledgment,
+/// in the same recovery. Reno waits for three further duplicates. The third sender waits for its
+/// timer.
 #[test]
 fn newreno_needs_one_recovery_for_two_holes_and_reno_two() {
     let begin = || {
@@ -115,6 +131,8 @@ fn newreno_needs_one_recovery_for_two_holes_and_reno_two() {
     expect(&stalled.row(), &[("fast_retransmissions", 1.0), ("rto_count", 1.0)]);
 }
 
+/// Segments 1 and 2 are lost. One acknowledgment reports segments 3 to 5, which are more than two
+/// full segments, so that segment 1 is lost by RFC 6675.
 #[test]
 fn sack_causes_a_fast_retransmission_before_three_duplicates() {
     let mut conversation = Conversation::new();
@@ -131,6 +149,8 @@ fn sack_causes_a_fast_retransmission_before_three_duplicates() {
     expect(row, &[("fast_retransmissions_by_sack", 1.0), ("rto_count", 0.0), ("tcp_retransmissions", 2.0)]);
 }
 
+/// The last segment is retransmitted 220 ms after the last acknowledgment, when a probe is due
+/// (after two round trips), although an earlier segment is the oldest outstanding one.
 #[test]
 fn tail_loss_probe_is_not_an_expiry() {
     let mut conversation = Conversation::with_handshake();
@@ -142,6 +162,8 @@ fn tail_loss_probe_is_not_an_expiry() {
     );
 }
 
+/// After both copies of segment 0 have arrived, the receiver reports the second one: a block below
+/// the acknowledgment (RFC 2883).
 #[test]
 fn dsack_counts_a_needless_retransmission() {
     let mut conversation = Conversation::new();
@@ -154,6 +176,7 @@ fn dsack_counts_a_needless_retransmission() {
     );
 }
 
+/// Segment 2 is retransmitted. Its report is a first block inside the second one (RFC 2883 §4).
 #[test]
 fn dsack_inside_the_second_block_counts() {
     let mut conversation = Conversation::with_handshake();
@@ -164,6 +187,8 @@ fn dsack_inside_the_second_block_counts() {
     expect(&conversation.row(), &[("unneeded_by_dsack", 1.0)]);
 }
 
+/// The copies of a segment have the timestamps 500 and 1500. The retransmission was not needed if
+/// the acknowledgment echoes the first one.
 #[test]
 fn timestamp_echo_identifies_the_acknowledged_copy() {
     for (echo, unneeded) in [(500, 1.0), (1500, 0.0)] {
@@ -181,6 +206,8 @@ fn timestamp_echo_identifies_the_acknowledged_copy() {
     }
 }
 
+/// A retransmission is acknowledged 20 ms after it left, less than a round trip; or it leaves after
+/// its acknowledgment.
 #[test]
 fn early_acknowledgment_belongs_to_the_first_copy() {
     let mut conversation = Conversation::with_handshake();
@@ -191,6 +218,7 @@ fn early_acknowledgment_belongs_to_the_first_copy() {
     expect(&conversation.row(), &[("unneeded_by_early_ack", 1.0), ("tcp_retransmissions", 1.0)]);
 }
 
+/// The initial sequence numbers are shortly before the wrap-around of 32 bits.
 #[test]
 fn sequence_numbers_wrap_around() {
     let mut conversation = Conversation::with_isn([u32::MAX - 10, u32::MAX - 1500]);
@@ -204,6 +232,7 @@ fn sequence_numbers_wrap_around() {
     expect(&row, &[("max_outstanding_bytes", 1000.0), ("total_packets", 5.0)]);
 }
 
+/// The capture begins with segment 7. The end with the lower port counts as the server.
 #[test]
 fn capture_without_handshake_counts_captured_packets() {
     let mut conversation = Conversation::new();
@@ -247,6 +276,8 @@ fn acknowledgments_alone_give_the_goodput() {
     }
 }
 
+/// The first connection ends with a FIN of each end at 300 ms. A SYN at 1300 ms begins the second
+/// one.
 #[test]
 fn new_syn_on_the_same_ports_is_a_new_connection() {
     let mut conversation = Conversation::with_handshake();
@@ -283,6 +314,8 @@ fn repeated_syn_is_a_retransmission_without_round_trip() {
     assert_eq!(row.metrics.value("handshake_rtt_s"), None);
 }
 
+/// At 60 s the server sends a keep-alive: no payload, one number below the next one. The client
+/// closes its window until 62 s, and the server probes the window with one octet.
 #[test]
 fn keep_alives_and_window_probes_are_not_retransmissions() {
     let mut conversation = Conversation::with_handshake();
@@ -306,6 +339,7 @@ fn keep_alives_and_window_probes_are_not_retransmissions() {
     );
 }
 
+/// The window is zero from 200 ms to 3400 ms.
 #[test]
 fn zero_window_time_ends_when_the_window_opens() {
     let mut conversation = Conversation::with_handshake();
@@ -329,6 +363,7 @@ fn zero_window_time_ends_when_the_window_opens() {
     );
 }
 
+/// Segment 1 is captured 1 ms after segment 2, or 300 ms after it.
 #[test]
 fn segment_filling_a_hole_is_reordered_only_within_3_ms() {
     let mut conversation = Conversation::with_handshake();
@@ -342,6 +377,7 @@ fn segment_filling_a_hole_is_reordered_only_within_3_ms() {
     expect(&lossy.row(), &[("out_of_order_packets", 0.0), ("tcp_retransmissions", 1.0)]);
 }
 
+/// Segments 1 and 2 were not captured, but acknowledged.
 #[test]
 fn acknowledged_but_unseen_bytes_count_as_goodput() {
     let mut conversation = Conversation::with_handshake();
@@ -357,6 +393,8 @@ fn acknowledged_but_unseen_bytes_count_as_goodput() {
     );
 }
 
+/// Data are outstanding from 100 ms to the reset at 200 ms. Another connection keeps the capture
+/// going.
 #[test]
 fn reset_ends_the_active_time() {
     let mut conversation = Conversation::with_handshake();
@@ -379,6 +417,8 @@ fn windows_are_scaled_only_if_both_ends_offer_it() {
     }
 }
 
+/// The times in which the server answers the SYN, and the client the SYN+ACK, show which end is
+/// near.
 #[test]
 fn handshake_shows_the_capture_position() {
     for (server_ms, client_ms, expected) in [
@@ -398,6 +438,7 @@ fn handshake_shows_the_capture_position() {
     }
 }
 
+/// The SYN is captured at 0 ms and the last data at 310 ms, at the client or at the server.
 #[test]
 fn download_time_is_known_only_at_the_receiver() {
     for (server_ms, client_ms, expected) in [(100, 0, Some(0.31)), (0, 100, None)] {
@@ -411,6 +452,7 @@ fn download_time_is_known_only_at_the_receiver() {
     }
 }
 
+/// Segment 1 has a time 50 ms before the packet that precedes it, and counts at 200 ms.
 #[test]
 fn times_that_go_back_are_raised_with_a_warning() {
     let mut conversation = Conversation::with_handshake();
@@ -511,6 +553,7 @@ fn data_of(number: u32) -> Vec<u8> {
     bytes
 }
 
+/// A thousand connections with one segment each. The first 100 and number 700 have rows.
 #[test]
 fn connections_beyond_the_limit_are_summed_in_one_row() {
     let analyse = |mut analyser: Analyser| {
@@ -520,8 +563,8 @@ fn connections_beyond_the_limit_are_summed_in_one_row() {
         }
         analyser.finish()
     };
-    let (all, limited) =
-        (analyse(Analyser::new()), analyse(Analyser::new().with_limit(100).with_row_of(700)));
+    let all = analyse(Analyser::new());
+    let limited = analyse(Analyser::new().with_limit(100).with_row_of(700));
     assert_eq!(all.rest, None);
     let rest = limited.rest.expect("there are connections without rows");
     assert_eq!(rest.connections, 899);
@@ -536,6 +579,7 @@ fn connections_beyond_the_limit_are_summed_in_one_row() {
     assert!(has_warning("950 connections with packets of one end only"), "{:?}", limited.warnings);
 }
 
+/// Eight connections open one after the other, with room for four at a time.
 #[test]
 fn quietest_connection_is_dropped_at_the_limit() {
     let mut analyser = Analyser::new().with_limit(4);
@@ -558,6 +602,7 @@ fn quietest_connection_is_dropped_at_the_limit() {
     assert!(analysis.warnings.iter().any(has_warning), "{:?}", analysis.warnings);
 }
 
+/// The window is zero from 300 ms on. The connection is closed at 600 ms.
 #[test]
 fn zero_window_time_ends_with_the_connection() {
     let mut conversation = Conversation::with_handshake();
@@ -566,7 +611,7 @@ fn zero_window_time_ends_with_the_connection() {
     conversation.add(400, 1001, Some(1), Packet::new(End::Server, "F"));
     conversation.add(500, 1, Some(1002), Packet::new(End::Client, "F").window(0));
     conversation.add(600, 1002, Some(2), Packet::new(End::Server, ""));
-    // The connection is closed. A minute later the capture ends.
+    // A late packet of the closed connection. A minute later the capture ends.
     conversation.add(700, 2, Some(1002), Packet::new(End::Client, "").window(0));
     let other = Packet { port: 50_000, ..Packet::new(End::Client, "S") }.ipv4();
     conversation.analyser.packet(ms(60_000), LinkType::Raw, &other, other.len() as u32);

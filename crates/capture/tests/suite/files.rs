@@ -9,6 +9,9 @@ use proptest::prelude::*;
 use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse, analyse_file};
 use umts_capture::{Analyser, Analysis, LinkType};
 
+/// Number of the link type without a link header.
+const RAW_IP: u32 = 101;
+
 /// A small download with a loss, as packets with their times in nanoseconds.
 pub fn packets() -> Vec<(u64, Vec<u8>)> {
     let mut conversation = Conversation::with_handshake();
@@ -54,14 +57,15 @@ fn pcap(order: ByteOrder, is_nanoseconds: bool) -> Vec<u8> {
     let magic = if is_nanoseconds { 0xa1b2_3c4d } else { 0xa1b2_c3d4 };
     let mut file = order.word(magic).to_vec();
     file.extend([order.half(2), order.half(4)].concat());
-    for word in [0, 0, 65_535, 101] {
+    // Time zone, accuracy, maximum captured length, link type.
+    for word in [0, 0, 65_535, RAW_IP] {
         file.extend(order.word(word));
     }
     for (at, bytes) in packets() {
-        let unit = if is_nanoseconds { 1 } else { 1000 };
+        let unit_ns = if is_nanoseconds { 1 } else { 1000 };
         let length = bytes.len() as u32;
-        let (seconds, rest) = (at / 1_000_000_000, at % 1_000_000_000 / unit);
-        for word in [seconds as u32, rest as u32, length, length] {
+        let (seconds, fraction) = (at / 1_000_000_000, at % 1_000_000_000 / unit_ns);
+        for word in [seconds as u32, fraction as u32, length, length] {
             file.extend(order.word(word));
         }
         file.extend(bytes);
@@ -85,7 +89,8 @@ pub fn section(order: ByteOrder) -> Vec<u8> {
 /// Returns an Interface Description Block of link type raw. `resolution` as in the option
 /// if_tsresol; `None` leaves the default of microseconds. `offset` is in seconds.
 pub fn interface(order: ByteOrder, resolution: Option<u8>, offset: Option<i64>) -> Vec<u8> {
-    let mut body = [&order.half(101)[..], &order.half(0), &order.word(0)].concat();
+    let mut body = [&order.half(RAW_IP as u16)[..], &order.half(0), &order.word(0)].concat();
+    // Options: code, length, value, padding.
     if let Some(resolution) = resolution {
         body.extend([&order.half(9)[..], &order.half(1), &[resolution, 0, 0, 0]].concat());
     }
@@ -102,7 +107,7 @@ pub fn interface(order: ByteOrder, resolution: Option<u8>, offset: Option<i64>) 
     block(order, 1, &body)
 }
 
-/// Returns an Enhanced Packet Block.
+/// Returns an Enhanced Packet Block. `units` is the time in the units of the interface.
 pub fn packet(order: ByteOrder, interface: u32, units: u64, bytes: &[u8]) -> Vec<u8> {
     let length = bytes.len() as u32;
     let mut body = Vec::new();
@@ -159,14 +164,14 @@ fn pcapng_in_both_byte_orders_with_different_clocks() {
     let (analysis, expected) = (read(&pcapng()).expect("the bytes are a capture"), expected());
     assert_eq!(analysis.counts, expected.counts);
     assert_eq!(analysis.warnings, Vec::<String>::new());
-    for ((name, found), (_, expected)) in analysis.metrics.iter().zip(expected.metrics.iter()) {
-        let close = match (found, expected) {
-            (Some(found), Some(expected)) => (found - expected).abs() <= 1e-6 * expected.abs(),
-            (found, expected) => found == expected,
+    for ((name, actual), (_, expected)) in analysis.metrics.iter().zip(expected.metrics.iter()) {
+        let is_close = match (actual, expected) {
+            (Some(actual), Some(expected)) => (actual - expected).abs() <= 1e-6 * expected.abs(),
+            (actual, expected) => actual == expected,
         };
         // A unit of 2^-33 s is less than a nanosecond, so these times do not change. Microseconds
         // are exact here too. Only sums are rounded in another order.
-        assert!(close, "{name}: {found:?}, {expected:?}");
+        assert!(is_close, "{name}: {actual:?}, {expected:?}");
     }
 }
 
@@ -190,6 +195,8 @@ fn result_is_independent_of_read_sizes() {
     }
 }
 
+/// The file is cut off after each of its octets. Every complete packet is analysed. There is no
+/// warning if the file ends between packets.
 #[test]
 fn truncated_file_is_analysed_with_a_warning() {
     for whole in [pcap(ByteOrder::Big, false), pcapng()] {
@@ -208,9 +215,11 @@ fn truncated_file_is_analysed_with_a_warning() {
     }
 }
 
+/// The captured length in the header of the second packet is impossible.
 #[test]
 fn damage_is_reported_with_its_offset() {
     let mut file = pcap(ByteOrder::Little, true);
+    // After the file header, and the header and octets of the first packet.
     let second = 24 + 16 + packets()[0].1.len();
     file[second + 8..second + 12].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
     let analysis = read(&file).expect("the first packet is there");
@@ -249,6 +258,8 @@ fn read_error_is_not_the_end_of_the_file() {
     assert!(error.to_string().ends_with("worn out"), "{error}");
 }
 
+/// A packet before the first interface, a Simple Packet Block (type 3), which has no time, and a
+/// valid packet.
 #[test]
 fn packets_without_time_or_interface_are_left_out_and_counted() {
     let order = ByteOrder::Little;
@@ -291,7 +302,7 @@ fn large_file_reports_progress_and_can_be_stopped() {
     assert_eq!(packets.expect("the capture can be read"), 20_000);
     assert!(fractions.is_sorted() && fractions.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
     // While the source is slow, the same fraction is reported again, so that Ctrl-C is noticed.
-    // Otherwise there is one report every 8 MiB.
+    // Otherwise there is one report every 8 MiB (2^23 octets).
     fractions.dedup();
     fractions.retain(|&fraction| fraction > 0.0);
     assert_eq!(fractions.len(), file.len() >> 23);
@@ -299,7 +310,8 @@ fn large_file_reports_progress_and_can_be_stopped() {
     assert!(matches!(stopped.expect_err("it was stopped").reason, Reason::Stopped));
 }
 
-/// Applies changes one after the other: sets a byte, removes a part, or duplicates a part.
+/// Applies changes one after the other: sets a byte, removes a part, or duplicates a part. A change
+/// is a position, the kind of the change, and the new byte or the length of the part.
 fn mutated(mut file: Vec<u8>, changes: &[(usize, u8, u8)]) -> Vec<u8> {
     for &(at, kind, byte) in changes {
         let at = at % file.len().max(1);
@@ -398,7 +410,8 @@ proptest! {
         analyser.finish();
     }
 
-    /// Valid headers with arbitrary numbers, flags, options and times.
+    /// Valid headers with arbitrary numbers, flags, options and times: no metric is negative or
+    /// infinite.
     #[test]
     fn random_conversations_never_panic(
         list in proptest::collection::vec(

@@ -1,5 +1,6 @@
 //! Conversations that an analyser easily misinterprets: acknowledgments of old connections, copies
-//! from mirror ports, late packets, holes, keep-alives.
+//! from mirror ports, late packets, holes, keep-alives. Most tests change a clean download
+//! ([`download`]) and check that its metrics are still right.
 
 use etherparse::TcpOptionElement;
 use umts_capture::{Analyser, Analysis, LinkType};
@@ -18,11 +19,12 @@ fn analysis_of(is_v6: bool, mut packets: Vec<(u64, Packet)>) -> Analysis {
     analyser.finish()
 }
 
+/// The time this number of microseconds after the beginning of all captures.
 fn us(at: u64) -> Time {
     ms(0) + Duration::from_micros(at)
 }
 
-/// A segment with absolute numbers.
+/// A segment with absolute sequence numbers and `payload` octets of payload.
 fn segment(from: End, flags: &'static str, seq: u32, ack: Option<u32>, payload: usize) -> Packet {
     Packet { seq, ack, payload, ..Packet::new(from, flags) }
 }
@@ -107,6 +109,7 @@ fn acknowledgments_after_a_capture_gap_need_confirmation() {
     expect(&analysis.connections[0], &[("acknowledged_bytes", 10_003_000.0 - 5001.0)]);
 }
 
+/// A SYN+ACK acknowledges a SYN with another number.
 #[test]
 fn syn_ack_for_another_syn_is_rejected() {
     let mut packets = download([1000, 5000], 5);
@@ -116,6 +119,7 @@ fn syn_ack_for_another_syn_is_rejected() {
     assert_eq!(analysis.counts.not_believed, 1);
 }
 
+/// A mirror port sends each packet a second time to the capture, with the same IP identification.
 #[test]
 fn copies_of_mirror_ports_are_recognised() {
     for is_v6 in [false, true] {
@@ -128,7 +132,7 @@ fn copies_of_mirror_ports_are_recognised() {
             let copies: Vec<_> = packets.iter().map(|(at, packet)| (at + delay, packet.clone())).collect();
             packets.extend(copies);
             let analysis = analysis_of(is_v6, packets);
-            // The handshake has 3 packets, 20 segments and their ACKs 40.
+            // 3 packets of the handshake, 20 segments and 20 acknowledgments.
             assert_eq!(analysis.counts.captured_twice, 43, "IPv6 {is_v6}, {delay} us");
             expect(
                 &analysis.connections[0],
@@ -145,6 +149,7 @@ fn copies_of_mirror_ports_are_recognised() {
     }
 }
 
+/// A segment is captured again with the same identification, but more than 10 ms later.
 #[test]
 fn later_equal_packets_are_retransmissions() {
     for is_v6 in [false, true] {
@@ -183,12 +188,14 @@ fn immediate_duplicate_acknowledgments_are_not_copies() {
     }
 }
 
+/// A capture can contain data shortly after their acknowledgment if each direction has a queue of
+/// its own. Up to 3 ms later the data are a first copy.
 #[test]
 fn data_after_their_acknowledgments_are_not_retransmissions() {
     for (early_us, is_first_copy) in [(25, true), (1_000, true), (2_900, true), (5_000, false)] {
         let mut packets = download([1000, u32::MAX - 1500], 5);
-        // Each acknowledgment is captured shortly before its data, 20 ms after the previous ones.
-        // Up to 3 ms early, the data are a first copy.
+        // Data have odd indices from 3 on, each followed by its acknowledgment. Pairs are 20 ms
+        // apart, and each acknowledgment is captured `early_us` before its data.
         for number in 0..5 {
             packets[4 + 2 * number].0 = packets[3 + 2 * number].0 + 20_000 * number as u64 - early_us;
             packets[3 + 2 * number].0 += 20_000 * number as u64;
@@ -206,10 +213,10 @@ fn data_after_their_acknowledgments_are_not_retransmissions() {
     }
 }
 
+/// The SYN is captured after its SYN+ACK, and the FIN after its acknowledgment.
 #[test]
 fn late_fin_and_syn_are_first_copies() {
     let mut packets = download([1000, 5000], 2);
-    // The SYN is captured after its SYN+ACK, and the FIN after its acknowledgment.
     packets[0].0 = 30;
     packets.push((500_000, segment(End::Client, "", 1001, Some(7002), 0)));
     packets.push((500_025, segment(End::Server, "F", 7001, Some(1001), 0)));
@@ -283,6 +290,8 @@ fn late_original_after_a_retransmission_is_not_a_second_retransmission() {
     expect(&conversation.row(), &[("tcp_retransmissions", 1.0), ("out_of_order_packets", 1.0)]);
 }
 
+/// A segment without data has a number 5000 octets ahead: these octets were sent and lost. Five
+/// retransmissions fill the hole.
 #[test]
 fn retransmissions_fill_holes_shown_by_empty_segments() {
     for isn in [[1000, 5000], [u32::MAX - 3, u32::MAX - 2500]] {
@@ -330,6 +339,7 @@ fn acknowledged_but_unseen_octets_are_counted() {
     );
 }
 
+/// Each end sends five keep-alives, some with one octet of old data, and each is answered.
 #[test]
 fn keep_alives_of_both_ends_are_counted_separately() {
     let mut conversation = Conversation::with_handshake();
@@ -353,6 +363,8 @@ fn keep_alives_of_both_ends_are_counted_separately() {
     );
 }
 
+/// A segment is sent several times, at the given times. The first wait could belong to a probe; if
+/// the next one is twice as long, both were timeouts.
 #[test]
 fn doubling_timeouts_are_not_probes() {
     let causes_of = |times: &[u64]| {

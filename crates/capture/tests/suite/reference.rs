@@ -125,6 +125,6 @@ fn docs_page_is_up_to_date() {
     if std::env::var_os("UMTS_BLESS").is_some() {
         std::fs::write(&path, page()).expect("the page can be written");
     }
-    let found = std::fs::read_to_string(&path).expect("docs/reference/capture-metrics.md exists");
-    assert_eq!(found, page(), "regenerate it: UMTS_BLESS=1 cargo test --release -p umts-capture");
+    let stored = std::fs::read_to_string(&path).expect("docs/reference/capture-metrics.md exists");
+    assert_eq!(stored, page(), "regenerate it: UMTS_BLESS=1 cargo test --release -p umts-capture");
 }

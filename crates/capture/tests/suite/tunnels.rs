@@ -51,6 +51,9 @@ fn expect_download(analysis: &Analysis) {
     );
 }
 
+// The functions below put a packet into a header and return both. `is_v6`: the outer IP header is
+// IPv6. Fields that the analysis does not use have arbitrary values.
+
 fn ether_type_of(packet: &[u8]) -> [u8; 2] {
     if packet[0] >> 4 == 6 { [0x86, 0xdd] } else { [0x08, 0x00] }
 }
@@ -71,12 +74,14 @@ fn ip(is_v6: bool, protocol: u8, payload: &[u8]) -> Vec<u8> {
     [&header[..], payload].concat()
 }
 
+/// Adds outer headers of UDP, with the same port at both ends, and of IP.
 fn udp(is_v6: bool, port: u16, payload: &[u8]) -> Vec<u8> {
     let words = [port, port, (8 + payload.len()) as u16, 0].map(u16::to_be_bytes).concat();
     ip(is_v6, 17, &[&words[..], payload].concat())
 }
 
-/// Encapsulates a packet in GTP-U with this TEID, and with extension headers of 4 and 8 octets.
+/// Encapsulates a packet in GTP-U with this TEID, and with this number of extension headers, which
+/// have 4 and 8 octets in turn.
 fn gtp(is_v6: bool, teid: u32, extensions: usize, packet: &[u8]) -> Vec<u8> {
     let mut rest = Vec::new();
     if extensions > 0 {
@@ -100,6 +105,7 @@ fn gre(is_v6: bool, flags: u8, packet: &[u8]) -> Vec<u8> {
     ip(is_v6, 47, &[&[flags, 0][..], &ether_type_of(packet), &fields, packet].concat())
 }
 
+/// Adds a stack of this number of labels over Ethernet.
 fn mpls(labels: u8, packet: &[u8]) -> Vec<u8> {
     let stack: Vec<u8> = (1..=labels).flat_map(|label| [0, label, u8::from(label == labels), 64]).collect();
     [&[2; 12][..], &[0x88, 0x47], &stack, packet].concat()
@@ -213,6 +219,8 @@ fn ah_in_ipv4_is_skipped() {
     expect_download(&analysis_of(1, frames));
 }
 
+/// Two downloads between the same addresses and ports, in tunnels with the TEIDs 1 and 2, and 11
+/// and 12.
 #[test]
 fn equal_ends_in_two_tunnels_are_two_connections() {
     let mut frames = Vec::new();
@@ -231,6 +239,7 @@ fn equal_ends_in_two_tunnels_are_two_connections() {
     }
 }
 
+/// After 250 ms the packets of a connection have other TEIDs, as after a handover.
 #[test]
 fn connection_that_changes_tunnels_stays_one() {
     let frames = download(40_000, [1000, 5000]).into_iter().map(|(at, packet)| {
@@ -304,6 +313,7 @@ fn too_deeply_nested_headers_are_counted() {
     assert_eq!((analysis.counts.too_deep, analysis.counts.tcp), (1, 0));
 }
 
+/// The IP header of each data packet states a length of 30,000 octets, beyond the end of the frame.
 #[test]
 fn lengths_beyond_the_frame_are_reduced_in_tunnels_too() {
     type Lengthen = fn(&mut Vec<u8>);
@@ -328,6 +338,7 @@ fn lengths_beyond_the_frame_are_reduced_in_tunnels_too() {
     }
 }
 
+/// A hundred EtherTypes; 64 are counted separately.
 #[test]
 fn protocols_beyond_the_limit_are_counted_together() {
     let frame = |number: u16| [&[2; 12][..], &(0x9900 + number).to_be_bytes(), &[0; 46]].concat();

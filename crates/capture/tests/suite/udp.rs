@@ -6,6 +6,9 @@ use umts_units::Duration;
 
 use crate::common::ms;
 
+const FROM_CLIENT: bool = true;
+const FROM_SERVER: bool = false;
+
 /// Analyses datagrams: time in microseconds, whether from the client, and payload.
 fn analysis_of(is_v6: bool, datagrams: &[(u64, bool, Vec<u8>)]) -> Analysis {
     let mut analyser = Analyser::new();
@@ -28,12 +31,14 @@ fn analysis_of(is_v6: bool, datagrams: &[(u64, bool, Vec<u8>)]) -> Analysis {
     analyser.finish()
 }
 
+/// The client sends eleven datagrams every 20 ms and one 60 ms later, from 0 to 260 ms; the server
+/// sends one.
 #[test]
 fn a_flow_has_packets_octets_rate_and_gaps() {
     let mut datagrams: Vec<_> =
-        (0..11).map(|number| (20_000 * number, true, vec![number as u8; 200])).collect();
-    datagrams.push((260_000, true, vec![99; 200]));
-    datagrams.push((100_500, false, vec![1; 50]));
+        (0..11).map(|number| (20_000 * number, FROM_CLIENT, vec![number as u8; 200])).collect();
+    datagrams.push((260_000, FROM_CLIENT, vec![99; 200]));
+    datagrams.push((100_500, FROM_SERVER, vec![1; 50]));
     datagrams.sort_by_key(|datagram| datagram.0);
     for is_v6 in [false, true] {
         let analysis = analysis_of(is_v6, &datagrams);
@@ -41,9 +46,10 @@ fn a_flow_has_packets_octets_rate_and_gaps() {
         let [flow] = &analysis.udp_flows[..] else { panic!("one flow") };
         assert_eq!((flow.sender, flow.client.port(), flow.server.port()), ("client", 50_000, 443));
         assert_eq!((flow.sent.packets, flow.sent.payload_bytes), (12, 2400));
-        let close = |found: Option<f64>, expected: f64| (found.expect("it is known") - expected).abs() < 1e-9;
-        assert!(close(flow.sent.rate_kbps, 2400.0 * 8.0 / 260.0), "{:?}", flow.sent.rate_kbps);
-        assert!(close(flow.sent.mean_gap_s, 0.26 / 11.0) && close(flow.sent.longest_gap_s, 0.06));
+        let is_close =
+            |actual: Option<f64>, expected: f64| (actual.expect("it is known") - expected).abs() < 1e-9;
+        assert!(is_close(flow.sent.rate_kbps, 2400.0 * 8.0 / 260.0), "{:?}", flow.sent.rate_kbps);
+        assert!(is_close(flow.sent.mean_gap_s, 0.26 / 11.0) && is_close(flow.sent.longest_gap_s, 0.06));
         assert_eq!((flow.reverse.packets, flow.reverse.rate_kbps, flow.reverse.mean_gap_s), (1, None, None));
         assert_eq!((flow.quic_version, flow.sent.spin_rtt_s), (None, None));
     }
@@ -51,14 +57,16 @@ fn a_flow_has_packets_octets_rate_and_gaps() {
 
 #[test]
 fn the_spin_bit_of_quic_gives_the_round_trip() {
+    // Packets with a long header and version 1, which identify QUIC.
     let initial = |number: u8| [&[0xc3, 0, 0, 0, 1, 8][..], &[number; 1200]].concat();
-    let mut datagrams = vec![(0, true, initial(1)), (60_000, false, initial(2))];
+    let mut datagrams = vec![(0, FROM_CLIENT, initial(1)), (60_000, FROM_SERVER, initial(2))];
     // A round trip of 120 ms. Both ends send every 10 ms.
     for number in 0..120u64 {
         let (at, counter) = (120_000 + 10_000 * number, number as u8);
+        // A short header with the spin bit (0x20) set or not.
         let spin = |at: u64| if (at / 120_000).is_multiple_of(2) { 0x60 } else { 0x40 };
-        datagrams.push((at, true, vec![spin(at), counter, 1]));
-        datagrams.push((at + 60_000, false, vec![spin(at), counter, 2, 2]));
+        datagrams.push((at, FROM_CLIENT, vec![spin(at), counter, 1]));
+        datagrams.push((at + 60_000, FROM_SERVER, vec![spin(at), counter, 2, 2]));
     }
     datagrams.sort_by_key(|datagram| datagram.0);
     let analysis = analysis_of(false, &datagrams);
@@ -94,7 +102,7 @@ fn flows_beyond_the_limit_are_summed() {
 #[test]
 fn a_mirrored_flow_counts_each_datagram_once() {
     let mut datagrams: Vec<_> =
-        (0..10).map(|number| (20_000 * number, true, vec![number as u8; 100])).collect();
+        (0..10).map(|number| (20_000 * number, FROM_CLIENT, vec![number as u8; 100])).collect();
     let copies: Vec<_> = datagrams
         .iter()
         .map(|(at, is_from_client, payload)| (at + 300, *is_from_client, payload.clone()))

@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn generated_packets_cover_every_route() {
-        let found = foreign::generated::shares(4000, |packet| {
+        let counts = foreign::generated::shares(4000, |packet| {
             let frame = frame_of(packet, 0);
             // Not over the radio, neither TCP nor UDP, UDP, TCP that is not cut, TCP that is cut.
             let FrameRoute::Radio(header) = route(&frame) else { return [true, false, false, false, false] };
@@ -351,7 +351,7 @@ mod tests {
                 parts.is_some_and(|parts| parts.len() > 2),
             ]
         });
-        assert!(found.iter().all(|&count| count > 40), "{found:?}");
+        assert!(counts.iter().all(|&count| count > 40), "{counts:?}");
     }
 
     proptest! {

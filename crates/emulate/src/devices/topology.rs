@@ -169,6 +169,7 @@ mod tests {
     #[test]
     fn every_address_answers_on_the_server_side() {
         let Some(tuns) = tuns(2) else { return };
+        // Any address of the version, the address of the server's socket, and a foreign address.
         for (any, server, to) in
             [("0.0.0.0:0", "0.0.0.0:7", "93.184.216.34:7"), ("[::]:0", "[::]:7", "[2001:db8::7]:7")]
         {
@@ -208,11 +209,11 @@ mod tests {
         let networks = networks(1).unwrap();
         apply_tcp_sysctls(&networks, &settings).unwrap();
         let tuns = build(networks, &settings, true).unwrap();
-        let found = effective(&tuns, &settings).unwrap();
+        let in_force = effective(&tuns, &settings).unwrap();
         for pair in pairs {
-            assert!(found.contains(&pair), "{pair:?} is not among {found:?}");
+            assert!(in_force.contains(&pair), "{pair:?} is not among {in_force:?}");
         }
-        assert!(found.contains(&("tcp_no_metrics_save".to_owned(), "1".to_owned())));
+        assert!(in_force.contains(&("tcp_no_metrics_save".to_owned(), "1".to_owned())));
     }
 
     #[test]

@@ -28,13 +28,19 @@ const MAX_UPLINKS: u8 = 100;
 /// Port of DNS.
 const DNS_PORT: u16 = 53;
 
+/// The device of the connection in the host's network.
+struct HostDevice {
+    /// Netlink socket in the host's network, to remove the device.
+    netlink: Netlink,
+    index: u32,
+}
+
 /// Connection of the server side to the host's network. It ends when this value is dropped, or with
 /// the server side's namespace.
 pub struct Uplink {
     _at_server: Masquerade,
     _at_host: Masquerade,
-    /// Index of the device in the host's network, and a netlink socket there to remove it.
-    device: (Netlink, u32),
+    device: HostDevice,
     /// Changes in the host's network, for users.
     pub changes: Vec<String>,
 }
@@ -73,7 +79,8 @@ impl Uplink {
             format!("device {device} with {host}, and a route to {inside}"),
             format!("nftables table umtslab{number}, {translates}{refuses}"),
         ];
-        Ok(Uplink { _at_server: at_server, _at_host: at_host, device: (netlink, index), changes })
+        let device = HostDevice { netlink, index };
+        Ok(Uplink { _at_server: at_server, _at_host: at_host, device, changes })
     }
 }
 
@@ -81,9 +88,8 @@ impl Drop for Uplink {
     /// The kernel also removes the device with the server side's namespace, but asynchronously.
     /// Explicit removal makes sure that the device is gone when the emulation has ended.
     fn drop(&mut self) {
-        let (netlink, index) = &mut self.device;
         // Fails if the device is already gone.
-        let _ = netlink.remove(*index);
+        let _ = self.device.netlink.remove(self.device.index);
     }
 }
 

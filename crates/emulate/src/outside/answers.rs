@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
 use crate::devices::addresses;
-use crate::packets::datagram::{self, End, Fragments, PacketEnd};
+use crate::packets::datagram::{self, End, Fragments, PacketEnd, ReportedDatagram};
 
 /// Maximum number of flows. Beyond it, the least recently used flow is removed.
 const MAX_FLOWS: usize = 16_384;
@@ -69,6 +69,15 @@ struct Flow {
     used: u64,
 }
 
+/// The translation of a fragmented datagram.
+#[derive(Debug, Clone, Copy)]
+struct TranslatedDatagram {
+    fragments: Fragments,
+    packet_end: PacketEnd,
+    /// The new address of that end.
+    address: IpAddr,
+}
+
 /// Table of UDP flows of all UEs.
 #[derive(Debug, Default)]
 pub struct Answers {
@@ -82,8 +91,8 @@ pub struct Answers {
     packets: u64,
     /// Last port that was substituted for a program's port.
     last_port: u16,
-    /// Address translation for later fragments, by datagram and end.
-    fragmented: VecDeque<(Fragments, PacketEnd, IpAddr)>,
+    /// Datagrams of which later fragments are translated too, the oldest first.
+    fragmented: VecDeque<TranslatedDatagram>,
 }
 
 impl Answers {
@@ -180,7 +189,7 @@ impl Answers {
         address: IpAddr,
     ) {
         if let Some(fragments) = fragments {
-            self.fragmented.push_back((fragments, packet_end, address));
+            self.fragmented.push_back(TranslatedDatagram { fragments, packet_end, address });
             if self.fragmented.len() > MAX_FRAGMENTED {
                 self.fragmented.pop_front();
             }
@@ -191,20 +200,20 @@ impl Answers {
     /// Gives a later fragment the same address as the first one.
     fn translate_fragment(&self, packet: &mut [u8]) {
         let Some(fragments) = datagram::fragments(packet) else { return };
-        if let Some((_, packet_end, address)) =
-            self.fragmented.iter().rev().find(|(first, ..)| *first == fragments)
-        {
-            datagram::set_address(packet, *packet_end, *address);
+        let mut last_first = self.fragmented.iter().rev();
+        if let Some(translated) = last_first.find(|translated| translated.fragments == fragments) {
+            datagram::set_address(packet, translated.packet_end, translated.address);
         }
     }
 
     /// Restores the program's port in an ICMP error about a datagram.
     fn translate_error(&self, packet: &mut [u8]) {
-        let Some(((address, port), (_, server_port), at)) = datagram::reported(packet) else { return };
+        let Some(ReportedDatagram { from, to, source_port_at }) = datagram::reported(packet) else { return };
+        let ((address, port), (_, server_port)) = (from, to);
         let Some(flow) = self.flows.get(&ServerSideFlow { address, port, server_port }) else { return };
         let program_port = flow.program_flow.program_port();
         if program_port != port {
-            datagram::set_reported_port(packet, at, program_port);
+            datagram::set_reported_port(packet, source_port_at, program_port);
         }
     }
 }
@@ -247,9 +256,10 @@ mod tests {
     }
 
     fn ends(packet: &[u8]) -> (End, End) {
-        let found = read(packet).unwrap();
-        assert_eq!(packet, build(found.from, found.to, &packet[packet.len() - usize::from(found.payload)..]));
-        (found.from, found.to)
+        let parsed = read(packet).unwrap();
+        let payload = &packet[packet.len() - usize::from(parsed.payload)..];
+        assert_eq!(packet, build(parsed.from, parsed.to, payload), "the checksums are valid");
+        (parsed.from, parsed.to)
     }
 
     #[test]

@@ -68,6 +68,14 @@ pub enum Incoming {
     Fault(FaultOrder),
 }
 
+/// Path of a packet through the network.
+struct PacketPath {
+    /// Number of the UE. `None` if the address of the packet belongs to no UE.
+    ue: Option<usize>,
+    direction: Direction,
+    leg: ProxyLeg,
+}
+
 /// The border between programs and network.
 #[derive(Debug)]
 pub struct Exchange {
@@ -122,7 +130,7 @@ impl Exchange {
             self.counts.malformed += 1;
             return;
         };
-        let (ue, direction, leg) = self.classify(port, &bytes, [from, to]);
+        let PacketPath { ue, direction, leg } = self.path_of(port, &bytes, [from, to]);
         let Some(ue) = ue.filter(|&ue| ue < self.behind.count() && !to.is_multicast()) else {
             self.counts.unroutable += 1;
             return;
@@ -136,20 +144,23 @@ impl Exchange {
         network.send_foreign(ctx, packet);
     }
 
-    /// Returns the UE of a packet, if it has one, its direction and its leg. A proxy splits TCP,
-    /// except between UEs: both legs of such a connection would be on the radio side.
-    fn classify(
-        &self,
-        port: usize,
-        bytes: &[u8],
-        [from, to]: [IpAddr; 2],
-    ) -> (Option<usize>, Direction, ProxyLeg) {
+    /// Returns the path of a packet. A proxy splits TCP, except between UEs: both legs of such a
+    /// connection would be on the radio side.
+    fn path_of(&self, port: usize, bytes: &[u8], [from, to]: [IpAddr; 2]) -> PacketPath {
         if let Some(side) =
             self.behind.proxy().and_then(|ports| ports.iter().position(|&proxy_port| proxy_port == port))
         {
             return match side {
-                TO_SERVERS => (addresses::ue_of(from), Direction::Uplink, ProxyLeg::Server),
-                _ => (addresses::ue_of(to), Direction::Downlink, ProxyLeg::Radio),
+                TO_SERVERS => PacketPath {
+                    ue: addresses::ue_of(from),
+                    direction: Direction::Uplink,
+                    leg: ProxyLeg::Server,
+                },
+                _ => PacketPath {
+                    ue: addresses::ue_of(to),
+                    direction: Direction::Downlink,
+                    leg: ProxyLeg::Radio,
+                },
             };
         }
         let is_between_ues = [from, to].into_iter().all(|address| addresses::ue_of(address).is_some());
@@ -157,10 +168,11 @@ impl Exchange {
             Some(_) if foreign::is_tcp(bytes) && !is_between_ues => ending,
             _ => ProxyLeg::Whole,
         };
+        let downlink = |ue, leg| PacketPath { ue, direction: Direction::Downlink, leg };
         match port.checked_sub(ue_port(0)) {
-            Some(ue) => (Some(ue), Direction::Uplink, leg(ProxyLeg::Radio)),
-            None if self.behind == Behind::OneUe => (Some(0), Direction::Downlink, ProxyLeg::Whole),
-            None => (addresses::ue_of(to), Direction::Downlink, leg(ProxyLeg::Server)),
+            Some(ue) => PacketPath { ue: Some(ue), direction: Direction::Uplink, leg: leg(ProxyLeg::Radio) },
+            None if self.behind == Behind::OneUe => downlink(Some(0), ProxyLeg::Whole),
+            None => downlink(addresses::ue_of(to), leg(ProxyLeg::Server)),
         }
     }
 
@@ -258,6 +270,7 @@ mod tests {
     fn every_packet_is_counted_once_with_any_radio() {
         let packets: Vec<_> =
             (0..200).map(|n| (100 * n, ue_port((n % 2) as usize), datagram([9, 9, 9, 9], 300))).collect();
+        // Keys of the scenario, and whether packets are lost on the air.
         let radios = [
             ("rlc.mode = \"am\"\nradio.uplink.bler = 0.2", false),
             ("rlc.mode = \"um\"\nradio.uplink.bler = 0.1", true),
@@ -297,9 +310,9 @@ mod tests {
             (5000, to_users, segment(server, server)),
             (6000, ue_port(0), segment([10, 45, 0, 2], ue)),
         ];
-        let found = counts_behind(behind, &radio, &packets);
-        assert!(found.is_balanced(), "{found:?}");
-        assert_eq!((found.packets_in, found.packets_out, found.unroutable), (8, 6, 2), "{found:?}");
+        let counted = counts_behind(behind, &radio, &packets);
+        assert!(counted.is_balanced(), "{counted:?}");
+        assert_eq!((counted.packets_in, counted.packets_out, counted.unroutable), (8, 6, 2), "{counted:?}");
         // A packet that is still on one leg is not lost because a packet of another leg has left.
         let mut forty_packets: Vec<_> = (0..40)
             .flat_map(|n| {
@@ -307,8 +320,12 @@ mod tests {
             })
             .collect();
         forty_packets.sort_by_key(|(at, ..)| *at);
-        let found = counts_behind(behind, &radio, &forty_packets);
-        assert_eq!((found.packets_out, found.losses.air, found.losses.inside), (160, 0, 0), "{found:?}");
+        let counted = counts_behind(behind, &radio, &forty_packets);
+        assert_eq!(
+            (counted.packets_out, counted.losses.air, counted.losses.inside),
+            (160, 0, 0),
+            "{counted:?}"
+        );
     }
 
     #[test]

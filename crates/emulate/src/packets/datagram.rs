@@ -152,8 +152,19 @@ fn put(packet: &mut [u8], at: usize, octets: &[u8], checksums: [Option<usize>; 2
     }
 }
 
-/// The ends of the datagram that an ICMP error reports, and the offset of its source port.
-pub fn reported(packet: &[u8]) -> Option<(End, End, usize)> {
+/// A datagram that an ICMP error reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReportedDatagram {
+    /// The sender.
+    pub from: End,
+    /// The receiver.
+    pub to: End,
+    /// Offset of the source port in the packet with the error.
+    pub source_port_at: usize,
+}
+
+/// The datagram that an ICMP error reports. `None` if the packet is not such an error.
+pub fn reported(packet: &[u8]) -> Option<ReportedDatagram> {
     let upper = foreign::upper(packet)?;
     let (kind, inner) = (*packet.get(upper.at)?, packet.get(upper.at + 8..upper.end)?);
     let is_error = match upper.protocol {
@@ -180,11 +191,15 @@ pub fn reported(packet: &[u8]) -> Option<(End, End, usize)> {
     };
     let ports: &[u8; 4] = inner.get(header..)?.first_chunk()?;
     let u16_at = |at: usize| u16::from_be_bytes([ports[at], ports[at + 1]]);
-    (is_error && protocol == UDP).then_some(((from, u16_at(0)), (to, u16_at(2)), upper.at + 8 + header))
+    (is_error && protocol == UDP).then_some(ReportedDatagram {
+        from: (from, u16_at(0)),
+        to: (to, u16_at(2)),
+        source_port_at: upper.at + 8 + header,
+    })
 }
 
 /// Replaces the source port in the packet that an ICMP error reports. `at` is the offset that
-/// [`reported`] returns.
+/// [`reported`] returns: [`ReportedDatagram::source_port_at`].
 pub fn set_reported_port(packet: &mut [u8], at: usize, port: u16) {
     let Some(upper) = foreign::upper(packet) else { return };
     put(packet, at, &port.to_be_bytes(), [Some(upper.at + 2), None]);
@@ -285,10 +300,10 @@ mod tests {
         packet.extend(inner);
         let checksum = !sum(&packet[20..]);
         packet[22..24].copy_from_slice(&checksum.to_be_bytes());
-        let (from, to, at) = reported(&packet).unwrap();
+        let ReportedDatagram { from, to, source_port_at } = reported(&packet).unwrap();
         assert_eq!((from, to), ((v4(2), 65_000), ([9, 9, 9, 9].into(), 53)));
-        set_reported_port(&mut packet, at, 4000);
-        assert_eq!(reported(&packet).unwrap().0, (v4(2), 4000));
+        set_reported_port(&mut packet, source_port_at, 4000);
+        assert_eq!(reported(&packet).unwrap().from, (v4(2), 4000));
         assert_eq!(sum(&packet[20..]), 0xffff);
     }
 

@@ -223,14 +223,14 @@ pub mod generated {
     pub fn shares<const N: usize>(count: usize, has: impl Fn(&[u8]) -> [bool; N]) -> [usize; N] {
         let mut runner = proptest::test_runner::TestRunner::deterministic();
         let strategy = packet();
-        let mut found = [0; N];
+        let mut counts = [0; N];
         for _ in 0..count {
             let packet = strategy.new_tree(&mut runner).expect("nothing is filtered").current();
-            for (number, has) in found.iter_mut().zip(has(&packet)) {
+            for (number, has) in counts.iter_mut().zip(has(&packet)) {
                 *number += usize::from(has);
             }
         }
-        found
+        counts
     }
 }
 
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn generated_packets_are_of_every_kind() {
-        let found = generated::shares(2000, |packet| {
+        let counts = generated::shares(2000, |packet| {
             let Ok((from, _)) = addresses(packet) else { return [true, false, false, false, false, false] };
             let (is_v4, upper) = (from.is_ipv4(), upper(packet));
             [
@@ -277,7 +277,7 @@ mod tests {
                 upper.is_some_and(|upper| upper.protocol == 6 && upper.end >= upper.at + 20),
             ]
         });
-        assert!(found.iter().all(|&count| count > 50), "{found:?}");
+        assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
     }
 
     proptest! {

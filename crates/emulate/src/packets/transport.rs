@@ -1,4 +1,5 @@
-//! Parses TCP and ICMP headers of real packets, as far as round-trip times need them.
+//! Parses TCP and ICMP headers of real packets, as far as the round-trip times and the time budget
+//! of programs need them.
 
 use std::net::IpAddr;
 
@@ -119,9 +120,9 @@ mod tests {
 
     #[test]
     fn segment_has_sequence_length_and_acknowledgment() {
-        let found = read(&tcp(0x12, 10)).unwrap();
-        assert_eq!(found.message, Message::Segment { seq: 9, length: 11, ack: Some(7), flags: 0x12 });
-        assert_eq!((found.from, found.to), (([1, 2, 3, 4].into(), 80), ([5, 6, 7, 8].into(), 256)));
+        let parsed = read(&tcp(0x12, 10)).unwrap();
+        assert_eq!(parsed.message, Message::Segment { seq: 9, length: 11, ack: Some(7), flags: 0x12 });
+        assert_eq!((parsed.from, parsed.to), (([1, 2, 3, 4].into(), 80), ([5, 6, 7, 8].into(), 256)));
         let nothing = Message::Segment { seq: 9, length: 0, ack: None, flags: 0 };
         assert_eq!(read(&tcp(0, 0)).unwrap().message, nothing);
     }
@@ -131,22 +132,22 @@ mod tests {
         let mut packet = vec![0x60, 0, 0, 0, 0, 8, 58, 64];
         packet.extend([0xfd; 32]);
         packet.extend([128, 0, 0, 0, 0, 3, 0, 4]);
-        let found = read(&packet).unwrap();
-        assert_eq!((found.message, found.from.1), (Message::EchoRequest { number: 4 }, 3));
+        let parsed = read(&packet).unwrap();
+        assert_eq!((parsed.message, parsed.from.1), (Message::EchoRequest { number: 4 }, 3));
         packet[40] = 135;
         assert_eq!(read(&packet), None);
     }
 
     #[test]
     fn generated_packets_include_segments_and_echoes() {
-        let found =
-            foreign::generated::shares(2000, |packet| match read(packet).map(|found| found.message) {
+        let parsed =
+            foreign::generated::shares(2000, |packet| match read(packet).map(|parsed| parsed.message) {
                 Some(Message::Segment { .. }) => [true, false, false],
                 Some(_) => [false, true, false],
                 None => [false, false, true],
             });
         // Only a few are echoes, which need one of 256 ICMP types.
-        assert!(found[0] > 100 && found[1] > 0 && found[2] > 100, "{found:?}");
+        assert!(parsed[0] > 100 && parsed[1] > 0 && parsed[2] > 100, "{parsed:?}");
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! Everything that must exist before the first program runs.
+//! The devices of an emulation and the networks behind them. They exist before a program runs.
 
 use std::ffi::OsString;
 use std::io;

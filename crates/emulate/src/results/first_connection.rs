@@ -74,7 +74,7 @@ impl FirstConnection {
     fn sent(&mut self, now: Time, packet: &Packet) {
         self.began.get_or_insert(now);
         let is_syn = |octets: &[u8]| {
-            let message = transport::read(octets).map(|found| found.message);
+            let message = transport::read(octets).map(|parsed| parsed.message);
             matches!(message, Some(Message::Segment { ack: None, flags, .. }) if flags & SYN != 0)
         };
         let datagram = self.packet_store.with(packet.id, datagram::read).flatten();
@@ -202,20 +202,21 @@ bearer = "ps"
 
     #[test]
     fn promotion_during_a_lookup_is_reported() {
-        let found = with_switched_channels(true, 2500).unwrap();
-        assert_eq!((found.waited, found.has_lookup), (Duration::from_millis(2400), true));
+        let before = with_switched_channels(true, 2500).unwrap();
+        // From the question at 100 ms to the SYN at 2,500 ms.
+        assert_eq!((before.waited, before.has_lookup), (Duration::from_millis(2400), true));
         // Time of a promotion from idle mode in the profile.
-        assert_eq!(found.promotion, Duration::from_secs(2));
+        assert_eq!(before.promotion, Duration::from_secs(2));
     }
 
     #[test]
     fn promotion_for_the_first_packet_of_the_connection_is_reported() {
-        let found = with_switched_channels(false, 100).unwrap();
-        assert_eq!((found.waited, found.promotion), (Duration::from_secs(2), Duration::from_secs(2)));
-        assert!(!found.has_lookup);
+        let before = with_switched_channels(false, 100).unwrap();
+        assert_eq!((before.waited, before.promotion), (Duration::from_secs(2), Duration::from_secs(2)));
+        assert!(!before.has_lookup);
         // The connection opens during the promotion that the lookup started at 100 ms.
-        let found = with_switched_channels(true, 1000).unwrap();
-        assert_eq!((found.waited, found.promotion), (Duration::from_secs(2), Duration::from_secs(2)));
+        let before = with_switched_channels(true, 1000).unwrap();
+        assert_eq!((before.waited, before.promotion), (Duration::from_secs(2), Duration::from_secs(2)));
     }
 
     #[test]

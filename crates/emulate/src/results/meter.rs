@@ -24,6 +24,13 @@ pub struct Reading {
     pub rtt: Option<Duration>,
 }
 
+/// Sum of the RLC delays of SDUs.
+#[derive(Debug, Clone, Copy, Default)]
+struct DelaySum {
+    nanoseconds: u64,
+    sdus: u64,
+}
+
 /// Collects the state from events.
 #[derive(Debug, Default)]
 pub struct Meter {
@@ -33,8 +40,8 @@ pub struct Meter {
     bytes: [u64; 2],
     /// Octets in the RLC buffers of each UE, by direction.
     buffers: Vec<[u64; 2]>,
-    /// Sum of the RLC delays since the last reading, in nanoseconds, and their number.
-    delays: (u64, u64),
+    /// Delays of the downlink since the last reading.
+    delays: DelaySum,
     /// RRC state of the first UE, and the target state during a switch.
     state: Option<(RrcState, Option<RrcState>)>,
 }
@@ -45,14 +52,14 @@ impl Meter {
     pub fn read(&mut self, now: Time, rtt: Option<Duration>) -> Reading {
         let seconds = (now - self.read_at).as_secs().max(1e-9);
         let sum = |direction: usize| self.buffers.iter().map(|ue| ue[direction]).sum();
-        let (delay_ns, sdus) = std::mem::take(&mut self.delays);
+        let DelaySum { nanoseconds, sdus } = std::mem::take(&mut self.delays);
         let bytes = std::mem::take(&mut self.bytes);
         self.read_at = now;
         Reading {
             at: now,
             rate_bps: bytes.map(|bytes| bytes as f64 * 8.0 / seconds),
             rlc_buffer: [sum(0), sum(1)],
-            rlc_delay: delay_ns.checked_div(sdus).map(Duration::from_nanos),
+            rlc_delay: nanoseconds.checked_div(sdus).map(Duration::from_nanos),
             state: self.state,
             rtt,
         }
@@ -83,8 +90,8 @@ impl TraceSink<TraceEvent> for Meter {
             TraceEvent::RrcState { ue: UeId(0), state } => self.state = Some((*state, None)),
             TraceEvent::RrcSwitch { ue: UeId(0), from, to, .. } => self.state = Some((*from, Some(*to))),
             TraceEvent::SduDelivered { direction: Direction::Downlink, entered, .. } => {
-                self.delays.0 += (at - *entered).as_nanos();
-                self.delays.1 += 1;
+                self.delays.nanoseconds += (at - *entered).as_nanos();
+                self.delays.sdus += 1;
             }
             _ => {}
         }

@@ -207,15 +207,15 @@ mod tests {
         let mut packets: Vec<_> =
             (0..5).map(|n| (500 * n, ue_port(0), generated::datagram(ue(4000), SERVER, &[0; 72]))).collect();
         packets.push((2600, SERVER_PORT, generated::datagram(SERVER, ue(4000), &[0; 472])));
-        let (found, end_s) = metrics_of("", &packets);
-        let value = |name| found.value(name).unwrap();
+        let (metrics, end_s) = metrics_of("", &packets);
+        let value = |name| metrics.value(name).unwrap();
         assert_eq!((value("udp_sent_uplink"), value("udp_received_uplink")), (5.0, 5.0));
         assert_eq!((value("udp_sent"), value("udp_received"), value("udp_loss_pct")), (1.0, 1.0, 0.0));
         // 500 bytes take at least 125 ms at 32 kbit/s.
         assert!((value("udp_goodput_kbps") - 0.472 * 8.0 / end_s).abs() < 1e-9);
         assert!(value("udp_delay_ms") > 125.0 && value("udp_max_delay_ms") < 500.0);
-        assert_eq!(found.value("udp_jitter_ms"), None);
-        assert_eq!(found.iter().filter(|(name, _)| *name == "udp_sent").count(), 1);
+        assert_eq!(metrics.value("udp_jitter_ms"), None);
+        assert_eq!(metrics.iter().filter(|(name, _)| *name == "udp_sent").count(), 1);
     }
 
     #[test]
@@ -230,9 +230,9 @@ mod tests {
         };
         let first = (100, SERVER_PORT, fragment(0, 800, 0x20));
         let second = (101, SERVER_PORT, fragment(800, 400, 0));
-        let (found, end_s) = metrics_of("", &[first.clone(), second]);
-        assert_eq!((found.value("udp_sent"), found.value("udp_received")), (Some(1.0), Some(1.0)));
-        assert!((found.value("udp_goodput_kbps").unwrap() - 1.192 * 8.0 / end_s).abs() < 1e-9);
+        let (metrics, end_s) = metrics_of("", &[first.clone(), second]);
+        assert_eq!((metrics.value("udp_sent"), metrics.value("udp_received")), (Some(1.0), Some(1.0)));
+        assert!((metrics.value("udp_goodput_kbps").unwrap() - 1.192 * 8.0 / end_s).abs() < 1e-9);
         let (lost, _) = metrics_of("", &[first]);
         assert_eq!((lost.value("udp_sent"), lost.value("udp_received")), (Some(1.0), Some(0.0)));
     }
@@ -240,8 +240,8 @@ mod tests {
     #[test]
     fn simulated_datagrams_are_not_counted_for_programs() {
         let others = "[[flow]]\nue = \"u\"\ntraffic = \"cbr\"\n";
-        let (found, _) =
+        let (metrics, _) =
             metrics_of(others, &[(0, ue_port(0), generated::datagram(ue(4000), SERVER, &[0; 72]))]);
-        assert_eq!((found.value("udp_sent"), found.value("udp_sent_uplink")), (Some(0.0), Some(1.0)));
+        assert_eq!((metrics.value("udp_sent"), metrics.value("udp_sent_uplink")), (Some(0.0), Some(1.0)));
     }
 }

@@ -25,13 +25,43 @@ const MAX_FLOWS: usize = 4096;
 /// Both ends, sender first: address, and port or identifier of the echo.
 type Ends = [(IpAddr, u16); 2];
 
+/// A connection or the echoes of a program, in one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct FlowKey {
+    /// The host that sends: `server`, `proxy` or `ue`.
+    host: &'static str,
+    is_tcp: bool,
+    ends: Ends,
+}
+
+/// The packet of a flow that is being timed.
+#[derive(Debug, Clone, Copy)]
+struct Probe {
+    /// The acknowledgment that ends the sample.
+    end: u32,
+    sent: Time,
+}
+
 /// A connection, or the echoes of one program.
 #[derive(Debug, Clone, Copy)]
 struct TimedFlow {
     /// Sequence number of the next new segment, or number after the last echo.
     highest: u32,
-    /// Acknowledgment that ends the sample, and the start time of the sample.
-    probe: Option<(u32, Time)>,
+    probe: Option<Probe>,
+}
+
+/// A round trip that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sample {
+    is_tcp: bool,
+    rtt: Duration,
+}
+
+/// Sum and number of samples.
+#[derive(Debug, Clone, Copy, Default)]
+struct SampleSum {
+    rtt: Duration,
+    count: u64,
 }
 
 /// One round trip.
@@ -53,9 +83,9 @@ pub struct RoundTrip {
 #[derive(Debug)]
 pub struct RoundTrips {
     packet_store: PacketStore,
-    flows: BTreeMap<(&'static str, bool, Ends), TimedFlow>,
-    /// Sum and count of the samples since the last [`RoundTrips::take_mean`].
-    recent: (Duration, u64),
+    flows: BTreeMap<FlowKey, TimedFlow>,
+    /// The samples since the last [`RoundTrips::take_mean`].
+    recent: SampleSum,
     samples: Option<Vec<RoundTrip>>,
 }
 
@@ -66,15 +96,15 @@ impl RoundTrips {
         RoundTrips {
             packet_store,
             flows: BTreeMap::new(),
-            recent: (Duration::ZERO, 0),
+            recent: SampleSum::default(),
             samples: keep.then(Vec::new),
         }
     }
 
     /// Mean of the samples since the last call. `None` if there was none.
     pub fn take_mean(&mut self) -> Option<Duration> {
-        let (sum, count) = std::mem::take(&mut self.recent);
-        sum.as_nanos().checked_div(count).map(Duration::from_nanos)
+        let SampleSum { rtt, count } = std::mem::take(&mut self.recent);
+        rtt.as_nanos().checked_div(count).map(Duration::from_nanos)
     }
 
     /// The series `program_rtt`, if it was kept.
@@ -112,7 +142,7 @@ impl RoundTrips {
             Message::EchoRequest { number } => (false, number, number.wrapping_add(1)),
             Message::Segment { .. } | Message::EchoReply { .. } => return,
         };
-        let key = (host, is_tcp, [from, to]);
+        let key = FlowKey { host, is_tcp, ends: [from, to] };
         if self.flows.len() >= MAX_FLOWS && !self.flows.contains_key(&key) {
             self.flows.pop_first();
         }
@@ -121,28 +151,28 @@ impl RoundTrips {
             // A retransmission: the acknowledgment may belong to either transmission.
             flow.probe = None;
         } else if flow.probe.is_none() || !is_tcp {
-            flow.probe = Some((end, now));
+            flow.probe = Some(Probe { end, sent: now });
         }
         if is_before(flow.highest, end) {
             flow.highest = end;
         }
     }
 
-    /// A packet leaves the network at host `host`. Returns the round-trip time if it ends a sample.
-    fn received(&mut self, now: Time, host: &'static str, transport: &Transport) -> Option<(bool, Duration)> {
+    /// A packet leaves the network at host `host`. Returns the sample that it ends, if it ends one.
+    fn received(&mut self, now: Time, host: &'static str, transport: &Transport) -> Option<Sample> {
         let Transport { from, to, message } = *transport;
         let (is_tcp, answered) = match message {
             Message::Segment { ack: Some(ack), .. } => (true, ack),
             Message::EchoReply { number } => (false, number.wrapping_add(1)),
             Message::Segment { ack: None, .. } | Message::EchoRequest { .. } => return None,
         };
-        let flow = self.flows.get_mut(&(host, is_tcp, [to, from]))?;
-        let (expected, since) = flow.probe?;
-        if is_before(answered, expected) {
+        let flow = self.flows.get_mut(&FlowKey { host, is_tcp, ends: [to, from] })?;
+        let probe = flow.probe?;
+        if is_before(answered, probe.end) {
             return None;
         }
         flow.probe = None;
-        Some((is_tcp, now - since))
+        Some(Sample { is_tcp, rtt: now - probe.sent })
     }
 }
 
@@ -164,8 +194,9 @@ impl TraceSink<TraceEvent> for RoundTrips {
         if *point == point_of(packet.leg(), End::sending(packet.direction())) {
             return self.sent(at, host, &transport);
         }
-        let Some((is_tcp, rtt)) = self.received(at, host, &transport) else { return };
-        self.recent = (self.recent.0 + rtt, self.recent.1 + 1);
+        let Some(Sample { is_tcp, rtt }) = self.received(at, host, &transport) else { return };
+        self.recent.rtt += rtt;
+        self.recent.count += 1;
         if let Some(samples) = &mut self.samples {
             samples.push(RoundTrip { at, ue: packet.ue.0, from: host, is_tcp, rtt });
         }
@@ -184,6 +215,11 @@ mod tests {
         Time::ZERO + Duration::from_millis(ms)
     }
 
+    /// A sample of a TCP segment.
+    fn tcp(rtt_ms: u64) -> Option<Sample> {
+        Some(Sample { is_tcp: true, rtt: Duration::from_millis(rtt_ms) })
+    }
+
     fn packet(from_server: bool, message: Message) -> Transport {
         let ends = [(IpAddr::from([9, 9, 9, 9]), 80), (IpAddr::from([10, 45, 0, 2]), 5000)];
         let [from, to] = if from_server { ends } else { [ends[1], ends[0]] };
@@ -200,12 +236,13 @@ mod tests {
 
     #[test]
     fn one_segment_is_timed_until_its_acknowledgment() {
+        // The sequence numbers of the first segment wrap: it ends at 90, the second at 190.
         let mut trips = trips();
         trips.sent(ms(0), "server", &packet(true, data(u32::MAX - 9, 100)));
         trips.sent(ms(5), "server", &packet(true, data(90, 100)));
         assert_eq!(trips.received(ms(50), "server", &packet(false, ack(u32::MAX))), None);
         let sample = trips.received(ms(70), "server", &packet(false, ack(190)));
-        assert_eq!(sample, Some((true, Duration::from_millis(70))));
+        assert_eq!(sample, tcp(70));
         assert_eq!(trips.received(ms(80), "server", &packet(false, ack(190))), None);
     }
 
@@ -217,7 +254,7 @@ mod tests {
         assert_eq!(trips.received(ms(600), "server", &packet(false, ack(101))), None);
         trips.sent(ms(700), "server", &packet(true, data(101, 1)));
         let sample = trips.received(ms(800), "server", &packet(false, ack(102)));
-        assert_eq!(sample, Some((true, Duration::from_millis(100))));
+        assert_eq!(sample, tcp(800 - 700));
     }
 
     #[test]
@@ -228,7 +265,7 @@ mod tests {
         assert_eq!(trips.received(ms(60), "ue", &packet(true, wrong)), None);
         let right = Message::EchoReply { number: 7 };
         let sample = trips.received(ms(90), "ue", &packet(true, right));
-        assert_eq!(sample, Some((false, Duration::from_millis(90))));
+        assert_eq!(sample, Some(Sample { is_tcp: false, rtt: Duration::from_millis(90) }));
     }
 
     #[test]

@@ -42,11 +42,13 @@ mod tests {
 
     #[test]
     fn header_has_28_octets_for_ipv4_and_52_for_ipv6() {
-        let found = header("192.0.2.1:5000".parse().unwrap(), "198.51.100.2:80".parse().unwrap());
+        let v4 = header("192.0.2.1:5000".parse().unwrap(), "198.51.100.2:80".parse().unwrap());
         let expected =
             b"\r\n\r\n\0\r\nQUIT\n\x21\x11\x00\x0c\xc0\x00\x02\x01\xc6\x33\x64\x02\x13\x88\x00\x50";
-        assert_eq!(found, expected);
-        let found = header("[2001:db8::1]:1".parse().unwrap(), "[2001:db8::2]:2".parse().unwrap());
-        assert_eq!((found.len(), found[13], &found[14..16]), (52, 0x21, &[0, 36][..]));
+        assert_eq!(v4, expected);
+        let v6 = header("[2001:db8::1]:1".parse().unwrap(), "[2001:db8::2]:2".parse().unwrap());
+        // Two addresses of 16 octets and two ports of 2 octets follow the first 16 octets.
+        let (family, length) = (v6[13], &v6[14..16]);
+        assert_eq!((v6.len(), family, length), (16 + 36, 0x21, &[0, 36][..]));
     }
 }

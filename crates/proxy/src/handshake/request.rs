@@ -26,7 +26,7 @@ pub async fn socks5(client: &TcpStream) -> Result<Target, Ended> {
         let octets = read(client, needed).await.map_err(outcome_of_error)?;
         match request.handle(&octets) {
             Step::Need(more) => needed = more,
-            Step::Reply(reply, more) => {
+            Step::Reply { reply, needed: more } => {
                 write_all(client, &reply).await.map_err(outcome_of_error)?;
                 needed = more;
             }

@@ -41,8 +41,8 @@ pub enum Target {
 pub enum Step {
     /// The parser needs this number of octets next.
     Need(usize),
-    /// Send this reply; the parser then needs this number of octets.
-    Reply(Vec<u8>, usize),
+    /// Send this reply; the parser then needs `needed` octets.
+    Reply { reply: Vec<u8>, needed: usize },
     /// The request is complete.
     Done(Target),
     /// Send this reply and close the connection. The reply is empty if the client does not use
@@ -89,7 +89,7 @@ impl Socks5 {
             }
             (Expected::Methods, methods) if methods.contains(&NO_AUTHENTICATION) => {
                 self.need(Expected::Request, 4);
-                Step::Reply(vec![VERSION, NO_AUTHENTICATION], self.needed)
+                Step::Reply { reply: vec![VERSION, NO_AUTHENTICATION], needed: self.needed }
             }
             (Expected::Methods, _) => Step::Reject(vec![VERSION, NO_METHOD]),
             (Expected::Request, &[VERSION, CONNECT, _, kind]) => match kind {
@@ -172,31 +172,45 @@ mod tests {
 
     use super::*;
 
-    /// Parses a whole stream. Returns the last step, all replies and the number of octets consumed.
-    fn parse_stream(stream: &[u8]) -> (Step, Vec<u8>, usize) {
+    /// Result of parsing a whole stream.
+    struct Parsed {
+        last_step: Step,
+        /// All replies, one after another.
+        replies: Vec<u8>,
+        /// Number of octets that the parser took.
+        consumed: usize,
+    }
+
+    /// Parses a whole stream.
+    fn parse_stream(stream: &[u8]) -> Parsed {
         let (mut client, mut needed) = Socks5::new();
         let (mut consumed, mut replies) = (0, Vec::new());
         loop {
             let Some(octets) = stream.get(consumed..consumed + needed) else {
-                return (Step::Need(needed), replies, consumed);
+                return Parsed { last_step: Step::Need(needed), replies, consumed };
             };
             consumed += needed;
             let step = client.handle(octets);
             match &step {
                 Step::Need(more) => needed = *more,
-                Step::Reply(reply, more) => {
+                Step::Reply { reply, needed: more } => {
                     replies.extend(reply);
                     needed = *more;
                 }
-                Step::Done(_) | Step::Reject(_) => return (step, replies, consumed),
+                Step::Done(_) | Step::Reject(_) => return Parsed { last_step: step, replies, consumed },
             }
         }
     }
 
+    /// Version 5 and two methods: password (2), and no authentication (0).
     const GREETING: [u8; 4] = [5, 2, 2, 0];
 
     fn parse_request(request: &[u8]) -> Step {
-        parse_stream(&[&GREETING, request].concat()).0
+        last_step(&[&GREETING, request].concat())
+    }
+
+    fn last_step(stream: &[u8]) -> Step {
+        parse_stream(stream).last_step
     }
 
     #[test]
@@ -212,13 +226,14 @@ mod tests {
     #[test]
     fn bytes_after_the_request_are_not_consumed() {
         let request = [&GREETING[..], &[5, 1, 0, 1, 192, 0, 2, 1, 0, 80], b"GET /"].concat();
-        let (_, replies, consumed) = parse_stream(&request);
-        assert_eq!((replies, consumed), (vec![5, 0], 14));
+        let Parsed { replies, consumed, .. } = parse_stream(&request);
+        // The greeting has 4 octets, the request 10.
+        assert_eq!((replies, consumed), (vec![5, 0], 4 + 10));
     }
 
     #[test]
     fn invalid_requests_have_reply_codes() {
-        assert_eq!(parse_stream(&[5, 1, 2]).0, Step::Reject(vec![5, 0xff]), "only password authentication");
+        assert_eq!(last_step(&[5, 1, 2]), Step::Reject(vec![5, 0xff]), "only password authentication");
         assert_eq!(parse_request(&[5, 2, 0, 1]), Step::Reject(reply(NO_SUCH_COMMAND)), "BIND");
         assert_eq!(parse_request(&[5, 1, 0, 2]), Step::Reject(reply(NO_SUCH_ADDRESS)));
         assert_eq!(
@@ -228,18 +243,18 @@ mod tests {
         );
         assert_eq!(parse_request(&[5, 1, 0, 3, 0]), Step::Reject(reply(NO_SUCH_ADDRESS)), "no name");
         assert_eq!(parse_request(&[5, 1, 0, 3, 2, b'a', 0, 0, 80]), Step::Reject(reply(NO_SUCH_ADDRESS)));
-        assert_eq!(parse_stream(b"GET / HTTP/1.1\r\n").0, Step::Reject(Vec::new()), "not SOCKS5");
-        assert_eq!(parse_stream(&[4, 1]).0, Step::Reject(Vec::new()), "SOCKS4");
+        assert_eq!(last_step(b"GET / HTTP/1.1\r\n"), Step::Reject(Vec::new()), "not SOCKS5");
+        assert_eq!(last_step(&[4, 1]), Step::Reject(Vec::new()), "SOCKS4");
     }
 
     proptest! {
         #[test]
         fn arbitrary_streams_end_within_the_length_of_a_request(stream: Vec<u8>) {
-            let (step, replies, consumed) = parse_stream(&stream);
+            let Parsed { last_step, replies, consumed } = parse_stream(&stream);
             // Greeting, methods, request, length of the name, name and port.
             prop_assert!(consumed <= 2 + 255 + 4 + 1 + 255 + 2);
             prop_assert!(replies.is_empty() || replies == [5, 0]);
-            if let Step::Need(more) = step {
+            if let Step::Need(more) = last_step {
                 prop_assert!(more > 0 && consumed + more > stream.len());
             }
         }
@@ -250,8 +265,8 @@ mod tests {
             let methods = [&methods[..], &[NO_AUTHENTICATION]].concat();
             let greeting = [&[5, methods.len() as u8][..], &methods].concat();
             let request = [&[5, 1, 0, 1][..], &host, &port.to_be_bytes()].concat();
-            let (step, _, consumed) = parse_stream(&[&greeting[..], &request].concat());
-            prop_assert_eq!(step, Step::Done(Target::Address(SocketAddr::from((host, port)))));
+            let Parsed { last_step, consumed, .. } = parse_stream(&[&greeting[..], &request].concat());
+            prop_assert_eq!(last_step, Step::Done(Target::Address(SocketAddr::from((host, port)))));
             prop_assert_eq!(consumed, greeting.len() + request.len());
         }
     }

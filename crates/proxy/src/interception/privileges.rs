@@ -80,7 +80,7 @@ fn free_user(start: u32, taken: &BTreeSet<u32>) -> u32 {
 /// User IDs of all visible processes.
 fn active_users() -> BTreeSet<u32> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    processes.filter_map(|process| process.metadata().ok()).map(|found| found.uid()).collect()
+    processes.filter_map(|process| process.metadata().ok()).map(|metadata| metadata.uid()).collect()
 }
 
 #[cfg(test)]

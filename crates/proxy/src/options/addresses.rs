@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn canonical_addresses_match_the_kernel() {
-        for (typed, found) in [
+        for (typed, expected) in [
             ("0.0.0.0:80", "127.0.0.1:80"),
             ("[::]:80", "[::1]:80"),
             ("[::ffff:127.0.0.1]:80", "127.0.0.1:80"),
@@ -118,7 +118,7 @@ mod tests {
             ("[fe80::1%1]:80", "[fe80::1%1]:80"),
         ] {
             let address = typed.parse().expect("the address is valid");
-            assert_eq!(canonical(address), found.parse().expect("the address is valid"), "{typed}");
+            assert_eq!(canonical(address), expected.parse().expect("the address is valid"), "{typed}");
         }
     }
 

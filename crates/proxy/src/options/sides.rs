@@ -1,4 +1,5 @@
-//! Settings of TCP on one side.
+//! Settings of TCP on one side of the proxy, towards clients (`--client-set`) or towards servers
+//! (`--server-set`).
 
 use std::time::Duration;
 

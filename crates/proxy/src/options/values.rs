@@ -1,4 +1,4 @@
-//! Parses sizes, counts and times.
+//! Parses the values of options: sizes in bytes, counts and times.
 
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ impl<'a> GivenOptions<'a> {
     pub fn positive_time(&self, name: &str) -> Result<Option<Duration>, ProxyError> {
         match self.time_or_zero(name)? {
             Some(Duration::ZERO) => Err(wrong(format!("{name} takes a time above zero, as in \"30 s\""))),
-            found => Ok(found),
+            time => Ok(time),
         }
     }
 
@@ -95,6 +95,6 @@ pub fn user_timeout(given: &GivenOptions<'_>) -> Result<Option<Duration>, ProxyE
         Some(time) if time > max || time < Duration::from_millis(1) => {
             Err(wrong("--user-timeout takes 1 ms to 596 h, the range of the kernel"))
         }
-        found => Ok(found),
+        time => Ok(time),
     }
 }

@@ -1,4 +1,4 @@
-//! Outcomes of connections.
+//! The two connections of a transfer through the proxy, and the possible outcomes.
 
 use std::io;
 

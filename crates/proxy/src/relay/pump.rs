@@ -59,10 +59,18 @@ pub enum RelayError {
 enum Buffered {
     #[default]
     Nothing,
-    /// A pipe and the number of bytes in it.
-    Pipe(Pipe, usize),
-    /// Data in memory, and the offset of the first byte that is not written.
-    Memory(Box<[u8]>, usize),
+    /// Data in a pipe.
+    Pipe {
+        pipe: Pipe,
+        /// Number of bytes in the pipe.
+        octets: usize,
+    },
+    /// Data in memory.
+    Memory {
+        octets: Box<[u8]>,
+        /// Offset of the first byte that is not written.
+        from: usize,
+    },
 }
 
 /// State of one direction.
@@ -153,7 +161,7 @@ impl Pump {
         progress.octets.fetch_add(written as u64, Ordering::Relaxed);
         if written < octets.len() {
             progress.held.store((octets.len() - written) as u64, Ordering::Relaxed);
-            self.held = Buffered::Memory(octets[written..].into(), 0);
+            self.held = Buffered::Memory { octets: octets[written..].into(), from: 0 };
         }
         Ok(())
     }
@@ -176,7 +184,7 @@ impl Pump {
             if let Ok(ReadOutcome::Spliced(octets)) = outcome {
                 progress.held.store(octets as u64, Ordering::Relaxed);
                 self.splices_next = octets >= chunk.min(COPY_LIMIT);
-                self.held = Buffered::Pipe(pipe, octets);
+                self.held = Buffered::Pipe { pipe, octets };
                 return Poll::Ready(Ok(()));
             }
             pipes.put_back(pipe);
@@ -205,12 +213,12 @@ impl Pump {
             }
             let (written, remaining) = match &mut self.held {
                 Buffered::Nothing => return Poll::Ready(Ok(())),
-                Buffered::Pipe(pipe, octets) => {
+                Buffered::Pipe { pipe, octets } => {
                     let written = sink.try_io(Interest::WRITABLE, || splice_bytes(&pipe.read, sink, *octets));
                     *octets -= written.as_ref().map_or(0, |&written| written);
                     (written, *octets)
                 }
-                Buffered::Memory(octets, from) => {
+                Buffered::Memory { octets, from } => {
                     let written = sink.try_write(&octets[*from..]);
                     *from += written.as_ref().map_or(0, |&written| written);
                     (written, octets.len() - *from)
@@ -238,17 +246,17 @@ impl Pump {
             self.stalled_since = Some(Instant::now());
             progress.stalls.fetch_add(1, Ordering::Relaxed);
         }
-        if self.is_counted_as_full || !matches!(self.held, Buffered::Pipe(..)) {
+        if self.is_counted_as_full || !matches!(self.held, Buffered::Pipe { .. }) {
             return Ok(());
         }
         if pipes.reserve_full() {
             self.is_counted_as_full = true;
             return Ok(());
         }
-        let Buffered::Pipe(pipe, octets) = std::mem::take(&mut self.held) else { return Ok(()) };
+        let Buffered::Pipe { pipe, octets } = std::mem::take(&mut self.held) else { return Ok(()) };
         let octets = read_pipe(&pipe.read, octets)?;
         pipes.put_back(pipe);
-        self.held = Buffered::Memory(octets, 0);
+        self.held = Buffered::Memory { octets, from: 0 };
         Ok(())
     }
 
@@ -261,7 +269,7 @@ impl Pump {
         if std::mem::take(&mut self.is_counted_as_full) {
             pipes.release_full();
         }
-        if let Buffered::Pipe(pipe, _) = std::mem::take(&mut self.held) {
+        if let Buffered::Pipe { pipe, .. } = std::mem::take(&mut self.held) {
             pipes.put_back(pipe);
         }
     }

@@ -102,9 +102,9 @@ mod tests {
     fn request_metrics(at: SocketAddr) -> String {
         let mut stream = std::net::TcpStream::connect(at).expect("a connection");
         stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("a request");
-        let mut found = String::new();
-        stream.read_to_string(&mut found).expect("an answer");
-        found
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("an answer");
+        response
     }
 
     #[test]

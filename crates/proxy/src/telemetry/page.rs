@@ -41,33 +41,45 @@ pub fn page(totals: &Totals, open: usize, max_connections: usize, other_ports: u
     page.0
 }
 
+/// A family of metrics that has a value for each direction.
+struct DirectionFamily {
+    name: &'static str,
+    /// `counter` or `gauge`.
+    kind: &'static str,
+    help: &'static str,
+    value: fn(&DirectionTotal) -> f64,
+}
+
+const DIRECTION_FAMILIES: [DirectionFamily; 4] = [
+    DirectionFamily {
+        name: "octets_total",
+        kind: "counter",
+        help: "Octets forwarded, from clients (up) and to clients (down).",
+        value: |direction| direction.octets as f64,
+    },
+    DirectionFamily {
+        name: "held_octets",
+        kind: "gauge",
+        help: "Octets that the proxy holds between its sockets.",
+        value: |direction| direction.held as f64,
+    },
+    DirectionFamily {
+        name: "stalls_total",
+        kind: "counter",
+        help: "Number of stalls: the send buffer towards the receiver was full.",
+        value: |direction| direction.stalls as f64,
+    },
+    DirectionFamily {
+        name: "stalled_seconds_total",
+        kind: "counter",
+        help: "Time of stalls in seconds, summed over connections.",
+        value: |direction| direction.stalled_ns as f64 / 1e9,
+    },
+];
+
 /// Adds the families of metrics that have a value for each direction.
 fn directions(page: &mut Page, directions: &[DirectionTotal; 2]) {
-    type Column = (&'static str, &'static str, &'static str, fn(&DirectionTotal) -> f64);
-    let columns: [Column; 4] = [
-        (
-            "octets_total",
-            "counter",
-            "Octets forwarded, from clients (up) and to clients (down).",
-            |direction| direction.octets as f64,
-        ),
-        ("held_octets", "gauge", "Octets that the proxy holds between its sockets.", |direction| {
-            direction.held as f64
-        }),
-        (
-            "stalls_total",
-            "counter",
-            "Number of stalls: the send buffer towards the receiver was full.",
-            |direction| direction.stalls as f64,
-        ),
-        (
-            "stalled_seconds_total",
-            "counter",
-            "Time of stalls in seconds, summed over connections.",
-            |direction| direction.stalled_ns as f64 / 1e9,
-        ),
-    ];
-    for (name, kind, help, value) in columns {
+    for DirectionFamily { name, kind, help, value } in DIRECTION_FAMILIES {
         page.family(name, kind, help);
         for (direction, total) in DIRECTIONS.iter().zip(directions) {
             page.line(name, &format!("direction=\"{direction}\""), value(total));

@@ -1,7 +1,16 @@
-//! Follows one direction of a UE's radio bearer from trace events, to explain why packets wait.
+//! Follows one direction of a UE's radio bearer through its trace events, and answers why a packet
+//! has not left the bearer yet ([`Bearer::wait_reason`]). The time budget queries the reason while
+//! a connection waits for a packet in the radio access network.
 //!
-//! A [`Bearer`] tracks the SDUs in RLC, the PDUs of each SDU that have left, the PDUs that were
-//! lost and have not arrived since, and the time until which the channel is known to be busy.
+//! A packet becomes an SDU of RLC. RLC cuts SDUs into PDUs and sends them in block sets, one set
+//! per TTI. On the FACH and the HS-DSCH, blocks then wait in a queue of the Node B before they go
+//! on the air. A [`Bearer`] tracks the SDUs in RLC, the PDUs of each SDU that have left, the PDUs
+//! that were lost and have not arrived since, and the time until which the channel is known to be
+//! busy.
+//!
+//! PDUs are identified by *counts*: the number of new PDUs that left RLC before. Unlike the
+//! sequence numbers of 12 bits they do not wrap around. Retransmissions keep the count of their
+//! PDU.
 
 use std::collections::VecDeque;
 
@@ -20,6 +29,20 @@ pub(super) struct Undeliverable {
     pub packet: PacketId,
     pub connection: Option<ConnectionId>,
     pub loss: Loss,
+}
+
+/// The reason of a packet's wait, and the time until which it holds if no event comes earlier.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wait {
+    pub reason: WaitReason,
+    pub until: Time,
+}
+
+impl Wait {
+    /// A wait that only an event ends.
+    fn until_event(reason: WaitReason) -> Self {
+        Wait { reason, until: Time::NEVER }
+    }
 }
 
 /// Why a packet has not left the bearer.
@@ -188,50 +211,66 @@ impl Bearer {
         }
     }
 
-    /// Returns why `packet` is in the bearer at `now`, and until when that holds without an event.
-    pub fn wait_reason(&self, packet: PacketId, now: Time) -> (WaitReason, Time) {
+    /// Returns why `packet` is in the bearer at `now`. In order of precedence: the channel is busy
+    /// with new data; RLC repairs a loss; any other reason.
+    pub fn wait_reason(&self, packet: PacketId, now: Time) -> Wait {
         let Some(index) = self.sdus.iter().position(|queued| queued.packet == packet) else {
-            return (WaitReason::Served, Time::NEVER);
+            return Wait::until_event(WaitReason::Served);
         };
         let queued = &self.sdus[index];
         let is_on_air = queued.pdus.is_some_and(|pdus| pdus.last < self.next_on_air);
-        // The channel carries new data of the packet's connection.
+        if let Some(wait) = self.busy_channel(queued, is_on_air, now) {
+            return wait;
+        }
+        let next_change = self.next_change(now);
+        match self.repair(queued, now) {
+            Some(repair) => Wait { until: repair.until.min(next_change), ..repair },
+            None => Wait { reason: self.reason_without_loss(index, is_on_air, now), until: next_change },
+        }
+    }
+
+    /// The reason if the channel carries new data of this UE, or blocks of another UE. `is_on_air`:
+    /// all PDUs of `queued` have gone on the air.
+    fn busy_channel(&self, queued: &QueuedSdu, is_on_air: bool, now: Time) -> Option<Wait> {
+        // New data of the packet's connection.
         if now < self.new_data_until && self.new_data_connection == queued.connection {
-            return if now < self.new_data_on_dch_until {
-                (WaitReason::OnAir, self.new_data_until.min(self.new_data_on_dch_until))
+            return Some(if now < self.new_data_on_dch_until {
+                let until = self.new_data_until.min(self.new_data_on_dch_until);
+                Wait { reason: WaitReason::OnAir, until }
             } else {
-                (WaitReason::OnSlowChannel, self.new_data_until)
-            };
+                Wait { reason: WaitReason::OnSlowChannel, until: self.new_data_until }
+            });
         }
-        // The channel carries new data of another connection of the UE.
+        // New data of another connection of the UE.
         if !is_on_air && now < self.new_data_until {
-            return (WaitReason::Queued, self.new_data_until);
+            return Some(Wait { reason: WaitReason::Queued, until: self.new_data_until });
         }
-        // The channel carries blocks of another UE.
-        let waits = !is_on_air || self.at_nodeb > 0;
-        if waits && now < self.others_until && now >= self.served_until {
-            return (WaitReason::Queued, self.others_until);
-        }
-        let until = self.next_change(now);
-        if let Some((reason, repair_until)) = self.repair(queued, now) {
-            return (reason, until.min(repair_until));
-        }
-        // RLC repairs no loss.
+        // Blocks of another UE.
+        let needs_channel = !is_on_air || self.at_nodeb > 0;
+        let is_channel_of_others = now < self.others_until && now >= self.served_until;
+        (needs_channel && is_channel_of_others)
+            .then_some(Wait { reason: WaitReason::Queued, until: self.others_until })
+    }
+
+    /// The reason of the SDU at `index` if the channel is free of other data, and RLC repairs no
+    /// loss. `is_on_air`: all PDUs of the SDU have gone on the air.
+    fn reason_without_loss(&self, index: usize, is_on_air: bool, now: Time) -> WaitReason {
+        let queued = &self.sdus[index];
         if self.needs_credits && queued.pdus.is_none() && self.at_nodeb == 0 {
-            return (WaitReason::NoCredit, until);
+            return WaitReason::NoCredit;
         }
         if self.harq.is_repeating(now) {
-            return (WaitReason::Repeated, until);
+            return WaitReason::Repeated;
         }
-        // Packets of other connections may be ahead.
+        if is_on_air {
+            return WaitReason::OnAir;
+        }
         let is_of_other_and_unsent = |ahead: &QueuedSdu| {
             ahead.connection != queued.connection
                 && ahead.pdus.is_none_or(|pdus| pdus.last >= self.next_on_air)
         };
-        if !is_on_air && self.sdus.iter().take(index).any(is_of_other_and_unsent) {
-            return (WaitReason::Queued, until);
-        }
-        (if is_on_air { WaitReason::OnAir } else { WaitReason::Served }, until)
+        let is_other_ahead = self.sdus.iter().take(index).any(is_of_other_and_unsent);
+        if is_other_ahead { WaitReason::Queued } else { WaitReason::Served }
     }
 
     /// The next known time at which the channel ends a TTI of this bearer or of another one, or
@@ -242,22 +281,24 @@ impl Bearer {
     }
 
     /// The reason if `queued` waits for the repair of a lost PDU, or for the transmission window.
-    /// Also returns the time until which the reason holds without an event.
-    fn repair(&self, queued: &QueuedSdu, now: Time) -> Option<(WaitReason, Time)> {
+    fn repair(&self, queued: &QueuedSdu, now: Time) -> Option<Wait> {
         let Mode::Acknowledged { in_sequence, window, .. } = self.mode else { return None };
         if let Some(hole) = self.hole_before(queued, in_sequence, now) {
             let Hole { place, is_known, prohibited_until, .. } = hole;
             let sn = Sn::of(hole.sn).value();
             if !is_known && place == LossPlace::Air && self.harq.holds_blocks() {
-                return Some((WaitReason::Reordered { sn }, Time::NEVER));
+                return Some(Wait::until_event(WaitReason::Reordered { sn }));
             }
-            return Some(match prohibited_until.filter(|_| now >= self.served_until) {
-                Some(until) => (WaitReason::Prohibited { sn }, until),
-                None => (WaitReason::Recovering { sn, place }, prohibited_until.unwrap_or(Time::NEVER)),
+            let is_channel_idle = now >= self.served_until;
+            let until = prohibited_until.unwrap_or(Time::NEVER);
+            return Some(if is_channel_idle && prohibited_until.is_some() {
+                Wait { reason: WaitReason::Prohibited { sn }, until }
+            } else {
+                Wait { reason: WaitReason::Recovering { sn, place }, until }
             });
         }
         let is_full = queued.pdus.is_none() && self.next - self.acknowledged >= window;
-        (is_full && now >= self.served_until).then_some((WaitReason::WindowFull, Time::NEVER))
+        (is_full && now >= self.served_until).then(|| Wait::until_event(WaitReason::WindowFull))
     }
 
     /// The first lost PDU for which `queued` waits. With in-sequence delivery the SDU waits for all
@@ -270,8 +311,9 @@ impl Bearer {
         }
     }
 
-    /// A block set leaves RLC. If `waits`, the blocks go into a queue at the Node B.
-    pub fn leave(&mut self, set: &BlockSet, waits: bool) {
+    /// A block set leaves RLC, and goes into a queue of the Node B or on the air at once. The SDUs
+    /// that end in its new PDUs get the range of their PDUs.
+    pub fn leave(&mut self, set: &BlockSet, is_queued_at_nodeb: bool) {
         self.last_serial = set.serial;
         self.new_data_connection = self.first_unsent();
         for pdu in &set.pdus {
@@ -282,22 +324,22 @@ impl Bearer {
             let first = run.first.count_from(self.next);
             for end in set.ends_of(run) {
                 let last = end.sn.count_from(first);
-                // Count and sequence number advance together, so the first PDU precedes `last` by
-                // the difference of their sequence numbers.
-                let begins = last - Sn::of(last).steps_from(end.first).min(last);
+                // Count and sequence number advance together, so the first PDU of the SDU precedes
+                // `last` by the difference of their sequence numbers.
+                let begin = last - Sn::of(last).steps_from(end.first).min(last);
                 let id = end.sdu.packet.id;
                 self.last_ended = Some(last);
                 if let Some(queued) =
                     self.sdus.iter_mut().find(|queued| queued.packet == id && queued.pdus.is_none())
                 {
-                    queued.pdus = Some(PduRange { first: begins, last });
+                    queued.pdus = Some(PduRange { first: begin, last });
                 }
             }
             self.next = first + u64::from(run.count);
         }
         // Undeliverable SDUs leave the bearer with their last PDU.
         self.sdus.retain(|queued| !queued.is_undeliverable || queued.pdus.is_none());
-        if waits {
+        if is_queued_at_nodeb {
             self.at_nodeb += set.blocks;
         } else {
             self.next_on_air = self.next;
@@ -321,9 +363,10 @@ impl Bearer {
         self.sdus.iter().find(|queued| queued.pdus.is_none())?.connection
     }
 
-    /// The channel carries a block set of this bearer for one TTI. New PDUs count as if they were
-    /// sent first: they take the part of the TTI that is their share of the blocks.
-    /// `refused_dch` is the format of the DCH that the UE requested and was refused.
+    /// The channel carries a block set of this bearer for one TTI. If n of its b blocks are new
+    /// PDUs, new data is taken to use the first n/b of the TTI, and retransmissions use the rest.
+    /// If the UE was refused a DCH (`refused_dch`), the same formula with the blocks and the TTI of
+    /// the DCH gives the time that the new data would have taken there.
     pub fn served(&mut self, now: Time, tti: Duration, set: &BlockSet, refused_dch: Option<DchFormat>) {
         let new_pdus: u32 = set
             .pdus
@@ -370,9 +413,9 @@ impl Bearer {
                     self.missing.arrived_below(first + u64::from(run.count));
                     continue;
                 }
-                for step in 0..u32::from(run.count) {
-                    let lost_at = lost.contains(block + step).then_some(place);
-                    self.missing.record_fate(first + u64::from(step), lost_at, run.retransmission);
+                for offset in 0..u32::from(run.count) {
+                    let lost_at = lost.contains(block + offset).then_some(place);
+                    self.missing.record_fate(first + u64::from(offset), lost_at, run.retransmission);
                 }
             }
             block += pdu.blocks();
@@ -408,14 +451,15 @@ impl Bearer {
     }
 
     /// The receiver sends a status report about this direction.
-    pub fn reported(&mut self, now: Time) {
+    pub fn report_sent(&mut self, now: Time) {
         if let Mode::Acknowledged { prohibit, .. } = self.mode {
             self.missing.reported(now + prohibit);
         }
     }
 
-    /// A STATUS for the sender of this bearer arrives.
-    pub fn status(&mut self, set: &BlockSet, status: &Status) {
+    /// A status report arrives at the sender of this direction: all PDUs below the first missing
+    /// one are acknowledged, or all below LSN if none is missing.
+    pub fn report_arrived(&mut self, set: &BlockSet, status: &Status) {
         let missing = set.missing_of(status).first().map(|run| run.first);
         if let Some(acknowledged) = missing.or(status.lsn) {
             let steps = acknowledged.steps_from(Sn::of(self.acknowledged));
@@ -454,10 +498,11 @@ impl Bearer {
         });
     }
 
-    /// The count of a PDU that has left: the latest one below `next` with this sequence number.
+    /// The count of a PDU that has left: the latest one below `next` with this sequence number. The
+    /// PDU that left last has count `next - 1`, and is `steps` sequence numbers ahead of `sn`.
     fn count_of(&self, sn: Sn) -> u64 {
-        let steps_before_next = Sn::of(self.next.wrapping_sub(1)).steps_from(sn) + 1;
-        self.next.saturating_sub(steps_before_next)
+        let steps = Sn::of(self.next.wrapping_sub(1)).steps_from(sn);
+        self.next.saturating_sub(steps + 1)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Shortage of capacity of a UE in a TDD cell: requested capacity that is not granted, and
-//! acknowledgments that wait for their channel.
+//! Shortage of capacity of a UE in a TDD cell, for the time budget: requested capacity that is not
+//! granted, and status reports of RLC that wait for the common acknowledgment channel.
 
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::rlc::{BlockSet, Pdu};
@@ -12,7 +12,7 @@ use super::cause::Cause;
 pub(super) struct Capacity {
     /// Why the UE has no capacity in a direction in which it needs some.
     needed: [Option<Cause>; 2],
-    /// Control PDUs of this direction collided or were deferred, and have not left since.
+    /// Whether control PDUs of a direction collided or were deferred, and have not left since.
     is_late: [bool; 2],
 }
 

@@ -1,9 +1,11 @@
-//! The causes among which a connection's time is divided, in order of precedence.
+//! The causes among which the time budget divides a connection's time, in order of precedence, with
+//! their names, labels, metrics and meanings; and [`Parts`], the time of each cause.
 
 use umts_units::Duration;
 
 use super::loss::Loss;
 
+/// Declares the causes: variant, name in tables, label, and meaning.
 macro_rules! causes {
     ($($(#[$doc:meta])* $cause:ident = $name:literal, $label:literal: $meaning:literal;)*) => {
         /// Cause of a connection's wait. If several apply at an instant, the first of them counts.
@@ -141,6 +143,8 @@ impl Parts {
         self.by_cause.iter().fold(Duration::ZERO, |sum, part| sum + *part)
     }
 
+    /// Adds time with a cause. `loss` is the loss of the packet, if the connection waited for TCP
+    /// to retransmit it.
     pub(super) fn add(&mut self, cause: Cause, loss: Option<Loss>, time: Duration) {
         self.by_cause[cause as usize] += time;
         if let Some(loss) = loss.filter(|_| cause == Cause::RtoNeeded) {
@@ -149,11 +153,11 @@ impl Parts {
     }
 
     pub(super) fn add_all(&mut self, other: &Parts) {
-        for (part, more) in self.by_cause.iter_mut().zip(other.by_cause) {
-            *part += more;
+        for (part, added) in self.by_cause.iter_mut().zip(other.by_cause) {
+            *part += added;
         }
-        for (part, more) in self.needed.iter_mut().zip(other.needed) {
-            *part += more;
+        for (part, added) in self.needed.iter_mut().zip(other.needed) {
+            *part += added;
         }
     }
 }

@@ -1,12 +1,14 @@
-//! Finds the cause of a connection's wait at each instant.
+//! Finds the cause of a connection's wait at each instant, and logs it for the time budget.
 //!
 //! A connection waits for one packet at a time: the packet with the next byte in order at the
 //! receiver, or, if that byte has not left its sender, the acknowledgment that would release it.
+//! The cause follows from the position of this packet: in the fixed network, in the radio access
+//! network, or lost. If there is no such packet, the state of the sender gives the cause.
 
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use umts_units::Time;
 
-use super::bearer::WaitReason;
+use super::bearer::{Wait, WaitReason};
 use super::cause::{Cause, Parts};
 use super::direction_state::{DirectionState, Position, SegmentInTransit};
 use super::log::{Interval, Log, WaitCause};
@@ -45,12 +47,13 @@ enum WaitObject {
     /// packet is served.
     Radio { direction: Direction, packet: PacketId, served: Cause },
     /// A packet in the fixed network, which would leave an empty network at `until`. The cause is
-    /// `moving` until then and `later` afterwards.
-    Core { until: Time, moving: Cause, later: Cause },
+    /// `moving` until then and `late` afterwards.
+    Core { until: Time, moving: Cause, late: Cause },
     /// A packet of the uplink in the fixed network, while the radio still carries `packet` with
     /// later data. The radio, not the fixed network, then limits the rate: until the awaited packet
     /// would leave an empty network at `until`, the cause is the one of a wait for `packet`.
-    CoreBehindRadio { until: Time, packet: PacketId, served: Cause },
+    /// Afterwards the cause is `late`.
+    CoreBehindRadio { until: Time, packet: PacketId, served: Cause, late: Cause },
     /// The data with this sequence number, which `end` has to retransmit: every copy is lost.
     Lost { end: End, number: u64, loss: Loss },
     /// An acknowledgment that was lost.
@@ -59,7 +62,8 @@ enum WaitObject {
     Nothing(Cause),
 }
 
-/// Progress of the data of one end, from which the transfer of the connection finds its octet.
+/// Progress of the data of one end. If a proxy splits a transfer into two connections, the progress
+/// of both shows where the octet is for which the receiver waits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Progress {
     /// Number of the next octet that the receiver expects (RCV.NXT, RFC 9293 §3.3.1).
@@ -74,6 +78,18 @@ pub(super) struct Progress {
     pub is_established: bool,
     /// Whether the handshake waits while none of its packets is on the way.
     pub waits_for_handshake: bool,
+}
+
+/// The participants of a connection and its segment size, known from its opening.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Opening {
+    pub id: ConnectionId,
+    pub flow: FlowId,
+    pub ue: UeId,
+    /// The end that sends the flow's data.
+    pub sender: End,
+    /// Payload of a full segment, in bytes.
+    pub mss: u32,
 }
 
 #[derive(Debug)]
@@ -101,12 +117,9 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub fn new(
-        (id, flow, ue, sender): (ConnectionId, FlowId, UeId, End),
-        mss: u32,
-        now: Time,
-        (log, knows_senders): (Log, bool),
-    ) -> Self {
+    /// A TCP connection that opens at `now`.
+    pub fn new(opening: Opening, now: Time, log: Log, knows_senders: bool) -> Self {
+        let Opening { id, flow, ue, sender, mss } = opening;
         Connection {
             id,
             flow,
@@ -154,8 +167,8 @@ impl Connection {
     }
 
     /// A packet left the sender at `end`, or reached it, which ends the silence of that sender.
-    /// Settles the intervals whose causes no timeout can change any more: a timeout changes causes
-    /// only since the start of a sender's silence or of the wait for a lost packet.
+    /// Settles the logged intervals that no timeout can change any more: a timeout changes causes
+    /// only from the start of a sender's silence, or of the wait for a lost packet, on.
     pub fn active(&mut self, end: End, now: Time) {
         self.directions[end as usize].last_active = now;
         let silences = self
@@ -216,16 +229,22 @@ impl Connection {
 
     /// The wait for the first datagram that is on the way.
     fn for_datagram(&self, order: [End; 2]) -> WaitObject {
-        let (served, moving) = match self.kind {
-            Kind::Lookup => (Cause::Names, Cause::Names),
-            Kind::Tcp | Kind::Datagrams => (Cause::Serialisation, Cause::Propagation),
+        let causes = match self.kind {
+            Kind::Lookup => {
+                PacketCauses { served: Cause::Names, moving: Cause::Names, late: Cause::CoreQueue }
+            }
+            Kind::Tcp | Kind::Datagrams => PacketCauses {
+                served: Cause::Serialisation,
+                moving: Cause::Propagation,
+                late: Cause::CoreQueue,
+            },
         };
         let first =
             order.into_iter().find_map(|end| Some((end, self.directions[end as usize].first_alive()?)));
         let is_unanswered =
             self.directions[End::Server as usize].max_sent < self.directions[End::Ue as usize].max_sent;
         match first {
-            Some((end, packet)) => self.for_segment(end, packet, served, moving),
+            Some((end, packet)) => self.for_segment(end, packet, causes),
             None if self.kind == Kind::Lookup && is_unanswered => WaitObject::Nothing(Cause::Names),
             None => WaitObject::Nothing(Cause::NotVisible),
         }
@@ -241,18 +260,18 @@ impl Connection {
         let direction = &self.directions[end as usize];
         let number = direction.rcv_next;
         if let Some(copy) = direction.copies(number).find(|copy| copy.is_alive()) {
-            let (served, moving) = if direction.in_setup() || number == 0 {
-                (Cause::Setup, Cause::Setup)
+            let mut causes = if direction.in_setup() || number == 0 {
+                SETUP_CAUSES
             } else {
                 // While the packet crosses the fixed network, a window that holds back data is the
                 // cause: without it, the radio would have data to send at this time.
-                (Cause::Serialisation, direction.limiting_window().unwrap_or(Cause::Propagation))
+                let moving = direction.limiting_window().unwrap_or(Cause::Propagation);
+                PacketCauses { served: Cause::Serialisation, moving, late: Cause::CoreQueue }
             };
-            return if direction.has_needless_ahead(copy.packet) {
-                wait_for_packet(end, copy, Cause::NeedlessRepeats, moving, Cause::NeedlessRepeats)
-            } else {
-                self.for_segment(end, copy, served, moving)
-            };
+            if direction.has_needless_ahead(copy.packet) {
+                (causes.served, causes.late) = (Cause::NeedlessRepeats, Cause::NeedlessRepeats);
+            }
+            return self.for_segment(end, copy, causes);
         }
         match direction.copies(number).last().map(|copy| copy.place) {
             Some(Position::Lost(loss)) => WaitObject::Lost { end, number, loss },
@@ -262,7 +281,7 @@ impl Connection {
 
     /// The wait for a segment that `end` sent. An uplink segment that has left the radio holds
     /// nothing up while later data keeps the radio busy.
-    fn for_segment(&self, end: End, segment: &SegmentInTransit, served: Cause, moving: Cause) -> WaitObject {
+    fn for_segment(&self, end: End, segment: &SegmentInTransit, causes: PacketCauses) -> WaitObject {
         let direction = &self.directions[end as usize];
         if end == End::Ue
             && let Position::Core(until) = segment.place
@@ -272,10 +291,11 @@ impl Connection {
             return WaitObject::CoreBehindRadio {
                 until,
                 packet: later.packet,
-                served: if is_needless { Cause::NeedlessRepeats } else { served },
+                served: if is_needless { Cause::NeedlessRepeats } else { causes.served },
+                late: causes.late,
             };
         }
-        wait_for_packet(end, segment, served, moving, Cause::CoreQueue)
+        wait_for_packet(end, segment, causes)
     }
 
     /// The wait if all data sent by `end` has arrived and unsent data exists.
@@ -283,9 +303,8 @@ impl Connection {
         let direction = &self.directions[end as usize];
         if direction.in_setup() {
             let first = [end.other(), end].into_iter().find_map(|from| {
-                self.directions[from as usize].first_alive().map(|segment| {
-                    wait_for_packet(from, segment, Cause::Setup, Cause::Setup, Cause::CoreQueue)
-                })
+                let segment = self.directions[from as usize].first_alive()?;
+                Some(wait_for_packet(from, segment, SETUP_CAUSES))
             });
             let answer = &self.directions[end.other() as usize];
             return match first {
@@ -305,7 +324,10 @@ impl Connection {
         let una = self.directions[end as usize].una;
         let reverse = &self.directions[end.other() as usize];
         match (reverse.first_ack_beyond(una), reverse.lost_ack) {
-            (Some(ack), _) => wait_for_packet(end.other(), ack, cause, cause, Cause::CoreQueue),
+            (Some(ack), _) => {
+                let causes = PacketCauses { served: cause, moving: cause, late: Cause::CoreQueue };
+                wait_for_packet(end.other(), ack, causes)
+            }
             (None, Some(loss)) => WaitObject::LostAck(loss),
             (None, None) => WaitObject::Nothing(cause),
         }
@@ -355,17 +377,26 @@ impl Connection {
     }
 }
 
-/// The wait for a packet that `end` sent. `later` is the cause if the packet is in the fixed
-/// network longer than an empty network takes.
-fn wait_for_packet(
-    end: End,
-    packet: &SegmentInTransit,
+/// The causes of a wait for one packet, by its position.
+#[derive(Debug, Clone, Copy)]
+struct PacketCauses {
+    /// In the radio access network, while the packet is served.
     served: Cause,
+    /// In the fixed network, for as long as an empty network takes.
     moving: Cause,
-    later: Cause,
-) -> WaitObject {
+    /// In the fixed network, for longer than that.
+    late: Cause,
+}
+
+/// The causes of a wait for a packet of the handshake.
+const SETUP_CAUSES: PacketCauses =
+    PacketCauses { served: Cause::Setup, moving: Cause::Setup, late: Cause::CoreQueue };
+
+/// The wait for a packet that `end` sent.
+fn wait_for_packet(end: End, packet: &SegmentInTransit, causes: PacketCauses) -> WaitObject {
+    let PacketCauses { served, moving, late } = causes;
     match packet.place {
-        Position::Core(until) => WaitObject::Core { until, moving, later },
+        Position::Core(until) => WaitObject::Core { until, moving, late },
         Position::Radio => WaitObject::Radio { direction: end.sends(), packet: packet.packet, served },
         Position::Lost(loss) => WaitObject::LostAck(loss),
     }
@@ -379,12 +410,13 @@ fn cause_at(wait: WaitObject, ue: &Ue, at: Time) -> (WaitCause, Time) {
         WaitObject::Lost { loss, .. } => (of_loss(loss.cause(), loss), Time::NEVER),
         WaitObject::LostAck(loss) => (of_loss(Cause::AckLoss, loss), Time::NEVER),
         WaitObject::Core { until, moving, .. } if at < until => (moving.into(), until),
-        WaitObject::CoreBehindRadio { until, packet, served } if at < until => {
+        WaitObject::CoreBehindRadio { until, packet, served, .. } if at < until => {
             let (cause, holds_until) = cause_on_radio(ue, Direction::Uplink, packet, served, at);
             (cause, until.min(holds_until))
         }
-        WaitObject::Core { later, .. } => (later.into(), Time::NEVER),
-        WaitObject::CoreBehindRadio { .. } => (Cause::CoreQueue.into(), Time::NEVER),
+        WaitObject::Core { late, .. } | WaitObject::CoreBehindRadio { late, .. } => {
+            (late.into(), Time::NEVER)
+        }
         WaitObject::Radio { direction, packet, served } => cause_on_radio(ue, direction, packet, served, at),
     }
 }
@@ -418,7 +450,7 @@ fn cause_on_bearer(
     served: Cause,
     at: Time,
 ) -> (WaitCause, Time) {
-    let (reason, until) = ue.bearers[direction.index()].wait_reason(packet, at);
+    let Wait { reason, until } = ue.bearers[direction.index()].wait_reason(packet, at);
     let sn = match reason {
         WaitReason::Recovering { sn, .. } | WaitReason::Prohibited { sn } | WaitReason::Reordered { sn } => {
             Some(sn)

@@ -1,5 +1,8 @@
-//! State of one direction of a connection: written, sent and acknowledged data, windows, arrivals,
-//! and the positions of segments in the network.
+//! State of one direction of a connection for the time budget: written, sent and acknowledged data,
+//! windows, arrivals, and the positions of segments in the network. From this state the budget
+//! finds the packet for which the connection waits, and the window that holds back unsent data.
+//!
+//! Sequence numbers count bytes of the direction. The SYN has number 0, the first payload byte 1.
 
 use umts_stack::ids::PacketId;
 use umts_stack::packet::Segment;
@@ -42,7 +45,8 @@ impl SegmentInTransit {
         !matches!(self.place, Position::Lost(_))
     }
 
-    /// Whether all its data has arrived in another copy.
+    /// Whether the segment is on its way, although all its data has arrived in another copy: all
+    /// data below `rcv_next` has arrived.
     pub fn is_needless(&self, rcv_next: u64) -> bool {
         self.is_alive() && self.seq < self.end && self.end <= rcv_next
     }
@@ -77,7 +81,8 @@ pub(super) struct DirectionState {
     cwnd_before_spurious: Option<f64>,
     /// Segments in the order in which they left. A lost segment stays until its data has arrived.
     in_transit: Vec<SegmentInTransit>,
-    /// The loss of an acknowledgment after which none has arrived.
+    /// The last loss of a segment of this direction, if no segment has arrived since: the
+    /// acknowledgment in the lost segment is then missing at the other end.
     pub lost_ack: Option<Loss>,
     /// Time at which a packet last left this sender or reached it.
     pub last_active: Time,
@@ -111,14 +116,16 @@ impl DirectionState {
         self.written = self.written.saturating_add(bytes);
     }
 
-    /// Sets the congestion window and the slow start threshold, in segments.
+    /// Sets the congestion window and the slow start threshold, in segments. A spurious timeout has
+    /// no more effect when the window has reached its earlier value or the threshold.
     pub fn window(&mut self, cwnd: f64, ssthresh: f64) {
         (self.cwnd, self.ssthresh) = (cwnd, ssthresh);
         self.cwnd_before_spurious =
             self.cwnd_before_spurious.filter(|before| cwnd < *before && cwnd < ssthresh);
     }
 
-    /// The retransmission timer expired. Call before the change of the window.
+    /// The retransmission timer expired. Call before the change of the window. `is_needed`: whether
+    /// the timeout is known to be needed, so not spurious.
     pub fn timed_out(&mut self, is_needed: bool) {
         self.cwnd_before_spurious = (!is_needed).then(|| self.cwnd_before_spurious.unwrap_or(self.cwnd));
     }
@@ -253,14 +260,14 @@ impl DirectionState {
         if self.unsent() == 0 {
             return None;
         }
-        // The window that the next segment needs, in bytes.
-        let next = self.unsent().min(u64::from(self.mss));
-        let needed_window = (self.max_sent - self.una).saturating_add(next);
-        let congestion = self.cwnd.floor().max(1.0) * f64::from(self.mss);
-        let advertised = self.peer_window as f64;
-        if needed_window as f64 <= congestion.min(advertised) {
+        // All windows in bytes. The window must hold the data in flight and the next segment.
+        let next_segment = self.unsent().min(u64::from(self.mss));
+        let needed_window = (self.max_sent - self.una).saturating_add(next_segment);
+        let congestion_window = self.cwnd.floor().max(1.0) * f64::from(self.mss);
+        let advertised_window = self.peer_window as f64;
+        if needed_window as f64 <= congestion_window.min(advertised_window) {
             None
-        } else if advertised <= congestion {
+        } else if advertised_window <= congestion_window {
             Some(Cause::AdvertisedWindow)
         } else if self.cwnd_before_spurious.is_some() {
             Some(Cause::SlowStartSpurious)

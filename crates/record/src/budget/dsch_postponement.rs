@@ -1,5 +1,5 @@
-//! Why a user of a layout is not served on its DSCH: its request for a TTI was refused, or it
-//! changes cells.
+//! Why a user of a layout is not served on its DSCH, for the time budget: the scheduler refused its
+//! request for a TTI, or it changes cells.
 
 use umts_stack::ids::UeId;
 use umts_stack::trace::{Postponed, TraceEvent};
@@ -12,17 +12,25 @@ use super::cause::Cause;
 pub(super) struct DschPostponement {
     /// End of the interruption by the last handover.
     silent_until: Time,
-    /// Why the last request was refused, and the time of the next decision, one TTI later.
-    refused: Option<(Cause, Time)>,
+    /// The refusal of the last request.
+    refused: Option<Refusal>,
+}
+
+/// A refused request for a TTI.
+#[derive(Debug, Clone, Copy)]
+struct Refusal {
+    cause: Cause,
+    /// Time of the next decision, one TTI later.
+    until: Time,
 }
 
 impl DschPostponement {
-    /// Why data in the downlink cannot leave at this instant, and until when.
+    /// Why data in the downlink cannot leave at `at`, and the end of this obstacle.
     pub fn blocking_cause(&self, at: Time) -> Option<(Cause, Time)> {
         if at < self.silent_until {
             return Some((Cause::Handover, self.silent_until));
         }
-        self.refused.filter(|(_, until)| at < *until)
+        self.refused.filter(|refusal| at < refusal.until).map(|refusal| (refusal.cause, refusal.until))
     }
 
     /// The UE of an event about service on the DSCH.
@@ -38,7 +46,7 @@ impl DschPostponement {
         match event {
             TraceEvent::Handover { interruption, .. } => self.silent_until = now + *interruption,
             TraceEvent::DschPostponed { why, .. } => {
-                self.refused = cause_of(*why).map(|cause| (cause, now + tti));
+                self.refused = cause_of(*why).map(|cause| Refusal { cause, until: now + tti });
             }
             _ => {}
         }

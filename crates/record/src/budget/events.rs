@@ -1,5 +1,9 @@
-//! Interprets trace events for the budget: positions of packets, fates of PDUs, opening and closing
-//! of connections.
+//! Passes each trace event to the part of the time budget that it concerns: the connection, the UE
+//! and its bearers, a transfer split by a proxy, the waterfall and the timeline.
+//!
+//! From the events the budget knows where each packet is, which PDUs were lost, and when
+//! connections open and close. Before an event changes the state of a connection or a UE, the waits
+//! up to the event are logged with the old state (`connection_at`, `ue_at`).
 
 use umts_kernel::TraceSink;
 use umts_stack::core_network::LinkConfig;
@@ -14,25 +18,31 @@ use umts_units::{Bytes, Duration, Time};
 use super::Budget;
 use super::bearer::{Undeliverable, statuses};
 use super::capacity::Capacity;
-use super::connection::{Connection, Kind};
+use super::connection::{Connection, Kind, Opening};
 use super::direction_state::Position;
 use super::dsch_postponement::DschPostponement;
+use super::harq::Transmission;
 use super::log::Log;
 use super::loss::Loss;
 use super::missing::LossPlace;
-use super::ue::Ue;
+use super::ue::{ChannelId, Ue};
 use crate::metrics::Window;
 
 impl Budget {
     /// Opens a flow of datagrams or a DNS lookup of a program. Its packets are traced as segments
     /// of `connection`, whose sequence numbers count octets of datagrams, or queries and answers.
     pub fn open_datagrams(&mut self, now: Time, connection: ConnectionId, ue: UeId, kind: Kind) {
-        let (flow, sender, leg) = (FlowId(u32::MAX), End::Server, ProxyLeg::Whole);
-        let transfer = connection;
-        self.record(
-            now,
-            &TraceEvent::ConnectionOpened { connection, transfer, leg, flow, ue, sender, mss: 1 },
-        );
+        let opened = TraceEvent::ConnectionOpened {
+            connection,
+            transfer: connection,
+            leg: ProxyLeg::Whole,
+            // Programs have no flow of the scenario.
+            flow: FlowId(u32::MAX),
+            ue,
+            sender: End::Server,
+            mss: 1,
+        };
+        self.record(now, &opened);
         self.change_kind(now, connection, kind);
     }
 
@@ -46,7 +56,8 @@ impl Budget {
 
     /// A segment left its host.
     fn sent(&mut self, now: Time, packet: PacketId, segment: &Segment) {
-        let (end, place) = (End::sending(segment.direction), self.initial_position(now, segment));
+        let end = End::sending(segment.direction);
+        let place = self.initial_position(now, segment);
         if let Some(connection) = self.connection_at(now, segment.connection) {
             connection.direction_mut(end).sent(packet, segment, place);
             connection.active(end, now);
@@ -75,8 +86,9 @@ impl Budget {
         }
     }
 
-    /// Position in the fixed network on this leg, with the time that a packet of `octets` needs
-    /// when the network is empty.
+    /// Position of a packet of `octets` that enters the fixed network at `now`, on the links of
+    /// this leg. In an empty network it leaves after the sum over links of its transmission time
+    /// (size / rate) and the delay of the link.
     fn position_in_core(&self, now: Time, leg: ProxyLeg, octets: u64) -> Position {
         let sending =
             |link: &LinkConfig| link.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(Bytes(octets)));
@@ -85,8 +97,8 @@ impl Budget {
             ProxyLeg::Server => &self.core[..self.hops_to_proxy],
             ProxyLeg::Radio => &self.core[self.hops_to_proxy..],
         };
-        let through = links.iter().fold(now, |at, link| at + sending(link) + link.delay);
-        Position::Core(through)
+        let leaves_at = links.iter().fold(now, |at, link| at + sending(link) + link.delay);
+        Position::Core(leaves_at)
     }
 
     /// A packet passed a capture point: it enters the bearer or the core network, or a SYN reaches
@@ -216,7 +228,7 @@ impl Budget {
         let cell = self.ues[ue.index()].cell;
         let is_queued_at_nodeb = match channel {
             Channel::HsDsch => true,
-            Channel::Fach => self.has_queue[cell],
+            Channel::Fach => self.has_fach_queue[cell],
             Channel::Rach | Channel::Dch | Channel::EDch | Channel::Dsch | Channel::Ack => false,
         };
         let mut undeliverable = std::mem::take(&mut self.undeliverable);
@@ -227,7 +239,7 @@ impl Budget {
                 bearer.leave(set, is_queued_at_nodeb);
                 ue_state.capacity.leaves(direction, set);
                 if statuses(set, Lost::default()).any(|status| status.lsn.is_some()) {
-                    ue_state.bearers[reverse].reported(now);
+                    ue_state.bearers[reverse].report_sent(now);
                 }
             }
             Stage::OnAir => bearer.leave_nodeb(set),
@@ -238,7 +250,7 @@ impl Budget {
             Stage::Arrives(lost) => {
                 bearer.arrive(set, *lost, LossPlace::Air, &mut undeliverable);
                 for status in statuses(set, *lost) {
-                    ue_state.bearers[reverse].status(set, status);
+                    ue_state.bearers[reverse].report_arrived(set, status);
                 }
             }
         }
@@ -261,20 +273,21 @@ impl Budget {
         let served_ue = &mut self.ues[ue.index()];
         let (cell, tti) = (served_ue.cell, served_ue.tti(forward, channel));
         let shared_channel = served_ue.channel(forward, channel);
-        let dch = served_ue.refused_dch(direction).filter(|_| !channel.is_dedicated());
-        served_ue.bearers[forward].served(now, tti, set, dch);
+        let refused_dch = served_ue.refused_dch(direction).filter(|_| !channel.is_dedicated());
+        served_ue.bearers[forward].served(now, tti, set, refused_dch);
         if channel.is_dedicated() || served_ue.is_in_layout {
             return;
         }
         self.others_wait(now, (ue, direction), (cell, shared_channel), tti);
     }
 
-    /// A shared channel of a cell carries blocks of `ue` for one TTI. All other users of it wait.
+    /// A shared channel of a cell carries blocks of `ue` for one TTI. All other UEs with data for
+    /// this channel wait.
     fn others_wait(
         &mut self,
         now: Time,
         (ue, direction): (UeId, Direction),
-        (cell, channel): (usize, (Channel, u16)),
+        (cell, channel): (usize, ChannelId),
         tti: Duration,
     ) {
         let forward = direction.index();
@@ -288,33 +301,38 @@ impl Budget {
 
     /// Records events of HARQ and reordering on the HS-DSCH and the E-DCH. Returns whether `event` is one.
     fn record_harq(&mut self, now: Time, event: &TraceEvent) -> bool {
-        let (ue, channel, attempt, is_decoded, is_last) = match event {
+        match *event {
             TraceEvent::HsBlockSent { ue, attempt, is_decoded, is_last, .. } => {
-                (*ue, Channel::HsDsch, *attempt, *is_decoded, *is_last)
+                let transmission = Transmission { attempt, is_decoded, is_last };
+                self.block_transmitted(now, ue, Channel::HsDsch, transmission);
             }
             TraceEvent::EBlockSent { ue, attempt, is_decoded, is_last, .. } => {
-                (*ue, Channel::EDch, *attempt, *is_decoded, *is_last)
+                let transmission = Transmission { attempt, is_decoded, is_last };
+                self.block_transmitted(now, ue, Channel::EDch, transmission);
             }
             TraceEvent::T1Expired { ue } => {
-                self.ue_at(now, *ue).bearers[Direction::Downlink.index()].harq.released();
-                return true;
+                self.ue_at(now, ue).bearers[Direction::Downlink.index()].harq.released();
             }
             TraceEvent::ET1Expired { ue } => {
-                self.ue_at(now, *ue).bearers[Direction::Uplink.index()].harq.released();
-                return true;
+                self.ue_at(now, ue).bearers[Direction::Uplink.index()].harq.released();
             }
             _ => return false,
-        };
-        let direction = if channel == Channel::HsDsch { Direction::Downlink } else { Direction::Uplink };
-        let sender = self.ue_at(now, ue);
-        let tti = sender.tti(direction.index(), channel);
-        sender.bearers[direction.index()].harq.transmitted(now, tti, attempt, is_decoded, is_last);
-        // New blocks are counted when they leave the Node B.
-        if channel == Channel::HsDsch && attempt > 1 {
-            let (cell, channel) = (sender.cell, sender.channel(direction.index(), channel));
-            self.others_wait(now, (ue, direction), (cell, channel), tti);
         }
         true
+    }
+
+    /// A block of a UE is transmitted on the HS-DSCH or the E-DCH for one TTI.
+    fn block_transmitted(&mut self, now: Time, ue: UeId, channel: Channel, transmission: Transmission) {
+        let direction = if channel == Channel::HsDsch { Direction::Downlink } else { Direction::Uplink };
+        let ue_state = self.ue_at(now, ue);
+        let tti = ue_state.tti(direction.index(), channel);
+        ue_state.bearers[direction.index()].harq.transmitted(now, tti, transmission);
+        // All other UEs wait during a repetition. During a first transmission they wait too, which
+        // `serve` records when the blocks leave the queue of the Node B.
+        if channel == Channel::HsDsch && transmission.attempt > 1 {
+            let (cell, channel) = (ue_state.cell, ue_state.channel(direction.index(), channel));
+            self.others_wait(now, (ue, direction), (cell, channel), tti);
+        }
     }
 
     /// Records that a user lacks a radio resource, or no longer lacks it.
@@ -364,11 +382,9 @@ impl TraceSink<TraceEvent> for Budget {
                 }
                 let log = Log::new(window, self.config.keeps_intervals || is_split);
                 let knows_senders = self.config.origin.knows_senders();
+                let opening = Opening { id: *connection, flow: *flow, ue: *ue, sender: *sender, mss: *mss };
                 self.ues[ue.index()].open.push(*connection);
-                self.open.insert(
-                    *connection,
-                    Connection::new((*connection, *flow, *ue, *sender), *mss, now, (log, knows_senders)),
-                );
+                self.open.insert(*connection, Connection::new(opening, now, log, knows_senders));
             }
             TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. } => {
                 self.close(now, *connection);

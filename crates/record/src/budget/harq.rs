@@ -1,4 +1,6 @@
-//! HARQ and reordering of one direction of a bearer on the HS-DSCH or the E-DCH, from trace events.
+//! HARQ and reordering of one direction of a bearer on the HS-DSCH or the E-DCH, from trace events:
+//! whether a block is being repeated, and whether the reordering queue holds blocks back. The time
+//! budget uses both to explain waits below RLC.
 
 use umts_units::{Duration, Time};
 
@@ -15,17 +17,27 @@ pub(super) struct Harq {
     has_held_block: bool,
 }
 
+/// A transmission of a block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Transmission {
+    /// Number of the transmission, from 1.
+    pub attempt: u8,
+    /// Whether the receiver has decoded the block after this transmission.
+    pub is_decoded: bool,
+    /// Whether the block is not transmitted again: it is decoded, or given up.
+    pub is_last: bool,
+}
+
 impl Harq {
-    /// Transmission number `attempt` of a block begins and lasts one `tti`. `is_decoded`: the receiver
-    /// has the block after it. `is_last`: the block has ended.
-    pub fn transmitted(&mut self, now: Time, tti: Duration, attempt: u8, is_decoded: bool, is_last: bool) {
-        match (attempt, is_last) {
-            (1, true) => {}
-            (1, false) => self.failed_blocks += 1,
-            (_, is_last) => {
-                self.failed_blocks = self.failed_blocks.saturating_sub(u32::from(is_last));
-                self.repeated_until = now + tti;
-            }
+    /// A transmission of a block begins at `now` and lasts one `tti`.
+    pub fn transmitted(&mut self, now: Time, tti: Duration, transmission: Transmission) {
+        let Transmission { attempt, is_decoded, is_last } = transmission;
+        let is_repetition = attempt > 1;
+        if is_repetition {
+            self.failed_blocks = self.failed_blocks.saturating_sub(u32::from(is_last));
+            self.repeated_until = now + tti;
+        } else if !is_last {
+            self.failed_blocks += 1;
         }
         self.has_lost_block |= is_last && !is_decoded;
         let is_block_missing = self.failed_blocks > 0 || self.has_lost_block;
@@ -64,6 +76,17 @@ mod tests {
 
     const TTI: Duration = Duration::from_millis(2);
 
+    // Whether the receiver decodes the block, and whether this is the last transmission of the
+    // block.
+    const DECODED: bool = true;
+    const FAILED: bool = false;
+    const LAST: bool = true;
+    const NOT_LAST: bool = false;
+
+    fn attempt(attempt: u8, is_decoded: bool, is_last: bool) -> Transmission {
+        Transmission { attempt, is_decoded, is_last }
+    }
+
     fn ms(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
     }
@@ -71,9 +94,9 @@ mod tests {
     #[test]
     fn a_block_is_repeated_from_its_first_failure_to_the_end_of_its_last_transmission() {
         let mut harq = Harq::default();
-        harq.transmitted(ms(0), TTI, 1, false, false);
+        harq.transmitted(ms(0), TTI, attempt(1, FAILED, NOT_LAST));
         assert!(harq.is_repeating(ms(11)));
-        harq.transmitted(ms(12), TTI, 2, true, true);
+        harq.transmitted(ms(12), TTI, attempt(2, DECODED, LAST));
         assert!(harq.is_repeating(ms(13)));
         assert!(!harq.is_repeating(ms(14)));
     }
@@ -81,28 +104,28 @@ mod tests {
     #[test]
     fn a_repetition_after_a_misread_answer_ends_no_block() {
         let mut harq = Harq::default();
-        harq.transmitted(ms(0), TTI, 1, true, true);
-        harq.transmitted(ms(2), TTI, 1, false, false);
-        harq.transmitted(ms(12), TTI, 2, false, false);
+        harq.transmitted(ms(0), TTI, attempt(1, DECODED, LAST));
+        harq.transmitted(ms(2), TTI, attempt(1, FAILED, NOT_LAST));
+        harq.transmitted(ms(12), TTI, attempt(2, FAILED, NOT_LAST));
         assert!(harq.is_repeating(ms(14)), "the second block still waits");
     }
 
     #[test]
     fn a_block_that_overtook_a_lost_one_is_held() {
         let mut harq = Harq::default();
-        harq.transmitted(ms(0), TTI, 1, false, false);
-        harq.transmitted(ms(2), TTI, 1, true, true);
+        harq.transmitted(ms(0), TTI, attempt(1, FAILED, NOT_LAST));
+        harq.transmitted(ms(2), TTI, attempt(1, DECODED, LAST));
         assert!(!harq.holds_blocks(), "HARQ still repeats the first block");
-        harq.transmitted(ms(12), TTI, 2, false, true);
+        harq.transmitted(ms(12), TTI, attempt(2, FAILED, LAST));
         assert!(harq.holds_blocks());
     }
 
     #[test]
     fn blocks_after_a_lost_one_are_held_until_timer_t1_expires() {
         let mut harq = Harq::default();
-        harq.transmitted(ms(0), TTI, 1, false, true);
+        harq.transmitted(ms(0), TTI, attempt(1, FAILED, LAST));
         assert!(!harq.holds_blocks(), "no later block was decoded");
-        harq.transmitted(ms(2), TTI, 1, true, true);
+        harq.transmitted(ms(2), TTI, attempt(1, DECODED, LAST));
         assert!(harq.holds_blocks());
         harq.released();
         assert!(!harq.holds_blocks());

@@ -1,5 +1,7 @@
-//! Log of a connection's waits by interval. If a retransmission timer ends the wait for a lost
-//! packet, the wait is relabelled; no other interval changes.
+//! Log of a connection's waits by interval, for the time budget. If a retransmission timer ends the
+//! wait for a lost packet, the cause of this wait changes to [`Cause::RtoNeeded`]; no other
+//! interval changes. Intervals that cannot change any more are *settled*: they are added to the
+//! sums, and can be taken for a table during the run.
 
 use std::collections::VecDeque;
 
@@ -52,8 +54,9 @@ pub(super) struct Log {
     recent: VecDeque<Interval>,
     /// Earlier intervals, if they are kept. Their causes are final.
     settled: Option<Vec<Interval>>,
-    /// Sums of the settled intervals, and of their parts inside the window of the metrics.
+    /// Time of the settled intervals by cause.
     parts: Parts,
+    /// As `parts`, inside the window of the metrics only.
     in_window: Parts,
     window: Window,
 }
@@ -103,6 +106,7 @@ impl Log {
             }
         };
         for interval in self.recent.drain(..) {
+            // The part before `from` keeps its cause. An empty part is not appended.
             append(Interval { end: interval.end.min(from), ..interval });
             let start = interval.start.max(from);
             append(Interval { start, cause: Cause::RtoNeeded, sn: None, ..interval });
@@ -126,6 +130,7 @@ impl Log {
         }
     }
 
+    /// Adds a settled interval to the sums, and to the settled intervals if they are kept.
     fn add(&mut self, interval: Interval) {
         let Interval { start, end, cause, loss, .. } = interval;
         self.parts.add(cause, loss, end - start);

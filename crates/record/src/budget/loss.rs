@@ -1,10 +1,12 @@
-//! Places and reasons of packet losses.
+//! Places and reasons of packet losses, for the time budget. A loss is at the same time the cause
+//! of the wait that it starts, and the reason of a timeout that it makes necessary.
 
 use umts_stack::trace::DropPlace;
 
 use super::cause::Cause;
 use super::rto::TimeoutReason;
 
+/// Declares the losses: variant, name in tables, label, and meaning.
 macro_rules! losses {
     ($($loss:ident = $name:literal, $label:literal, $meaning:literal;)*) => {
         /// Place and reason of the loss of a packet.

@@ -1,4 +1,5 @@
-//! Metrics of the budget: seconds and shares of each cause, and timeouts by their reasons.
+//! Metrics of the time budget, their definitions and their values: seconds and shares of each
+//! cause, and timeouts by their reasons. Definitions and values are in the same order.
 
 use umts_stack::ids::ProxyLeg;
 use umts_units::Duration;
@@ -55,11 +56,11 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
     );
     let timeouts = TimeoutReason::ALL.iter().flat_map(move |reason| {
         let [spurious, needed] = reason.metrics();
-        let [as_spurious, as_needed] = reason.labels();
+        let [spurious_label, needed_label] = reason.labels();
+        let count = |name, label, counted| definition((name, label), "1", reason.meaning(), counted, "");
         [
-            spurious
-                .map(|name| definition((name, as_spurious), "1", reason.meaning(), "spurious timeouts", "")),
-            needed.map(|name| definition((name, as_needed), "1", reason.meaning(), "needed timeouts", "")),
+            spurious.map(|name| count(name, spurious_label, "spurious timeouts")),
+            needed.map(|name| count(name, needed_label, "needed timeouts")),
         ]
     });
     let whole = std::iter::once(total).chain(parts).chain(shares).chain(needed).chain([silence]);
@@ -98,8 +99,7 @@ fn transfer_definitions() -> impl Iterator<Item = Definition> {
     };
     let whole = TRANSFER.into_iter().map(move |(name, label, meaning)| definition(name, label, meaning));
     let legs = [0, 1].into_iter().flat_map(move |leg| {
-        let each = Cause::ALL.iter();
-        each.map(move |cause| {
+        Cause::ALL.iter().map(move |cause| {
             definition(cause.transfer_metrics()[leg], cause.transfer_labels()[leg], cause.meaning())
         })
     });
@@ -110,9 +110,9 @@ fn transfer_definitions() -> impl Iterator<Item = Definition> {
 pub(super) fn transfer_metrics(parts: &TransferParts) -> MetricSet {
     let whole = [parts.total(), parts.queue(), parts.setup()];
     let names = TRANSFER.iter().zip(whole).map(|((name, ..), time)| (*name, Some(time.as_secs())));
-    let legs = [ProxyLeg::Server, ProxyLeg::Radio].into_iter().enumerate().flat_map(|(at, leg)| {
-        let each = Cause::ALL.iter();
-        each.map(move |cause| (cause.transfer_metrics()[at], Some(parts.of(leg, *cause).as_secs())))
+    let legs = [ProxyLeg::Server, ProxyLeg::Radio].into_iter().enumerate().flat_map(|(index, leg)| {
+        let seconds = move |cause: Cause| Some(parts.of(leg, cause).as_secs());
+        Cause::ALL.iter().map(move |cause| (cause.transfer_metrics()[index], seconds(*cause)))
     });
     names.chain(legs).collect()
 }
@@ -141,9 +141,12 @@ pub(super) fn metrics(parts: &Parts, timeouts: &TimeoutCounts) -> MetricSet {
     let seconds = Cause::ALL.iter().map(|cause| (cause.time_metric(), Some(parts.of(*cause).as_secs())));
     let shares = Cause::ALL.iter().map(|cause| (cause.share_metric(), share(parts.of(*cause))));
     let counts = TimeoutReason::ALL.iter().flat_map(|reason| {
-        let counted = |needed: usize| Some(timeouts.by_reason[needed][*reason as usize] as f64);
+        let [spurious_counts, needed_counts] = timeouts.by_reason;
         let [spurious, needed] = reason.metrics();
-        [spurious.map(|name| (name, counted(0))), needed.map(|name| (name, counted(1)))]
+        [
+            spurious.map(|name| (name, Some(spurious_counts[*reason as usize] as f64))),
+            needed.map(|name| (name, Some(needed_counts[*reason as usize] as f64))),
+        ]
     });
     let total = std::iter::once((TOTAL, Some(total.as_secs())));
     let needed =

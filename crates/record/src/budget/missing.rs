@@ -1,4 +1,7 @@
-//! PDUs that were lost below RLC and have not arrived since, in order.
+//! PDUs that were lost below RLC and have not arrived since, for the time budget: it finds here the
+//! lost PDU for which a packet waits, and whether the receiver can report this loss yet.
+//!
+//! PDUs are identified by counts, which are sequence numbers without wrap-around.
 
 use umts_units::Time;
 
@@ -7,7 +10,7 @@ use super::loss::Loss;
 /// A PDU that was lost and has not arrived since.
 #[derive(Debug, Clone, Copy)]
 struct MissingPdu {
-    /// Count of the PDU, which is the sequence number without wrap-around.
+    /// Count of the PDU.
     sn: u64,
     /// Place of the last loss.
     place: LossPlace,
@@ -35,6 +38,7 @@ impl LossPlace {
 /// A lost PDU that has not been repaired yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hole {
+    /// Count of the PDU.
     pub sn: u64,
     pub place: LossPlace,
     /// Whether a later PDU has arrived, so that the receiver knows of the loss.
@@ -70,7 +74,7 @@ impl MissingPdus {
         self.lost.retain(|missing| missing.sn >= sn);
     }
 
-    /// PDU `sn` arrived, or was lost at `lost_at`.
+    /// PDU `sn` arrived (`lost_at` is `None`), or was lost at `lost_at`.
     pub fn record_fate(&mut self, sn: u64, lost_at: Option<LossPlace>, is_retransmission: bool) {
         let position = self.lost.binary_search_by_key(&sn, |missing| missing.sn);
         match (position, lost_at) {
@@ -130,6 +134,10 @@ mod tests {
 
     use super::*;
 
+    const ARRIVED: Option<LossPlace> = None;
+    const NEW: bool = false;
+    const RETRANSMITTED: bool = true;
+
     fn ms(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
     }
@@ -140,11 +148,11 @@ mod tests {
     fn known_loss_waits_for_timer_status_prohibit() {
         let mut missing = MissingPdus::default();
         missing.reported(ms(100));
-        missing.record_fate(0, None, false);
-        missing.record_fate(1, Some(LossPlace::Air), false);
+        missing.record_fate(0, ARRIVED, NEW);
+        missing.record_fate(1, Some(LossPlace::Air), NEW);
         let prohibited = |missing: &MissingPdus, at| missing.hole(0, 9, ms(at)).unwrap().prohibited_until;
         assert_eq!(prohibited(&missing, 10), None, "no later PDU has arrived");
-        missing.record_fate(2, None, false);
+        missing.record_fate(2, ARRIVED, NEW);
         assert_eq!(prohibited(&missing, 20), Some(ms(100)));
         assert_eq!(prohibited(&missing, 100), None);
         missing.reported(ms(200));
@@ -154,16 +162,16 @@ mod tests {
     #[test]
     fn missing_pdu_keeps_its_last_place_until_it_arrives() {
         let mut missing = MissingPdus::default();
-        missing.record_fate(3, Some(LossPlace::NodebQueue), false);
-        missing.record_fate(4, Some(LossPlace::Air), true);
+        missing.record_fate(3, Some(LossPlace::NodebQueue), NEW);
+        missing.record_fate(4, Some(LossPlace::Air), RETRANSMITTED);
         assert_eq!(
             missing.place_in(0, 9),
             Some(LossPlace::NodebQueue),
             "a lost retransmission of 4, which had arrived, is ignored"
         );
-        missing.record_fate(3, Some(LossPlace::Air), true);
+        missing.record_fate(3, Some(LossPlace::Air), RETRANSMITTED);
         assert_eq!(missing.place_in(3, 3), Some(LossPlace::Air));
-        missing.record_fate(3, None, true);
+        missing.record_fate(3, ARRIVED, RETRANSMITTED);
         assert!(missing.is_empty());
     }
 }

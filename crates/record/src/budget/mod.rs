@@ -61,7 +61,7 @@ use bearer::Undeliverable;
 pub(crate) use bearer::statuses;
 use connection::Connection;
 use report::Report;
-use transfers::Transfers;
+use transfers::{TransferLegs, Transfers};
 use ue::{Ue, WaitingUes};
 use waterfall::Waterfall;
 
@@ -134,7 +134,7 @@ pub struct Budget {
     ues: Vec<Ue>,
     waiting: WaitingUes,
     /// Whether FACH blocks wait in queues of the Node B, by cell.
-    has_queue: Vec<bool>,
+    has_fach_queue: Vec<bool>,
     /// Links of the fixed network, from the servers to the RNC.
     core: Vec<LinkConfig>,
     /// Number of links between servers and proxy.
@@ -154,12 +154,12 @@ pub struct Budget {
 impl Budget {
     /// A budget of `network` before its first event.
     pub fn new(config: BudgetConfig, network: &NetworkConfig) -> Self {
-        let has_queue = |cell: &CellConfig| matches!(cell.fach, FachMode::PerUePush { .. });
+        let has_fach_queue = |cell: &CellConfig| matches!(cell.fach, FachMode::PerUePush { .. });
         Budget {
             config,
             ues: network.ues.iter().map(Ue::new).collect(),
             waiting: WaitingUes::new(network.cells.len()),
-            has_queue: network.cells.iter().map(has_queue).collect(),
+            has_fach_queue: network.cells.iter().map(has_fach_queue).collect(),
             core: network.core.clone(),
             hops_to_proxy: network.proxy.as_ref().map_or(network.core.len(), |proxy| proxy.hops as usize),
             open: Open::default(),
@@ -253,12 +253,14 @@ impl Budget {
     /// connections.
     #[cold]
     fn advance_transfer(&mut self, now: Time, id: ConnectionId) {
-        let Some((transfer, ids, sender)) = self.transfers.of(id) else { return };
-        let [first, second] = ids.map(|id| self.open.get(id).map(|connection| connection.progress(sender)));
+        let Some(TransferLegs { transfer, connections, sender }) = self.transfers.of(id) else { return };
+        let [first, second] =
+            connections.map(|id| self.open.get(id).map(|connection| connection.progress(sender)));
         self.transfers.advance(now, transfer, first, second);
     }
 
-    /// Advances a connection to `now` and returns the connection.
+    /// Logs the waits of a connection up to `now`, before an event changes it. Returns the
+    /// connection.
     #[inline]
     fn connection_at(&mut self, now: Time, id: ConnectionId) -> Option<&mut Connection> {
         if !self.transfers.is_empty() {
@@ -269,7 +271,8 @@ impl Budget {
         Some(connection)
     }
 
-    /// Advances all connections of a UE to `now`. Returns the UE.
+    /// Logs the waits of all connections of a UE up to `now`, before an event changes the UE.
+    /// Returns the UE.
     fn ue_at(&mut self, now: Time, ue: UeId) -> &mut Ue {
         let ue = &mut self.ues[ue.index()];
         for id in &ue.open {

@@ -1,4 +1,6 @@
-//! Results of the budgets: metrics of connections and of the network, and tables.
+//! Turns the budgets of finished connections and transfers into results: the metrics of a
+//! connection (time by cause, counts of timeouts), the metrics of the network, and the tables of
+//! intervals, timeouts and transfers. A table collects its columns during the run.
 
 use umts_stack::ids::{ConnectionId, End, ProxyLeg};
 use umts_units::Time;
@@ -19,13 +21,24 @@ const TRANSFERS: &str = "transfer_budget_intervals";
 /// Sums and tables of the connections reported so far.
 #[derive(Debug, Default)]
 pub(super) struct Report {
+    /// Time inside the window by cause, of all connections.
     parts: Parts,
+    /// Timeouts inside the window, of all connections.
     timeouts: TimeoutCounts,
     intervals: IntervalColumns,
     expiries: TimeoutColumns,
+    /// Connections of real programs, without their intervals.
     connections: Vec<ConnectionBudget>,
-    /// Transfers that a proxy splits, if the network can have any.
-    transfers: Option<(TransferParts, TransferColumns)>,
+    /// Transfers that a proxy splits. `None` if the network splits none.
+    transfers: Option<TransferReport>,
+}
+
+/// Sums and rows of the transfers that a proxy splits.
+#[derive(Debug, Default)]
+struct TransferReport {
+    /// Time inside the window by use, of all transfers.
+    parts: TransferParts,
+    rows: TransferColumns,
 }
 
 #[derive(Debug, Default)]
@@ -66,7 +79,7 @@ impl Report {
 
     /// Adds finished transfers.
     pub fn add_transfers(&mut self, config: &BudgetConfig, budgets: &[TransferBudget]) {
-        let Some((parts, rows)) = &mut self.transfers else { return };
+        let Some(TransferReport { parts, rows }) = &mut self.transfers else { return };
         let window = Window::new(config.from, config.to);
         for budget in budgets {
             for interval in &budget.intervals {
@@ -124,6 +137,7 @@ impl Report {
         }
     }
 
+    /// Adds the intervals and timeouts of a connection to their tables.
     fn add_to_tables(&mut self, budget: &ConnectionBudget) {
         let ConnectionId(id) = budget.connection;
         self.intervals(budget.connection, &budget.intervals);
@@ -153,12 +167,13 @@ impl Report {
         if config.origin != ConnectionOrigin::BesidePrograms {
             results.network.append(metrics(&self.parts, &self.timeouts));
         }
-        let last = match config.origin {
+        // Programs have no known timeouts; their connections have a table instead of rows.
+        let second_table = match config.origin {
             ConnectionOrigin::Simulated | ConnectionOrigin::BesidePrograms => self.expiries.take(Time::NEVER),
             ConnectionOrigin::Programs => connections_table(&self.connections),
         };
-        let mut tables = vec![self.intervals.take(Time::NEVER), last];
-        if let Some((parts, mut rows)) = self.transfers {
+        let mut tables = vec![self.intervals.take(Time::NEVER), second_table];
+        if let Some(TransferReport { parts, mut rows }) = self.transfers {
             if config.origin != ConnectionOrigin::BesidePrograms {
                 results.network.append(transfer_metrics(&parts));
             }
@@ -236,10 +251,13 @@ impl Recorded for TimeoutColumns {
     }
 }
 
-/// Table of the connections of real programs, which have no row of their own.
+/// Table of the connections of real programs with their time by cause. Connections of simulated
+/// users have this in their [`ConnectionRow`].
 fn connections_table(connections: &[ConnectionBudget]) -> Table {
-    let numbers = |of: &dyn Fn(&ConnectionBudget) -> u32| Values::Id(connections.iter().map(of).collect());
-    let times = |of: &dyn Fn(&ConnectionBudget) -> f64| Values::Float(connections.iter().map(of).collect());
+    let numbers =
+        |number: &dyn Fn(&ConnectionBudget) -> u32| Values::Id(connections.iter().map(number).collect());
+    let times =
+        |time: &dyn Fn(&ConnectionBudget) -> f64| Values::Float(connections.iter().map(time).collect());
     let mut columns = vec![
         Column::new("connection", "", numbers(&|budget| budget.connection.0)),
         Column::new("ue", "", numbers(&|budget| budget.ue.0.into())),

@@ -1,7 +1,10 @@
-//! Retransmission timeouts: whether they were needed, and their reasons.
+//! Retransmission timeouts for the time budget: whether they were needed, and their reasons.
 //!
-//! A timeout is needed if every copy of the oldest unacknowledged segment that had left before it
-//! was lost. If copies are still on the way, this is known only when they have arrived or are lost.
+//! A timeout is needed if every copy of the oldest unacknowledged segment that left before the
+//! timeout was lost. Otherwise it is spurious. If copies are still on the way at the timeout, this
+//! is known only when all have been lost or one has arrived; until then the timeout counts as
+//! spurious. The reason of a needed timeout is the loss. The reason of a spurious one is the cause
+//! for which the connection waited longest in the silence before it.
 
 use umts_stack::ids::{End, PacketId};
 use umts_units::Time;
@@ -11,6 +14,8 @@ use super::direction_state::{DirectionState, Position};
 use super::log::Interval;
 use super::loss::Loss;
 
+/// Declares the reasons: variant, name in tables, label, metric of spurious timeouts, metric of
+/// needed timeouts, and meaning. A missing metric means that the combination is impossible.
 macro_rules! reasons {
     ($($reason:ident = $name:literal, $label:literal, $spurious:expr, $needed:expr, $meaning:literal;)*) => {
         /// Reason of a timeout.
@@ -130,8 +135,15 @@ pub struct Timeout {
 #[derive(Debug, Default)]
 pub(super) struct Timeouts {
     all: Vec<Timeout>,
-    /// Timeouts with copies still on the way: index in `all`, and the copies.
-    undecided: Vec<(usize, Vec<PacketId>)>,
+    undecided: Vec<Undecided>,
+}
+
+/// A timeout with copies of the segment still on the way.
+#[derive(Debug)]
+struct Undecided {
+    /// Index in [`Timeouts::all`].
+    index: usize,
+    copies: Vec<PacketId>,
 }
 
 impl Timeouts {
@@ -164,7 +176,7 @@ impl Timeouts {
         };
         self.all.push(Timeout { end, silent_since, at, is_needed, reason, sn });
         if !is_needed && !has_arrived {
-            self.undecided.push((self.all.len() - 1, alive));
+            self.undecided.push(Undecided { index: self.all.len() - 1, copies: alive });
         }
         is_needed
     }
@@ -173,7 +185,7 @@ impl Timeouts {
     pub fn settle(&mut self, packet: PacketId, loss: Option<Loss>) -> Vec<End> {
         let mut needed = Vec::new();
         let all = &mut self.all;
-        self.undecided.retain_mut(|(index, copies)| {
+        self.undecided.retain_mut(|Undecided { index, copies }| {
             let Some(at) = copies.iter().position(|copy| *copy == packet) else { return true };
             // A copy arrived: the timeout stays spurious.
             let Some(loss) = loss else { return false };
@@ -194,7 +206,8 @@ impl Timeouts {
     }
 }
 
-/// Returns the reason that explains most of a silence, and the first PDU that RLC repaired in it.
+/// Returns the reason that explains the largest part of a silence. If this is RLC's recovery, also
+/// returns the first PDU that RLC repaired in the silence.
 fn longest_reason(causes: &[Interval]) -> (TimeoutReason, Option<u16>) {
     let reason_of = |interval: &Interval| TimeoutReason::of_wait(interval.cause, interval.loss);
     let (mut longest, mut longest_ns) = (TimeoutReason::RadioDelay, 0);

@@ -1,5 +1,5 @@
-//! Tests of the log, and of the causes and labels in the reference page. Whole runs are tested with
-//! the simulation.
+//! Tests of the log of waits, and of the causes and labels in the reference page. The tests of the
+//! simulation check the budgets of whole runs.
 
 use std::path::Path;
 
@@ -14,14 +14,19 @@ fn at(ns: u64) -> Time {
     Time::from_nanos(ns)
 }
 
+/// A log with a window of the metrics between two times in nanoseconds, which keeps its intervals.
 fn log(from: u64, to: u64) -> Log {
-    Log::new(Window::new(at(from), at(to)), true)
+    let keeps_intervals = true;
+    Log::new(Window::new(at(from), at(to)), keeps_intervals)
 }
 
+/// The wait for the retransmission of a lost packet.
 fn lost(loss: Loss) -> WaitCause {
     WaitCause { cause: Cause::CoreLoss, sn: None, loss: Some(loss) }
 }
 
+/// The connection waits for a lost packet from 20 ns to 40 ns, and the wait that a timer ends began
+/// at 25 ns.
 #[test]
 fn a_timer_relabels_the_wait_for_the_lost_packet_and_nothing_before() {
     let mut log = log(0, 100);
@@ -53,12 +58,12 @@ fn reference_page_lists_every_cause_and_reason() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/time-budget.md");
     let page = std::fs::read_to_string(page).expect("docs/reference/time-budget.md exists");
     let (causes, labels) = page.split_once("## Timeouts").expect("the page has a section on timeouts");
-    let mut last = 0;
+    let mut previous_offset = 0;
     for cause in Cause::ALL {
         let offset = causes.find(&format!("| `{}` |", cause.name()));
         let offset = offset.unwrap_or_else(|| panic!("the page does not define {}", cause.name()));
-        assert!(offset > last, "{} stands in its order", cause.name());
-        last = offset;
+        assert!(offset > previous_offset, "{} stands in its order", cause.name());
+        previous_offset = offset;
     }
     for reason in TimeoutReason::ALL {
         assert!(labels.contains(&format!("`{}`", reason.name())), "{}", reason.name());
@@ -67,7 +72,8 @@ fn reference_page_lists_every_cause_and_reason() {
 
 proptest! {
     /// For all sequences of pushes, relabellings and settlements, both the parts and the intervals
-    /// add up to the pushed time.
+    /// add up to the pushed time. A step is the length of the wait, its cause, how long before the
+    /// end a relabelled wait began (0: none), and how long before the end the log is settled.
     #[test]
     fn nothing_is_lost_or_counted_twice(
         steps in prop::collection::vec((1_u64..50, 0..Cause::ALL.len(), 0_u64..60, 0_u64..90), 1..60),
@@ -76,13 +82,13 @@ proptest! {
         let (from, to) = (one_bound.min(other_bound), one_bound.max(other_bound));
         let mut log = log(from, to);
         let mut now = 0;
-        for (length, cause, back, settled) in steps {
+        for (length, cause, relabelled, unsettled) in steps {
             log.push(at(now), at(now + length), Cause::ALL[cause].into());
             now += length;
-            if back > 0 {
-                log.relabel_timer_wait(at(now.saturating_sub(back)));
+            if relabelled > 0 {
+                log.relabel_timer_wait(at(now.saturating_sub(relabelled)));
             }
-            log.settle(at(now.saturating_sub(settled)));
+            log.settle(at(now.saturating_sub(unsettled)));
         }
         let (parts, in_window, intervals) = log.finish();
         prop_assert_eq!(parts.total(), Duration::from_nanos(now));

@@ -1,5 +1,6 @@
-//! The time budget of transfers that a proxy splits. It follows the octet for which the receiver
-//! waits, from leg to leg.
+//! The time budget of transfers that a proxy splits into two connections, the *legs*: one between
+//! server and proxy, one between proxy and UE. It follows the octet for which the receiver waits,
+//! from leg to leg.
 //!
 //! Until the octet reaches the proxy, the transfer has the cause of the first leg; after the octet
 //! has left the proxy, the cause of the second leg. While the octet is in the proxy, the transfer
@@ -53,7 +54,7 @@ pub struct TransferInterval {
 /// Time of transfers by use. The parts add up exactly to the total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransferParts {
-    /// By leg, the server's first, and by cause.
+    /// By leg (see [`leg_index`]) and by cause.
     legs: [[Duration; Cause::ALL.len()]; 2],
     queue: Duration,
     setup: Duration,
@@ -97,6 +98,25 @@ pub struct TransferBudget {
     pub intervals: Vec<TransferInterval>,
 }
 
+/// The connections of an open transfer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TransferLegs {
+    /// Number of the transfer.
+    pub transfer: ConnectionId,
+    /// Both connections, in the order in which the data passes them.
+    pub connections: [ConnectionId; 2],
+    /// The end that sends the data.
+    pub sender: End,
+}
+
+impl TransferLegs {
+    /// 0 for the leg of the sender, 1 for the leg of the receiver.
+    fn position_of(&self, connection: ConnectionId) -> usize {
+        let [_, receiver_leg] = self.connections;
+        usize::from(connection == receiver_leg)
+    }
+}
+
 /// All open transfers.
 #[derive(Debug, Default)]
 pub(super) struct Transfers {
@@ -110,10 +130,15 @@ impl Default for TransferParts {
     }
 }
 
+/// Index of a leg in [`TransferParts`]: the server's leg first.
+fn leg_index(leg: ProxyLeg) -> usize {
+    usize::from(leg == ProxyLeg::Radio)
+}
+
 impl TransferParts {
     /// The time of one leg and cause.
     pub fn of(&self, leg: ProxyLeg, cause: Cause) -> Duration {
-        self.legs[usize::from(leg == ProxyLeg::Radio)][cause as usize]
+        self.legs[leg_index(leg)][cause as usize]
     }
 
     /// The time in the proxy although the second leg could send.
@@ -136,9 +161,7 @@ impl TransferParts {
     pub(super) fn add(&mut self, interval: &TransferInterval, window: Window) {
         let time = window.overlap(interval.start, interval.end);
         let part = match interval.part {
-            TransferPart::Leg(leg, cause) => {
-                &mut self.legs[usize::from(leg == ProxyLeg::Radio)][cause as usize]
-            }
+            TransferPart::Leg(leg, cause) => &mut self.legs[leg_index(leg)][cause as usize],
             TransferPart::Queue => &mut self.queue,
             TransferPart::Setup => &mut self.setup,
         };
@@ -151,7 +174,8 @@ impl Transfers {
         self.open.is_empty()
     }
 
-    /// A connection of a split transfer opened.
+    /// A connection of a split transfer opened. The server's leg has the number of the transfer,
+    /// the radio leg the next number.
     pub fn opened(&mut self, now: Time, transfer: ConnectionId, sender: End) {
         let server = (transfer, ProxyLeg::Server);
         let radio = (ConnectionId(transfer.0 + 1), ProxyLeg::Radio);
@@ -168,12 +192,13 @@ impl Transfers {
         self.open.entry(transfer).or_insert(new);
     }
 
-    /// Returns the transfer of a connection, both of its connections in the order in which the data
-    /// passes them, and the end that sends the data.
-    pub fn of(&self, id: ConnectionId) -> Option<(ConnectionId, [ConnectionId; 2], End)> {
-        let (transfer, transfer_state) = self.open.range(..=id).next_back()?;
-        let ids = transfer_state.legs.map(|(leg, _)| leg);
-        ids.contains(&id).then_some((*transfer, ids, transfer_state.sender))
+    /// The open transfer to which this connection belongs, if there is one: the one with the
+    /// highest number up to the connection's number.
+    pub fn of(&self, id: ConnectionId) -> Option<TransferLegs> {
+        let (transfer, state) = self.open.range(..=id).next_back()?;
+        let connections = state.legs.map(|(connection, _)| connection);
+        let legs = TransferLegs { transfer: *transfer, connections, sender: state.sender };
+        connections.contains(&id).then_some(legs)
     }
 
     pub fn ids(&self) -> Vec<ConnectionId> {
@@ -203,22 +228,22 @@ impl Transfers {
 
     /// Adds settled intervals of a connection.
     pub fn waited(&mut self, id: ConnectionId, intervals: &[Interval]) {
-        let Some((transfer, ids, _)) = self.of(id) else { return };
-        let leg = usize::from(ids[1] == id);
-        if let Some(open) = self.open.get_mut(&transfer) {
-            open.waited[leg].extend_from_slice(intervals);
+        let Some(legs) = self.of(id) else { return };
+        if let Some(open) = self.open.get_mut(&legs.transfer) {
+            open.waited[legs.position_of(id)].extend_from_slice(intervals);
         }
     }
 
     /// A connection ended. The transfer's time ends with the connection that delivers the data to
     /// the receiver. Returns the budget when both connections have ended.
     pub fn closed(&mut self, id: ConnectionId) -> Option<TransferBudget> {
-        let (transfer, ids, _) = self.of(id)?;
-        let open = self.open.get_mut(&transfer)?;
-        open.has_ended[usize::from(ids[1] == id)] = true;
-        if open.has_ended == [true; 2] { self.finish(transfer) } else { None }
+        let legs = self.of(id)?;
+        let open = self.open.get_mut(&legs.transfer)?;
+        open.has_ended[legs.position_of(id)] = true;
+        if open.has_ended == [true; 2] { self.finish(legs.transfer) } else { None }
     }
 
+    /// Ends a transfer, and returns its budget.
     pub fn finish(&mut self, transfer: ConnectionId) -> Option<TransferBudget> {
         let open = self.open.remove(&transfer)?;
         let (opened, until) = (open.opened, open.known_until);
@@ -227,6 +252,7 @@ impl Transfers {
 }
 
 impl Transfer {
+    /// The intervals of the transfer: of the legs with their causes, and of the proxy.
     fn intervals(self) -> Vec<TransferInterval> {
         let mut intervals = Vec::new();
         for Stay { start, end, place } in self.stays.iter().copied() {
@@ -275,8 +301,8 @@ fn place(first: Option<Progress>, second: Option<Progress>) -> OctetPlace {
     let next_octet = second.next.max(1);
     // The octet has not reached the proxy.
     if let Some(first) = first.filter(|first| first.next <= next_octet && first.has_more) {
-        let held = first.waits_for_handshake && !second.is_established;
-        return if held { OctetPlace::Setup } else { OctetPlace::Leg(0) };
+        let is_held_by_proxy = first.waits_for_handshake && !second.is_established;
+        return if is_held_by_proxy { OctetPlace::Setup } else { OctetPlace::Leg(0) };
     }
     if !second.is_established {
         return OctetPlace::Setup;
@@ -304,7 +330,7 @@ mod tests {
 
     #[test]
     fn the_octet_is_followed_from_leg_to_leg() {
-        let new = Progress { is_established: false, ..SECOND };
+        let not_established = Progress { is_established: false, ..SECOND };
         let cases = [
             ("the proxy has more than the receiver, and may send", FIRST, SECOND, OctetPlace::Queue),
             ("the proxy has sent the octet", FIRST, Progress { sent: 2001, ..SECOND }, OctetPlace::Leg(1)),
@@ -329,19 +355,20 @@ mod tests {
             (
                 "the proxy has the octet, and the second leg is not established",
                 FIRST,
-                Progress { next: 0, sent: 1, ..new },
+                Progress { next: 0, sent: 1, ..not_established },
                 OctetPlace::Setup,
             ),
             (
                 "the proxy holds the SYN of the first leg",
                 Progress { next: 1, waits_for_handshake: true, ..FIRST },
-                Progress { next: 0, sent: 1, ..new },
+                Progress { next: 0, sent: 1, ..not_established },
                 OctetPlace::Setup,
             ),
         ];
-        for (case, first, second, at) in cases {
-            assert_eq!(place(Some(first), Some(second)), at, "{case}");
+        for (case, first, second, expected) in cases {
+            assert_eq!(place(Some(first), Some(second)), expected, "{case}");
         }
+        // The first leg has ended, and the proxy has sent the octet.
         assert_eq!(place(None, Some(Progress { sent: 2001, ..SECOND })), OctetPlace::Leg(1));
     }
 }

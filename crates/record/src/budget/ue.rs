@@ -1,4 +1,7 @@
-//! State of a user equipment: both directions of its bearer, and whether its channels carry data.
+//! State of a user equipment for the time budget: both directions of its bearer, the channels that
+//! it uses in its RRC state, and whether a switch, a cell update or a refused DCH stops its data.
+//! A list of the UEs with data in their buffers ([`WaitingUes`]) serves to find the UEs that wait
+//! while a shared channel carries blocks of another UE.
 
 use umts_stack::ids::{ConnectionId, Direction, UeId};
 use umts_stack::network::{ChannelConfig, UeConfig};
@@ -11,6 +14,13 @@ use super::bearer::{Bearer, DchFormat};
 use super::capacity::Capacity;
 use super::cause::Cause;
 use super::dsch_postponement::DschPostponement;
+
+/// A channel of a cell: its type, and its number among the channels of this type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ChannelId {
+    pub kind: Channel,
+    pub number: u16,
+}
 
 /// State of a UE that explains waits on the radio.
 #[derive(Debug)]
@@ -42,11 +52,12 @@ pub(super) struct Ue {
     is_refused: bool,
     /// Number of the UE's channel among channels of the same type, by direction.
     numbers: [u16; 2],
-    /// The shared channel that the UE uses now, by direction: its type and its number.
-    shared_channels: [Option<(Channel, u16)>; 2],
-    /// The shared channels that the UE uses outside CELL_DCH, and in CELL_DCH, by direction.
-    common_shared_channels: [Option<(Channel, u16)>; 2],
-    dedicated_shared_channels: [Option<(Channel, u16)>; 2],
+    /// The shared channel that the UE uses in its current state, by direction.
+    shared_channels: [Option<ChannelId>; 2],
+    /// The shared channel that the UE uses outside CELL_DCH, by direction.
+    common_shared_channels: [Option<ChannelId>; 2],
+    /// The shared channel that the UE uses in CELL_DCH, by direction.
+    dedicated_shared_channels: [Option<ChannelId>; 2],
 }
 
 impl Ue {
@@ -56,7 +67,8 @@ impl Ue {
         let dedicated = switching.and_then(|switching| switching.dchs.first());
         let has_emulated_link = config.substitute.is_some();
         let shared = |used: &ChannelConfig| {
-            (!used.channel.is_dedicated() && !has_emulated_link).then_some((used.channel, used.number))
+            let is_shared = !used.channel.is_dedicated() && !has_emulated_link;
+            is_shared.then_some(ChannelId { kind: used.channel, number: used.number })
         };
         let common_shared_channels = config.channels.each_ref().map(shared);
         // A UE without RRC states stays on its channels.
@@ -91,10 +103,10 @@ impl Ue {
         ue
     }
 
-    fn use_shared_channels(&mut self, channels: [Option<(Channel, u16)>; 2]) {
+    fn use_shared_channels(&mut self, channels: [Option<ChannelId>; 2]) {
         self.shared_channels = channels;
         for (bearer, channel) in self.bearers.iter_mut().zip(channels) {
-            bearer.needs_credits = matches!(channel, Some((Channel::HsDsch, _)));
+            bearer.needs_credits = channel.is_some_and(|channel| channel.kind == Channel::HsDsch);
         }
     }
 
@@ -147,8 +159,8 @@ impl Ue {
         self.is_refused = matches!(event, TraceEvent::DchRefused { .. } | TraceEvent::DchQueued { .. });
     }
 
-    /// The radio resource that data of this direction lack at this instant, as a cause, and until
-    /// when as far as it is known.
+    /// The radio resource that data of this direction lack at `at`, as a cause, and the time until
+    /// which they lack it (`Time::NEVER` if only an event ends the lack).
     pub fn missing_resource(&self, direction: Direction, at: Time) -> Option<(Cause, Time)> {
         let postponement = match direction {
             Direction::Downlink => self.dsch.blocking_cause(at),
@@ -158,14 +170,14 @@ impl Ue {
     }
 
     /// Whether the UE uses this shared channel now.
-    pub fn uses_shared(&self, direction: usize, channel: (Channel, u16)) -> bool {
+    pub fn uses_shared(&self, direction: usize, channel: ChannelId) -> bool {
         self.shared_channels[direction] == Some(channel)
     }
 
-    /// Type and number of the UE's channel of this type.
-    pub fn channel(&self, direction: usize, kind: Channel) -> (Channel, u16) {
-        let in_use = self.shared_channels[direction].filter(|(channel, _)| *channel == kind);
-        in_use.unwrap_or((kind, self.numbers[direction]))
+    /// The UE's channel of this type.
+    pub fn channel(&self, direction: usize, kind: Channel) -> ChannelId {
+        let in_use = self.shared_channels[direction].filter(|channel| channel.kind == kind);
+        in_use.unwrap_or(ChannelId { kind, number: self.numbers[direction] })
     }
 
     /// TTI of the UE's channel of this type.

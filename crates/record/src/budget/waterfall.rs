@@ -1,6 +1,6 @@
-//! Records one connection at full resolution, for a figure with one time axis: its segments, the
-//! RLC PDUs of its user with the places of losses, and RRC states. If a proxy splits its transfer,
-//! records both connections and the buffer between them.
+//! Records one connection at full resolution, as the table `waterfall` for a figure with one time
+//! axis: its segments, the RLC PDUs of its user with the places of losses, and RRC states. If a
+//! proxy splits its transfer into two connections, records both and the buffer between them.
 
 use std::collections::VecDeque;
 
@@ -76,12 +76,33 @@ pub(super) struct Waterfall {
     /// The UE of the connection, while the connection is open.
     ue: Option<UeId>,
     rows: Vec<Row>,
-    /// Segments on the way, with the indices of their rows.
-    in_transit: Vec<(PacketId, usize)>,
-    /// Block sets on the way, by direction: serial, and time of leaving.
-    sets: [VecDeque<(u64, Time)>; 2],
-    /// RRC state, or switch, of each user, with its start.
-    states: Vec<Option<(&'static str, Time)>>,
+    segments: Vec<SegmentInTransit>,
+    /// Block sets on the way, by direction.
+    sets: [VecDeque<SetInTransit>; 2],
+    /// RRC state, or switch, of each user.
+    states: Vec<Option<State>>,
+}
+
+/// A segment on the way.
+#[derive(Debug)]
+struct SegmentInTransit {
+    packet: PacketId,
+    /// Index of its row in `rows`.
+    row: usize,
+}
+
+/// A block set on the way.
+#[derive(Debug)]
+struct SetInTransit {
+    serial: u64,
+    left_at: Time,
+}
+
+/// Current RRC state of a user, or `switch`.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    name: &'static str,
+    since: Time,
 }
 
 impl Waterfall {
@@ -94,7 +115,7 @@ impl Waterfall {
             buffers: [None; 2],
             ue: None,
             rows: Vec::new(),
-            in_transit: Vec::new(),
+            segments: Vec::new(),
             sets: [VecDeque::new(), VecDeque::new()],
             states: vec![None; ues],
         }
@@ -170,8 +191,8 @@ impl Waterfall {
         self.transfer = (leg != ProxyLeg::Whole).then_some(transfer);
         self.recorded.push(RecordedConnection { id: connection, layer, is_open: true });
         self.ue = Some(ue);
-        if let Some(Some((_, since))) = self.states.get_mut(ue.index()) {
-            *since = now;
+        if let Some(Some(state)) = self.states.get_mut(ue.index()) {
+            state.since = now;
         }
     }
 
@@ -184,8 +205,8 @@ impl Waterfall {
     /// Sets the proxy's buffer in this direction, `None` at the end. Adds a row for its previous
     /// state.
     fn set_buffer(&mut self, now: Time, direction: Direction, next: Option<Buffer>) {
-        let before = std::mem::replace(&mut self.buffers[direction.index()], next);
-        if let Some(Buffer { since, octets, is_full }) = before.filter(|before| before.octets > 0) {
+        let previous = std::mem::replace(&mut self.buffers[direction.index()], next);
+        if let Some(Buffer { since, octets, is_full }) = previous.filter(|previous| previous.octets > 0) {
             let kind = if is_full { "full" } else { "buffer" };
             let row = Row::new(since, now, "proxy", direction.name(), kind);
             self.rows.push(Row { first: octets, last: octets, ..row });
@@ -198,25 +219,29 @@ impl Waterfall {
             return;
         }
         match stage {
-            Stage::Leaves => self.sets[direction.index()].push_back((set.serial, now)),
+            Stage::Leaves => {
+                self.sets[direction.index()].push_back(SetInTransit { serial: set.serial, left_at: now });
+            }
             Stage::OnAir => {}
             Stage::Dropped => self.push_blocks(now, *direction, set, Lost::all(set.blocks), NODEB_QUEUE),
             Stage::Arrives(lost) => self.push_blocks(now, *direction, set, *lost, AIR),
         }
     }
 
-    fn set_state(&mut self, now: Time, ue: UeId, state: &'static str) {
+    /// A user enters an RRC state, or a switch. Adds a row for the previous one of the recorded
+    /// user.
+    fn set_state(&mut self, now: Time, ue: UeId, name: &'static str) {
         let Some(current) = self.states.get_mut(ue.index()) else { return };
-        let before = current.replace((state, now));
+        let previous = current.replace(State { name, since: now });
         if self.ue == Some(ue)
-            && let Some((kind, since)) = before
+            && let Some(state) = previous
         {
-            self.push_state(since, now, kind);
+            self.push_state(state, now);
         }
     }
 
-    fn push_state(&mut self, start: Time, end: Time, kind: &'static str) {
-        self.rows.push(Row::new(start, end, "rrc", "", kind));
+    fn push_state(&mut self, state: State, end: Time) {
+        self.rows.push(Row::new(state.since, end, "rrc", "", state.name));
     }
 
     /// Ends the recording, when the last recorded connection closes or the run ends.
@@ -225,11 +250,12 @@ impl Waterfall {
             self.set_buffer(now, direction, None);
         }
         let Some(ue) = self.ue.take() else { return };
-        if let Some(Some((kind, since))) = self.states.get(ue.index()).copied() {
-            self.push_state(since, now, kind);
+        if let Some(Some(state)) = self.states.get(ue.index()).copied() {
+            self.push_state(state, now);
         }
     }
 
+    /// A segment left its host. Its row ends when the segment arrives or is lost.
     fn sent(
         &mut self,
         now: Time,
@@ -250,7 +276,7 @@ impl Waterfall {
             SendCause::New if segment.payload == 0 => ("fin", segment.seq, segment.end()),
             SendCause::New => ("segment", segment.seq, segment.end()),
         };
-        self.in_transit.push((packet, self.rows.len()));
+        self.segments.push(SegmentInTransit { packet, row: self.rows.len() });
         let row = Row::new(now, now, layer, segment.direction.name(), kind);
         self.rows.push(Row { end: None, first, last, ..row });
     }
@@ -258,14 +284,11 @@ impl Waterfall {
     /// A segment arrived, or was lost. A lost segment stays in transit, because a segment that RLC
     /// discarded may still arrive.
     fn arrived(&mut self, now: Time, packet: PacketId, lost_at: &'static str) {
-        let Some(at) = self.in_transit.iter().position(|(in_transit, _)| *in_transit == packet) else {
-            return;
-        };
-        let (_, row_index) = self.in_transit[at];
-        let row = &mut self.rows[row_index];
+        let Some(at) = self.segments.iter().position(|segment| segment.packet == packet) else { return };
+        let row = &mut self.rows[self.segments[at].row];
         (row.end, row.lost_at) = (Some(now), lost_at);
         if lost_at == NOT_LOST {
-            self.in_transit.remove(at);
+            self.segments.remove(at);
         }
     }
 
@@ -289,9 +312,10 @@ impl Waterfall {
         lost: Lost,
         place: &'static str,
     ) {
-        let in_transit = &mut self.sets[direction.index()];
-        let Some(at) = in_transit.iter().position(|(serial, _)| *serial == set.serial) else { return };
-        let start = in_transit.remove(at).map_or(now, |(_, left)| left);
+        let sets = &mut self.sets[direction.index()];
+        let Some(at) = sets.iter().position(|in_transit| in_transit.serial == set.serial) else { return };
+        let start = sets.remove(at).map_or(now, |in_transit| in_transit.left_at);
+        // Index of the entry's first block in the set.
         let mut block = 0;
         for pdu in &set.pdus {
             let (kind, first) = match pdu {
@@ -302,9 +326,9 @@ impl Waterfall {
                 Pdu::Reset(_) | Pdu::ResetAck(_) => ("reset", 0),
             };
             let mut current: Option<Row> = None;
-            for step in 0..pdu.blocks() {
-                let sn = first + u64::from(step);
-                let lost_at = if lost.contains(block + step) { place } else { NOT_LOST };
+            for offset in 0..pdu.blocks() {
+                let sn = first + u64::from(offset);
+                let lost_at = if lost.contains(block + offset) { place } else { NOT_LOST };
                 match &mut current {
                     Some(row) if row.lost_at == lost_at => row.last = sn,
                     _ => {
@@ -343,6 +367,7 @@ impl Waterfall {
     }
 }
 
+/// Value of the column `lost_at` for a packet dropped at `place`.
 fn lost_at(place: DropPlace) -> &'static str {
     match place {
         DropPlace::LinkQueue(_) | DropPlace::LinkLoss(_) | DropPlace::LinkDown(_) | DropPlace::Script => {

@@ -1,4 +1,8 @@
-//! Encodes packets of the model as IPv4 and TCP or UDP headers.
+//! Encodes packets of the model as IPv4 and TCP or UDP headers, for captures.
+//!
+//! A packet of the model has numbers instead of addresses (UE, flow, connection), sequence numbers
+//! that begin at 0 and do not wrap around, and times instead of timestamps. Fixed rules give the
+//! values of the headers (see the parent module), so that they are the same in every run.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
@@ -36,7 +40,7 @@ const MAX_SHIFT: u8 = 14;
 /// The payload of all packets.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// The encoded headers of a packet.
+/// The encoded headers of a simulated packet, or the octets of a real one.
 #[derive(Debug)]
 pub(super) struct EncodedHeaders {
     pub headers: Vec<u8>,
@@ -234,10 +238,11 @@ fn sequence_number(segment: &Segment) -> u32 {
 /// Initial sequence number: a hash (the finaliser of SplitMix64). The numbers look as in a real
 /// stack and are the same in every run.
 pub(super) fn initial_number(connection: ConnectionId, direction: Direction) -> u32 {
-    let mut x = (u64::from(connection.0) << 1 | direction.index() as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (x ^ x >> 31) as u32
+    let key = u64::from(connection.0) << 1 | direction.index() as u64;
+    let mut hash = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (hash ^ hash >> 31) as u32
 }
 
 /// The window field of the header. The window of a SYN is never scaled (RFC 7323 §2.2).
@@ -255,6 +260,7 @@ fn set_options(tcp: &mut TcpHeader, segment: &Segment, shift: u8) {
     if syn && segment.mss > 0 {
         elements.push(MaximumSegmentSize(segment.mss));
     }
+    // Timestamps take 10 octets. SACK permitted, or two no-operation options, fill them up to 12.
     match (syn && options.sack_permitted, options.timestamps) {
         (true, true) => elements.push(SelectiveAcknowledgementPermitted),
         (true, false) => elements.extend([Noop, Noop, SelectiveAcknowledgementPermitted]),
@@ -281,7 +287,8 @@ fn set_options(tcp: &mut TcpHeader, segment: &Segment, shift: u8) {
     }
 }
 
-/// Timestamps with clocks in milliseconds (RFC 7323 §5.4), each with its own offset.
+/// Timestamps in milliseconds (RFC 7323 §5.4). The clock of each end has its own offset, so that
+/// the two ends do not seem to share a clock.
 fn timestamp_option(segment: &Segment) -> TcpOptionElement {
     let clock = |direction, at: Time| {
         let offset = initial_number(segment.connection, direction).rotate_left(16);
@@ -297,9 +304,9 @@ fn sack_option(segment: &Segment) -> Option<TcpOptionElement> {
     let number = |seq: u64| first.wrapping_add(seq as u32);
     let mut ranges = segment.sack.ranges(segment.ack).map(|(start, end)| (number(start), number(end)));
     let newest = ranges.next()?;
-    let mut others = [None; SackBlocks::MAX - 1];
-    others.iter_mut().zip(ranges).for_each(|(other, range)| *other = Some(range));
-    Some(TcpOptionElement::SelectiveAcknowledgement(newest, others))
+    let mut older = [None; SackBlocks::MAX - 1];
+    older.iter_mut().zip(ranges).for_each(|(block, range)| *block = Some(range));
+    Some(TcpOptionElement::SelectiveAcknowledgement(newest, older))
 }
 
 /// A UDP datagram of a flow, with ports of the flow.

@@ -1,4 +1,5 @@
-//! Captures of scripted conversations, checked with tshark and tcptrace if they are installed.
+//! Captures of scripted conversations between UE 7 and the server of flow 3, checked with tshark
+//! and tcptrace if they are installed.
 
 use std::fs;
 use std::process::Command;
@@ -41,6 +42,8 @@ impl Conversation {
         })
     }
 
+    /// A segment with sequence and acknowledgment numbers as in the model, where the SYN has number
+    /// 0, and with `payload` bytes of payload.
     fn segment(&self, direction: Direction, flags: Flags, seq: u64, ack: u64, payload: u32) -> Segment {
         let mss = if flags.syn { 1000 } else { 0 };
         let connection = ConnectionId(self.connection);
@@ -63,18 +66,21 @@ impl Conversation {
         self
     }
 
+    /// Adds a segment from the server.
     fn down(&mut self, flags: Flags, seq: u64, ack: u64, payload: u32) -> &mut Self {
         let segment = self.segment(Direction::Downlink, flags, seq, ack, payload);
         self.add_segment(segment)
     }
 
+    /// Adds a segment from the UE, without payload.
     fn up(&mut self, flags: Flags, seq: u64, ack: u64) -> &mut Self {
         let segment = self.segment(Direction::Uplink, flags, seq, ack, 0);
         self.add_segment(segment)
     }
 
-    /// A download in which the second segment is retransmitted late, after four duplicate
-    /// acknowledgments.
+    /// A download of six segments with 1000 bytes. The second one is retransmitted after four
+    /// duplicate acknowledgments. With handshake and close there are 19 packets; the retransmission
+    /// is packet 15.
     fn download(mut self) -> Self {
         self.up(SYN, 0, 0).down(SYN_ACK, 0, 1, 0).up(ACK, 1, 1);
         for number in 0..6 {
@@ -143,8 +149,11 @@ fn tshark_finds_headers_and_checksums_in_order() {
         return;
     };
     assert_eq!(packets.len(), 19, "each packet has a good TCP checksum");
+    // The SYN, from UE 7 to the server of flow 3: headers of 40 bytes and options of 8 bytes, 10 ms
+    // after 2005-01-01.
     assert_eq!(packets[0][..4], ["10.0.0.8", "198.18.0.4", "49152", "5001"]);
     assert_eq!(packets[0][4..], ["48", "0x0001", "1104537600.010000000"]);
+    // The first segment with data.
     assert_eq!(packets[3][..5], ["198.18.0.4", "10.0.0.8", "5001", "49152", "1040"]);
     assert_eq!(tshark(&files[0], ERRORS, &["frame.number"]), Some(vec![]));
 }
@@ -152,7 +161,7 @@ fn tshark_finds_headers_and_checksums_in_order() {
 #[test]
 fn tshark_recognises_the_fast_retransmission() {
     let (_folder, files) = Conversation::with_payload().download().finish();
-    let Some(found) = tshark(
+    let Some(retransmissions) = tshark(
         &files[0],
         "tcp.analysis.retransmission || tcp.analysis.fast_retransmission",
         &["frame.number", "tcp.seq", "frame.comment"],
@@ -160,7 +169,7 @@ fn tshark_recognises_the_fast_retransmission() {
         return;
     };
     let comment = "packet 15, connection 0, flow 3, UE 7, transmission 2 after duplicate acknowledgments";
-    assert_eq!(found, [["15", "1001", comment]]);
+    assert_eq!(retransmissions, [["15", "1001", comment]]);
     let duplicates = tshark(&files[0], "tcp.analysis.duplicate_ack_num", &["tcp.analysis.duplicate_ack_num"]);
     assert_eq!(duplicates, Some((1..=4).map(|count| vec![count.to_string()]).collect()));
 }
@@ -179,6 +188,8 @@ fn payload_is_cut_but_its_length_is_known() {
     }
 }
 
+/// The UE negotiates a window shift of 4, so that its window of 1,000,000 bytes fits into 16 bits.
+/// The window of a SYN is not scaled.
 #[test]
 fn windows_above_64_kib_are_scaled() {
     let mut conversation = Conversation::with_payload();
@@ -202,24 +213,28 @@ fn windows_above_64_kib_are_scaled() {
 fn tshark_reads_the_options_of_the_segments() {
     let mut conversation = Conversation::with_payload();
     let at = |ms| Time::from_nanos(ms * 1_000_000);
-    let offered = Options { window_scale: Some(3), sack_permitted: true, timestamps: true };
-    let later = Options { timestamps: true, ..Options::default() };
-    let mut with = |direction, flags: Flags, numbers: (u64, u64), payload, sack, stamps: (u64, u64)| {
-        let options = if flags.syn { offered } else { later };
-        let segment = conversation.segment(direction, flags, numbers.0, numbers.1, payload);
-        let (timestamp, echo) = (at(stamps.0), at(stamps.1));
-        conversation.add_segment(Segment { options, sack, timestamp, echo, ..segment });
-    };
+    let options_of_syn = Options { window_scale: Some(3), sack_permitted: true, timestamps: true };
+    let options_of_others = Options { timestamps: true, ..Options::default() };
+    let mut add =
+        |direction, flags: Flags, [seq, ack]: [u64; 2], payload, sack, [sent_ms, echo_ms]: [u64; 2]| {
+            let options = if flags.syn { options_of_syn } else { options_of_others };
+            let segment = conversation.segment(direction, flags, seq, ack, payload);
+            let (timestamp, echo) = (at(sent_ms), at(echo_ms));
+            conversation.add_segment(Segment { options, sack, timestamp, echo, ..segment });
+        };
     let (up, down, none) = (Direction::Uplink, Direction::Downlink, SackBlocks::NONE);
     let congested = Flags { ece: true, cwr: true, ..ACK };
-    with(up, SYN, (0, 0), 0, none, (10, 0));
-    with(down, SYN_ACK, (0, 1), 0, none, (60, 10));
-    with(up, ACK, (1, 1), 0, none, (110, 60));
-    for (seq, sent) in [(1, 160), (2001, 180), (2001, 190)] {
-        with(down, ACK, (seq, 1), 1000, none, (sent, 110));
+    // Direction, flags, [sequence number, acknowledgment number], payload, SACK blocks, [timestamp,
+    // echoed timestamp] in ms.
+    add(up, SYN, [0, 0], 0, none, [10, 0]);
+    add(down, SYN_ACK, [0, 1], 0, none, [60, 10]);
+    add(up, ACK, [1, 1], 0, none, [110, 60]);
+    // The second segment (from 1001 on) is lost, and the third is received twice.
+    for (seq, sent_ms) in [(1, 160), (2001, 180), (2001, 190)] {
+        add(down, ACK, [seq, 1], 1000, none, [sent_ms, 110]);
     }
-    with(up, ACK, (1, 1001), 0, SackBlocks::new(1001, [(2001, 3001)]), (240, 160));
-    with(up, congested, (1, 1001), 0, SackBlocks::new(1001, [(2001, 3001), (1, 3001)]), (250, 160));
+    add(up, ACK, [1, 1001], 0, SackBlocks::new(1001, [(2001, 3001)]), [240, 160]);
+    add(up, congested, [1, 1001], 0, SackBlocks::new(1001, [(2001, 3001), (1, 3001)]), [250, 160]);
     let (_folder, files) = conversation.finish();
     let fields = [
         "tcp.options.mss_val",
@@ -239,7 +254,9 @@ fn tshark_reads_the_options_of_the_segments() {
         (&packets[0][..], &packets[1][..]),
         (&syn.map(str::to_owned)[..], &syn.map(str::to_owned)[..])
     );
+    // No-operation twice and timestamps, in a header of 32 bytes.
     assert!(packets[2..6].iter().all(|packet| packet[..3] == ["", "", "1,1,8"] && packet[7] == "32"));
+    // Number of SACK blocks, ECE, CWR, length of the header.
     assert_eq!(packets[6][4..], ["1", "0", "0", "44"]);
     assert_eq!(packets[7][4..], ["2", "1", "1", "52"]);
     // The echoed timestamps are the ones sent: on the way back, the timestamp of the first data
@@ -256,14 +273,17 @@ fn tshark_reads_the_options_of_the_segments() {
     assert_eq!(tshark(&files[0], wrong, &["frame.number"]), Some(vec![]));
 }
 
+/// Segments and SACK blocks around the wrap-around of the 32-bit sequence number. Number `n` of the
+/// loop is `n` segments from the wrap-around, from -3 to 2.
 #[test]
 fn sequence_numbers_and_blocks_wrap_around() {
+    /// Payload of a segment.
     const STEP: u64 = 1000;
     let mut conversation = Conversation::with_payload();
     conversation.up(SYN, 0, 0).down(SYN_ACK, 0, 1, 0).up(ACK, 1, 1);
     // The model continues to count when the 32 bits of the downlink wrap around.
-    let first = u64::from(initial_number(ConnectionId(0), Direction::Downlink));
-    let wrap = (1_u64 << 32) - first;
+    let initial = u64::from(initial_number(ConnectionId(0), Direction::Downlink));
+    let wrap = (1_u64 << 32) - initial;
     for n in 0..6 {
         let seq = wrap - 3 * STEP + n * STEP;
         conversation.down(ACK, seq, 1, STEP as u32);
@@ -283,6 +303,8 @@ fn sequence_numbers_and_blocks_wrap_around() {
     }
 }
 
+/// A one-way connection as in ns-2: a SYN, a plain ACK, then data without acknowledgments. In the
+/// capture the ACK is a SYN+ACK, and all data acknowledges.
 #[test]
 fn one_way_connection_is_shown_with_a_handshake() {
     let mut conversation = Conversation::with_payload();
@@ -342,6 +364,7 @@ fn tcptrace_sees_one_complete_connection() {
     }
 }
 
+/// Flow 3 has port 5001 if no ports are configured, and port 80 if this is the fourth one.
 #[test]
 fn the_server_of_a_flow_listens_at_its_port() {
     let has_ports = |server_ports: Vec<u16>, ports: [u16; 2]| {
@@ -371,6 +394,8 @@ fn the_same_run_gives_the_same_bytes() {
     assert_eq!(bytes(), bytes());
 }
 
+/// A capture without simulated packets has the same content as the capture of a run that has only
+/// the real packet, an IP packet of 20 octets.
 #[test]
 fn captures_can_omit_simulated_packets() {
     let octets = |simulated: bool, with_simulated: bool| {
@@ -383,8 +408,11 @@ fn captures_can_omit_simulated_packets() {
         let (_folder, files) = conversation.finish();
         fs::read(&files[0]).expect("it was written")
     };
-    assert_eq!(octets(false, true), octets(true, false));
-    assert!(octets(true, true).len() > octets(true, false).len());
+    let omit_simulated = octets(false, true);
+    let only_real = octets(true, false);
+    let both = octets(true, true);
+    assert_eq!(omit_simulated, only_real);
+    assert!(both.len() > only_real.len());
 }
 
 #[test]
@@ -407,6 +435,7 @@ fn errors_name_the_file() {
     assert!(error.to_string().starts_with("cannot write the capture "), "{error}");
 }
 
+/// A packet with 70,000 bytes of payload cannot be written; the packet after it could.
 #[test]
 fn the_first_error_is_kept_and_no_file_remains() {
     let mut conversation = Conversation::new(&CaptureConfig::default());
@@ -417,6 +446,7 @@ fn the_first_error_is_kept_and_no_file_remains() {
     assert_eq!(fs::read_dir(conversation.folder.path()).expect("it exists").count(), 0);
 }
 
+/// The capture is written through a link to `/dev/full`, where every write fails as on a full disk.
 #[test]
 fn a_full_disk_is_reported() {
     let full = Path::new("/dev/full");

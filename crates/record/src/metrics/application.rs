@@ -1,4 +1,7 @@
-//! Application results: UDP datagrams, web pages and sessions.
+//! Metrics of applications: UDP datagrams, web pages and sessions.
+//!
+//! The loss of datagrams follows from their numbers (RFC 3550 §6.4.1): of the numbers from the
+//! first datagram sent in the window to the highest one received, the missing ones are lost.
 
 use umts_stack::ids::FlowId;
 use umts_stack::packet::Datagram;
@@ -15,6 +18,7 @@ struct DatagramDirection {
     first: Option<u64>,
     /// Highest received number from `first` on, plus one.
     reached: u64,
+    /// Number of received datagrams with a number from `first` on.
     received: u64,
     /// Delay of the last received datagram.
     last_delay: Option<Duration>,
@@ -83,13 +87,14 @@ impl ApplicationRecorder {
             direction.received += 1;
             direction.reached = direction.reached.max(datagram.number + 1);
         }
-        let last = direction.last_delay.replace(delay);
+        let previous = direction.last_delay.replace(delay);
         let totals = &mut self.datagrams[datagram.direction.index()];
         totals.received += 1;
         totals.bytes += u64::from(datagram.payload);
         totals.delay.record(delay);
-        if let Some(last) = last {
-            totals.delay_steps.add(if delay > last { delay - last } else { last - delay });
+        if let Some(previous) = previous {
+            let difference = if delay > previous { delay - previous } else { previous - delay };
+            totals.delay_steps.add(difference);
         }
     }
 }

@@ -13,13 +13,15 @@ use umts_stack::ids::PacketId;
 /// retransmission have arrived or are lost.
 const MAX_RESENT: usize = 256;
 
-/// Received sequence numbers in one direction of a connection.
+/// Received sequence numbers in one direction of a connection. Ranges are half-open: `seq..end`
+/// contains `seq`, but not `end`.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
-    /// All numbers below have arrived.
+    /// All numbers below this one have arrived.
     next: u64,
-    /// Ranges that arrived out of order, beyond `next`: sorted and disjoint.
+    /// Ranges (start, end) that arrived out of order, beyond `next`: sorted and disjoint.
     ahead: Vec<(u64, u64)>,
+    /// The newest retransmissions, oldest first.
     resent: VecDeque<RecentRetransmission>,
     /// End of the highest range in `resent`. New segments beyond it need only one comparison.
     resent_end: u64,
@@ -72,7 +74,8 @@ impl Arrivals {
     }
 
     /// Shortens the later retransmissions by `seq..end`, which arrived in `packet`. Removes and
-    /// counts those of which no octet is left. Octets in the middle of a retransmission are ignored.
+    /// counts every retransmission without a remaining octet. Ignores octets in the middle of a
+    /// retransmission.
     fn count_unneeded(&mut self, packet: PacketId, seq: u64, end: u64) -> u64 {
         let mut unneeded = 0;
         self.resent.retain_mut(|resent| {
@@ -94,18 +97,20 @@ impl Arrivals {
         unneeded
     }
 
+    /// Adds `seq..end` to `ahead`, merged with the ranges that it touches.
     fn insert_ahead(&mut self, mut seq: u64, mut end: u64) {
-        let first = self.ahead.partition_point(|&(_, to)| to < seq);
-        let mut behind = first;
-        while let Some(&(from, to)) = self.ahead.get(behind)
+        let first_touched = self.ahead.partition_point(|&(_, to)| to < seq);
+        let mut after_touched = first_touched;
+        while let Some(&(from, to)) = self.ahead.get(after_touched)
             && from <= end
         {
             (seq, end) = (seq.min(from), end.max(to));
-            behind += 1;
+            after_touched += 1;
         }
-        self.ahead.splice(first..behind, [(seq, end)]);
+        self.ahead.splice(first_touched..after_touched, [(seq, end)]);
     }
 
+    /// Moves `next` over the ranges that it has reached, and removes them from `ahead`.
     fn join_ahead(&mut self) {
         let reached = self.ahead.iter().take_while(|&&(from, _)| from <= self.next).count();
         for (_, end) in self.ahead.drain(..reached) {
@@ -122,17 +127,20 @@ mod tests {
 
     use super::*;
 
+    /// All retransmissions of the tests are sent in the measurement window.
+    const MEASURED: bool = true;
+
     #[test]
     fn retransmission_after_the_original_arrived_is_unneeded() {
         let mut arrivals = Arrivals::default();
         assert_eq!(arrivals.arrived(PacketId(1), 0, 10), 0);
-        assert!(arrivals.record_retransmission(PacketId(2), 0, 10, true));
+        assert!(arrivals.record_retransmission(PacketId(2), 0, 10, MEASURED));
     }
 
     #[test]
     fn retransmission_is_unneeded_if_the_original_arrives_later() {
         let mut arrivals = Arrivals::default();
-        assert!(!arrivals.record_retransmission(PacketId(2), 0, 10, true));
+        assert!(!arrivals.record_retransmission(PacketId(2), 0, 10, MEASURED));
         assert_eq!(arrivals.arrived(PacketId(1), 0, 10), 1, "the original arrives");
         assert_eq!(arrivals.arrived(PacketId(2), 0, 10), 0, "the retransmission counts once");
     }
@@ -140,7 +148,7 @@ mod tests {
     #[test]
     fn retransmission_that_overtakes_the_original_is_unneeded() {
         let mut arrivals = Arrivals::default();
-        assert!(!arrivals.record_retransmission(PacketId(2), 0, 10, true));
+        assert!(!arrivals.record_retransmission(PacketId(2), 0, 10, MEASURED));
         assert_eq!(arrivals.arrived(PacketId(2), 0, 10), 0, "its own arrival proves nothing");
         assert_eq!(arrivals.arrived(PacketId(1), 0, 10), 1);
     }
@@ -149,16 +157,19 @@ mod tests {
     fn a_hole_is_filled_by_a_needed_retransmission() {
         let mut arrivals = Arrivals::default();
         assert_eq!(arrivals.arrived(PacketId(2), 10, 20), 0);
-        assert!(!arrivals.record_retransmission(PacketId(3), 0, 10, true), "0..10 is lost");
-        assert!(arrivals.record_retransmission(PacketId(4), 10, 20, true), "10..20 waits at the receiver");
+        assert!(!arrivals.record_retransmission(PacketId(3), 0, 10, MEASURED), "0..10 is lost");
+        assert!(
+            arrivals.record_retransmission(PacketId(4), 10, 20, MEASURED),
+            "10..20 waits at the receiver"
+        );
         assert_eq!(arrivals.arrived(PacketId(3), 0, 10), 0);
-        assert!(arrivals.record_retransmission(PacketId(5), 0, 20, true));
+        assert!(arrivals.record_retransmission(PacketId(5), 0, 20, MEASURED));
     }
 
     #[test]
     fn two_small_originals_cover_one_large_retransmission() {
         let mut arrivals = Arrivals::default();
-        assert!(!arrivals.record_retransmission(PacketId(3), 0, 20, true));
+        assert!(!arrivals.record_retransmission(PacketId(3), 0, 20, MEASURED));
         assert_eq!(arrivals.arrived(PacketId(1), 0, 10), 0);
         assert_eq!(arrivals.arrived(PacketId(2), 10, 20), 1);
     }
@@ -167,7 +178,7 @@ mod tests {
     fn memory_is_bounded_when_nothing_arrives() {
         let mut arrivals = Arrivals::default();
         for packet in 0..10_000 {
-            arrivals.record_retransmission(PacketId(packet), 0, 10, true);
+            arrivals.record_retransmission(PacketId(packet), 0, 10, MEASURED);
         }
         assert_eq!(arrivals.resent.len(), MAX_RESENT);
     }
@@ -182,7 +193,7 @@ mod tests {
                 let packet = PacketId(packet as u64);
                 if is_retransmission {
                     let has_arrived = (seq..seq + length).all(|number| set.contains(&number));
-                    prop_assert_eq!(arrivals.record_retransmission(packet, seq, seq + length, true), has_arrived);
+                    prop_assert_eq!(arrivals.record_retransmission(packet, seq, seq + length, MEASURED), has_arrived);
                 } else {
                     arrivals.arrived(packet, seq, seq + length);
                     set.extend(seq..seq + length);

@@ -1,4 +1,6 @@
-//! Metrics of the cells of a layout: load, power and codes, and the service of users on the DSCHs.
+//! Metrics of the cells of a layout, from their trace events: load, power and codes, calls, and the
+//! service of users on DSCHs, DCHs and the FACH. The recorder sums up the events inside the window.
+//! The methods of [`LayoutTotals`] compute means and shares from the sums. Powers are in mW.
 
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::rnc::calls::BLOCK_BITS;
@@ -33,7 +35,7 @@ impl LayoutRecorder {
     }
 
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
-        // The delay of the last SDU before the window is needed in the window.
+        // Also before the window: the first delay in the window is compared with the one before it.
         if let TraceEvent::SduDelivered { ue, direction: Direction::Downlink, entered, .. } = *event {
             self.delivered(at, ue, at - entered);
         }
@@ -108,8 +110,7 @@ impl LayoutRecorder {
                 totals.dch_power += f64::from(power);
                 totals.dch_power_max = totals.dch_power_max.max(f64::from(power));
                 totals.dch_further_power += f64::from(further_power);
-                // At least -60 dB: a UE out of reach receives nothing, and Eb/N0 is 0.
-                totals.dch_ebn0_db += 10.0 * libm::log10(f64::from(ebn0).max(1e-6));
+                totals.dch_ebn0_db += ebn0_db(ebn0);
             }
             _ => self.count_users(event),
         }
@@ -121,7 +122,7 @@ impl LayoutRecorder {
         match *event {
             TraceEvent::FachSent { ebn0: Real(ebn0), .. } => {
                 totals.fach_sent += 1;
-                totals.fach_ebn0_db += 10.0 * libm::log10(f64::from(ebn0).max(1e-6));
+                totals.fach_ebn0_db += ebn0_db(ebn0);
             }
             TraceEvent::SccpchSent { power: Real(power), .. } => {
                 totals.sccpch_sent += 1;
@@ -144,13 +145,16 @@ impl LayoutRecorder {
         }
     }
 
+    /// RLC delivered an SDU of `ue` after `delay`. Adds the difference to the delay of the user's
+    /// SDU before it.
     fn delivered(&mut self, at: Time, ue: UeId, delay: Duration) {
         if self.last_delay.len() <= ue.index() {
             self.last_delay.resize(ue.index() + 1, None);
         }
-        let last = self.last_delay[ue.index()].replace(delay);
-        if let Some(last) = last.filter(|_| self.window.contains(at)) {
-            self.totals.delay_steps.add(if delay > last { delay - last } else { last - delay });
+        let previous = self.last_delay[ue.index()].replace(delay);
+        if let Some(previous) = previous.filter(|_| self.window.contains(at)) {
+            let difference = if delay > previous { delay - previous } else { previous - delay };
+            self.totals.delay_steps.add(difference);
         }
     }
 
@@ -158,6 +162,11 @@ impl LayoutRecorder {
         self.totals.window = self.window.length();
         self.totals
     }
+}
+
+/// Eb/N0 in dB, at least -60 dB: a UE out of reach receives nothing, and Eb/N0 is 0.
+fn ebn0_db(ebn0: f32) -> f64 {
+    10.0 * libm::log10(f64::from(ebn0).max(1e-6))
 }
 
 /// Index of a reason in [`LayoutTotals::postponed`].
@@ -249,10 +258,11 @@ impl LayoutTotals {
 
     /// Megabits of SDUs and of calls delivered.
     pub fn mbit(&self) -> f64 {
-        let blocks = self.call_blocks - self.call_blocks_lost;
-        self.dsch_mbit() + blocks as f64 * f64::from(BLOCK_BITS) / 1e6
+        let delivered_blocks = self.call_blocks - self.call_blocks_lost;
+        self.dsch_mbit() + delivered_blocks as f64 * f64::from(BLOCK_BITS) / 1e6
     }
 
+    /// Length of the window, summed over cells.
     fn cell_seconds(&self) -> f64 {
         self.window.as_secs() * f64::from(self.cells)
     }

@@ -1,5 +1,6 @@
-//! Channel use of the connections of switched users: share and time with a DCH, and octets per
-//! channel.
+//! Metrics of the channel use of switched users, which are the UEs that RRC switches between common
+//! channels (FACH) and a DCH: connections with a DCH, times until and after the switch, and octets
+//! on the common channels.
 
 use std::collections::BTreeMap;
 
@@ -24,9 +25,18 @@ struct Open {
     has_switched: bool,
 }
 
+/// An allocation of a DCH that is not used yet.
+#[derive(Debug, Clone, Copy)]
+struct Allocation {
+    at: Time,
+    /// Whether the DCH of another user was released for it.
+    after_release: bool,
+}
+
 /// State of a UE.
 #[derive(Debug, Default)]
 struct Ue {
+    /// Whether RRC switches the UE. Other UEs are not recorded.
     is_switched: bool,
     /// Whether data continues during a switch between CELL_FACH and CELL_DCH.
     data_continues: bool,
@@ -38,15 +48,14 @@ struct Ue {
     open: Vec<Open>,
     /// Start of the current time on the common channels with an open connection.
     busy_on_common: Option<Time>,
-    /// Time of the last allocation of a DCH that is not used yet, and whether another user lost a
-    /// DCH for it.
-    granted: Option<(Time, bool)>,
+    allocation: Option<Allocation>,
     /// Time of the last switch from the common channels to a DCH.
     reached_dch: Option<Time>,
 }
 
 impl Ue {
-    fn is_at(&self, state: RrcState) -> bool {
+    /// Whether the UE is in `state`, and no switch is in progress.
+    fn is_in(&self, state: RrcState) -> bool {
         self.state == Some(state) && !self.is_switching
     }
 }
@@ -76,9 +85,10 @@ impl ChannelRecorder {
         }
     }
 
+    /// A connection of UE `number` opened.
     fn opened(&mut self, at: Time, id: ConnectionId, number: UeId) {
         let Some(ue) = self.ues.get_mut(number.index()).filter(|ue| ue.is_switched) else { return };
-        let began_on_dch = ue.is_at(RrcState::CellDch);
+        let began_on_dch = ue.is_in(RrcState::CellDch);
         ue.open.push(Open { id, since: at, began_on_dch, had_dch: began_on_dch, has_switched: false });
         self.ue_of.insert(id, number);
         self.update_busy_time(at, number);
@@ -101,6 +111,8 @@ impl ChannelRecorder {
         }
     }
 
+    /// RLC delivered a downlink packet that entered RLC at `entered`. It waited for a switch if it
+    /// entered before the UE reached the DCH.
     fn delivered(&mut self, at: Time, number: UeId, octets: u64, entered: Time) {
         let Some(ue) = self.ues.get(number.index()).filter(|ue| ue.is_switched) else { return };
         if !self.window.contains(at) {
@@ -131,10 +143,11 @@ impl ChannelRecorder {
                     if previous_state == Some(RrcState::CellFach) {
                         ue.reached_dch = Some(at);
                     }
-                    if let Some((granted, after_release)) = ue.granted.take()
+                    if let Some(allocation) = ue.allocation.take()
                         && in_window
                     {
-                        self.totals.set_ups[usize::from(after_release)].add(at - granted);
+                        let set_ups = &mut self.totals.set_ups[usize::from(allocation.after_release)];
+                        set_ups.add(at - allocation.at);
                     }
                 }
                 self.update_busy_time(at, number);
@@ -155,7 +168,7 @@ impl ChannelRecorder {
             }
             TraceEvent::DchGranted { ue: number, after_release } => {
                 if let Some(ue) = self.ues.get_mut(number.index()) {
-                    ue.granted = Some((at, after_release));
+                    ue.allocation = Some(Allocation { at, after_release });
                 }
             }
             // The proxy's connection with the server does not use the radio channels.

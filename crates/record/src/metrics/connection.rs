@@ -1,7 +1,9 @@
-//! Metrics of one TCP connection: its current state and the sums inside the window.
+//! Follows one TCP connection through its trace events and sums up its metrics: bytes, segments,
+//! retransmissions, round-trip times, data in flight, and the times of downloads and packet calls.
 //!
-//! Only data of the connection's `sender` count as data. Segments of the other end count as
-//! acknowledgments.
+//! A connection has one sender of data (`sender`). Segments from the other end count as
+//! acknowledgments. Counters count only events inside the measurement window. State, such as the
+//! highest byte sent, is followed from the opening of the connection on, also before the window.
 
 use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, ProxyLeg, UeId};
 use umts_stack::packet::{Ecn, Flags, Segment};
@@ -42,9 +44,9 @@ pub(super) struct Connection {
     mss: u32,
     /// Payload bytes that the application wrote.
     written: u64,
-    /// Payload bytes that are acknowledged.
+    /// Payload bytes that are acknowledged, since the opening.
     acknowledged: u64,
-    /// Payload bytes that were delivered in order.
+    /// Payload bytes that were delivered in order, since the opening.
     delivered: u64,
     /// Sequence number after the highest byte sent.
     highest_sent: u64,
@@ -81,6 +83,18 @@ pub(super) struct Connection {
     pub totals: TcpTotals,
 }
 
+/// The participants of a connection and its segment size, known from its opening.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Opening {
+    pub id: ConnectionId,
+    pub flow: FlowId,
+    pub ue: UeId,
+    /// The end that sends the data.
+    pub sender: End,
+    /// Payload of a full segment, in bytes.
+    pub mss: u32,
+}
+
 /// Time of an event, and whether it is in the window.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
@@ -100,12 +114,10 @@ impl Moment {
 }
 
 impl Connection {
-    pub fn new(
-        (id, flow, ue, sender): (ConnectionId, FlowId, UeId, End),
-        mss: u32,
-        stall: Duration,
-        moment: Moment,
-    ) -> Self {
+    /// A connection that opens at `moment`. `min_stall` is the shortest time without progress that
+    /// counts as a stall.
+    pub fn new(opening: Opening, min_stall: Duration, moment: Moment) -> Self {
+        let Opening { id, flow, ue, sender, mss } = opening;
         Connection {
             id,
             transfer: id,
@@ -136,7 +148,7 @@ impl Connection {
             max_outstanding: 0,
             arrivals: Arrivals::default(),
             idle_gaps: IdleGaps::default(),
-            stalls: StallDetector::new(stall),
+            stalls: StallDetector::new(min_stall),
             totals: TcpTotals::default(),
         }
     }
@@ -199,7 +211,7 @@ impl Connection {
     #[inline]
     fn sent_data(&mut self, moment: Moment, segment: &Segment) {
         let end = segment.seq + u64::from(segment.payload);
-        let new = end.saturating_sub(self.highest_sent.max(segment.seq));
+        let new_octets = end.saturating_sub(self.highest_sent.max(segment.seq));
         self.highest_sent = self.highest_sent.max(end);
         if self.is_in_flight() {
             self.stalls.sent(moment.at);
@@ -212,12 +224,13 @@ impl Connection {
         }
         if moment.measured {
             self.totals.sent += u64::from(segment.payload);
-            self.totals.sent_once += new;
+            self.totals.sent_once += new_octets;
             self.totals.idle_gaps += u64::from(was_idle);
             self.totals.connections_with_data = 1;
         }
     }
 
+    /// Counts a retransmission of the sequence numbers from `seq` to before `end`.
     fn record_retransmission(
         &mut self,
         moment: Moment,
@@ -235,21 +248,34 @@ impl Connection {
         }
     }
 
-    /// Inlined like [`sent`](Self::sent).
+    /// A segment reached its host and brought `delivered` octets of payload into order. Inlined
+    /// like [`sent`](Self::sent).
     #[inline]
     pub fn received(&mut self, moment: Moment, packet: PacketId, segment: &Segment, delivered: u64) {
         self.record_packet_time(moment);
-        let from_sender = segment.direction == self.sender.sends();
-        if !from_sender {
-            let is_pure_ack = segment.flags.ack && !segment.flags.rst && segment.sequence_length() == 0;
-            self.totals.acks_received += u64::from(moment.measured && is_pure_ack);
-            let Flags { syn, ack, rst, ece, .. } = segment.flags;
-            if ack && !syn && !rst {
-                let window_is_zero = segment.window == 0;
-                self.record_ack(moment, window_is_zero, ece);
-            }
-            return;
+        let is_from_sender = segment.direction == self.sender.sends();
+        if is_from_sender {
+            self.data_received(moment, packet, segment, delivered);
+        } else {
+            self.ack_received(moment, segment);
         }
+    }
+
+    /// A segment from the other end reached the sender of the data.
+    #[inline]
+    fn ack_received(&mut self, moment: Moment, segment: &Segment) {
+        let Flags { syn, ack, rst, ece, .. } = segment.flags;
+        let is_pure_ack = ack && !rst && segment.sequence_length() == 0;
+        self.totals.acks_received += u64::from(moment.measured && is_pure_ack);
+        if ack && !syn && !rst {
+            let window_is_zero = segment.window == 0;
+            self.record_ack(moment, window_is_zero, ece);
+        }
+    }
+
+    /// A segment from the sender of the data reached the receiver.
+    #[inline]
+    fn data_received(&mut self, moment: Moment, packet: PacketId, segment: &Segment, delivered: u64) {
         self.totals.ecn_marks += u64::from(moment.measured && segment.ecn == Ecn::Experienced);
         if segment.sequence_length() > 0 {
             self.totals.unneeded += self.arrivals.arrived(packet, segment.seq, segment.end());
@@ -284,13 +310,17 @@ impl Connection {
         self.totals.ecn_reductions += u64::from(moment.measured);
     }
 
+    /// The sender received an acknowledgment that moves SND.UNA to `una` and covers `payload` new
+    /// octets. A packet call without a report of the application ends when all written data are
+    /// acknowledged.
     #[inline]
     pub fn acknowledged(
         &mut self,
         moment: Moment,
         una: u64,
         payload: u64,
-        (window, network): (&Window, &mut NetworkSamples),
+        window: &Window,
+        network: &mut NetworkSamples,
     ) {
         self.settle(moment.clamped);
         self.duplicates = 0;
@@ -374,6 +404,7 @@ impl Connection {
     ) {
         self.settle(moment.clamped);
         self.end_zero_window(moment);
+        // Nothing is in flight after the end of the connection.
         let is_in_flight = false;
         self.stalls.progress(moment.at, is_in_flight, window, &mut self.totals.stalls);
         self.is_closed = true;
@@ -381,6 +412,7 @@ impl Connection {
         self.totals.window = window.length();
         self.totals.active_union = self.totals.active;
         self.totals.capacity = rate;
+        // From bytes times nanoseconds to segments times seconds.
         let mss = f64::from(self.mss.max(1));
         self.totals.outstanding_segment_s = self.outstanding_integral as f64 / mss / 1e9;
         self.totals.max_outstanding = self.max_outstanding as f64 / mss;

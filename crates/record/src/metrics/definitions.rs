@@ -1,5 +1,9 @@
-//! All metrics of these recorders in one table: name, unit, meaning and formula. The reference page
-//! is generated from it and from the tables of the other recorders.
+//! The definitions of the metrics that are computed from totals (`totals.rs`): name, label, unit,
+//! meaning, and formula in words and in code. The macro `metrics!` declares a table of definitions
+//! for each type of totals.
+//!
+//! At the end of a run the formulas give the values of the metrics. The reference page of the
+//! metrics is generated from these tables and from the tables of the time budget.
 
 use umts_units::Duration;
 
@@ -85,43 +89,57 @@ pub(super) fn connection_values(totals: &TcpTotals) -> impl Iterator<Item = Opti
     TCP.iter().map(|metric| (metric.formula)(totals))
 }
 
-/// The metrics of the whole network in the order of the reference page, from the totals of each
-/// area. Layout and proxy metrics exist only in networks that have them.
-pub(super) fn network_metrics(
-    tcp: &TcpTotals,
-    radio: &[RadioTotals; 2],
-    datagrams: &[DatagramTotals; 2],
-    cell: &CellTotals,
-    (network, tdd): (&NetworkTotals, &TddTotals),
-    (layout, transfers, queues): (Option<&LayoutTotals>, Option<&TransferTotals>, Option<&QueueTotals>),
-) -> MetricSet {
-    let [downlink, uplink] = radio;
+/// The totals of all areas of a run. Arrays are indexed by direction.
+pub(super) struct AllTotals<'a> {
+    pub tcp: &'a TcpTotals,
+    pub radio: &'a [RadioTotals; 2],
+    pub datagrams: &'a [DatagramTotals; 2],
+    pub cell: &'a CellTotals,
+    pub network: &'a NetworkTotals,
+    pub tdd: &'a TddTotals,
+    /// `None` without a layout.
+    pub layout: Option<&'a LayoutTotals>,
+    /// `None` without a proxy.
+    pub transfers: Option<&'a TransferTotals>,
+    /// `None` without queue management.
+    pub queues: Option<&'a QueueTotals>,
+}
+
+/// The metrics of the whole network in the order of the reference page. Metrics of layouts, proxies
+/// and queue management exist only in networks that have them.
+pub(super) fn network_metrics(totals: &AllTotals<'_>) -> MetricSet {
+    let [radio_downlink, radio_uplink] = totals.radio;
+    let [datagrams_downlink, datagrams_uplink] = totals.datagrams;
     connection_names()
-        .zip(connection_values(tcp))
-        .chain(RADIO.iter().map(|metric| (metric.name, (metric.formula)(downlink))))
-        .chain(RADIO.iter().map(|metric| (metric.uplink, (metric.formula)(uplink))))
-        .chain(DATAGRAM.iter().map(|metric| (metric.name, (metric.formula)(&datagrams[0]))))
-        .chain(DATAGRAM.iter().map(|metric| (metric.uplink, (metric.formula)(&datagrams[1]))))
-        .chain(CELL.iter().map(|metric| (metric.name, (metric.formula)(cell))))
-        .chain(NETWORK.iter().map(|metric| (metric.name, (metric.formula)(network))))
-        .chain(E_DCH.iter().map(|metric| (metric.name, (metric.formula)(network))))
-        .chain(TDD.iter().map(|metric| (metric.name, (metric.formula)(tdd))))
-        .chain(
-            layout
-                .into_iter()
-                .flat_map(|totals| LAYOUT.iter().map(|metric| (metric.name, (metric.formula)(totals)))),
-        )
-        .chain(
-            transfers
-                .into_iter()
-                .flat_map(|totals| PROXY.iter().map(|metric| (metric.name, (metric.formula)(totals)))),
-        )
-        .chain(
-            queues
-                .into_iter()
-                .flat_map(|totals| QUEUES.iter().map(|metric| (metric.name, (metric.formula)(totals)))),
-        )
+        .zip(connection_values(totals.tcp))
+        .chain(values_of(RADIO, radio_downlink))
+        .chain(uplink_values_of(RADIO, radio_uplink))
+        .chain(values_of(DATAGRAM, datagrams_downlink))
+        .chain(uplink_values_of(DATAGRAM, datagrams_uplink))
+        .chain(values_of(CELL, totals.cell))
+        .chain(values_of(NETWORK, totals.network))
+        .chain(values_of(E_DCH, totals.network))
+        .chain(values_of(TDD, totals.tdd))
+        .chain(totals.layout.into_iter().flat_map(|layout| values_of(LAYOUT, layout)))
+        .chain(totals.transfers.into_iter().flat_map(|transfers| values_of(PROXY, transfers)))
+        .chain(totals.queues.into_iter().flat_map(|queues| values_of(QUEUES, queues)))
         .collect()
+}
+
+/// Name and value of each metric.
+fn values_of<'a, T>(
+    metrics: &'static [Metric<T>],
+    totals: &'a T,
+) -> impl Iterator<Item = (&'static str, Option<f64>)> + use<'a, T> {
+    metrics.iter().map(|metric| (metric.name, (metric.formula)(totals)))
+}
+
+/// As [`values_of`], with the names of the uplink's metrics.
+fn uplink_values_of<'a, T>(
+    metrics: &'static [Metric<T>],
+    totals: &'a T,
+) -> impl Iterator<Item = (&'static str, Option<f64>)> + use<'a, T> {
+    metrics.iter().map(|metric| (metric.uplink, (metric.formula)(totals)))
 }
 
 /// A metric that is computed from totals of type `T`.
@@ -466,6 +484,8 @@ metrics! { NETWORK: NetworkTotals;
         / "number of flows x sum of their squares; flows with a connection that was active in the window"
         => |t| t.fairness.active_rates;
 }
+
+// Quotients are `None` if the denominator is 0.
 
 fn count(number: u64) -> Option<f64> {
     Some(number as f64)

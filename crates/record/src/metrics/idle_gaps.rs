@@ -1,17 +1,25 @@
-//! Silences in which a sender with data to send waits for acknowledgments.
+//! Idle gaps: silences in which a sender with data to send waits for acknowledgments, because a
+//! window is full.
 
 use umts_units::{Duration, Time};
 
-/// Part of the shortest gap: two TTIs of 20 ms. Segments that leave together arrive in different
-/// TTIs, and so do their acknowledgments.
+/// A constant part of the limit, two TTIs of 20 ms: segments that leave together arrive in
+/// different TTIs, and so do their acknowledgments.
 const TWO_TTIS: Duration = Duration::from_millis(40);
 
 /// Detects the idle gaps of one sender.
 #[derive(Debug, Default)]
 pub(super) struct IdleGaps {
-    /// While unsent data waits: the start of the current silence, and the longest silence that is
-    /// not a gap.
-    current: Option<(Time, Duration)>,
+    /// The current silence, while unsent data waits.
+    current: Option<Silence>,
+}
+
+/// A silence of a sender with unsent data.
+#[derive(Debug, Clone, Copy)]
+struct Silence {
+    since: Time,
+    /// A longer silence is a gap.
+    limit: Duration,
 }
 
 impl IdleGaps {
@@ -20,14 +28,15 @@ impl IdleGaps {
     #[inline]
     pub fn wait(&mut self, at: Time, rtt: Option<Duration>) {
         if let (None, Some(rtt)) = (self.current, rtt) {
-            self.current = Some((at, TWO_TTIS + Duration::from_nanos(rtt.as_nanos() / 2)));
+            let limit = TWO_TTIS + Duration::from_nanos(rtt.as_nanos() / 2);
+            self.current = Some(Silence { since: at, limit });
         }
     }
 
     /// A segment with data leaves. Returns whether it ends a gap.
     #[inline]
     pub fn end(&mut self, at: Time) -> bool {
-        self.current.take().is_some_and(|(since, limit)| at - since > limit)
+        self.current.take().is_some_and(|silence| at - silence.since > silence.limit)
     }
 }
 

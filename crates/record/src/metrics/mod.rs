@@ -41,6 +41,7 @@ pub use rrc::StatePower;
 use application::ApplicationRecorder;
 use cells::LayoutRecorder;
 use channels::ChannelRecorder;
+use definitions::AllTotals;
 use radio::RadioRecorder;
 use rrc::RrcRecorder;
 use tcp::TcpRecorder;
@@ -189,9 +190,17 @@ impl Metrics {
         let legs = self.tcp.legs;
         let transfers = self.transfers.map(|transfers| TransferTotals { legs, ..transfers.finish(end) });
         let layout = self.layout.map(LayoutRecorder::finish);
-        let optional = (layout.as_ref(), transfers.as_ref(), self.queues.as_ref());
-        let metrics =
-            definitions::network_metrics(&tcp, &radio, &datagrams, &cell, (&network, &tdd), optional);
+        let metrics = definitions::network_metrics(&AllTotals {
+            tcp: &tcp,
+            radio: &radio,
+            datagrams: &datagrams,
+            cell: &cell,
+            network: &network,
+            tdd: &tdd,
+            layout: layout.as_ref(),
+            transfers: transfers.as_ref(),
+            queues: self.queues.as_ref(),
+        });
         RunMetrics { network: metrics, connections: self.tcp.finished }
     }
 }

@@ -1,5 +1,6 @@
-//! RLC, the Iub and the air. Block events occur for every transport block set, so each costs only a
-//! few additions.
+//! Metrics of RLC, of the Iub and of the air, summed over all UEs: throughput, block errors, PDUs,
+//! and the delays and losses of SDUs. Events of blocks occur for every transport block set, so each
+//! costs only a few additions.
 
 use std::collections::VecDeque;
 
@@ -17,6 +18,7 @@ pub(super) struct RadioRecorder {
     totals: [RadioTotals; 2],
     /// Whether each UE's buffer holds data, by direction.
     holds_data: [Vec<bool>; 2],
+    /// Time in which the buffer of any UE holds data, by direction.
     buffered: [BusyClock; 2],
     /// SDUs that entered RLC and are neither delivered nor lost, in the order of entry, by
     /// direction and UE.
@@ -188,7 +190,7 @@ impl NetworkTotals {
                 self.cell_updates += u64::from(cause != CellUpdateCause::CellReselection);
                 self.radio_link_failures += u64::from(cause == CellUpdateCause::RadioLinkFailure);
             }
-            // Each of the two ignores events of the other channel.
+            // Each channel ignores the events of the other channel.
             _ => {
                 self.hs_dsch.record(event);
                 self.e_dch.record(event);
@@ -202,14 +204,16 @@ pub(super) fn mean_ms(count: u64, sum_ns: u128) -> Option<f64> {
     (count > 0).then(|| sum_ns as f64 / count as f64 / 1e6)
 }
 
-/// Standard deviation (n - 1) of `count` intervals, in milliseconds.
+/// Standard deviation (n - 1) of `count` intervals, in milliseconds: the square root of
+/// (n Σx² - (Σx)²) / (n (n - 1)).
 pub(super) fn deviation_ms(count: u64, sum_ns: u128, squares: u128) -> Option<f64> {
     let n = u128::from(count);
     if count < 2 {
         return None;
     }
-    // n Σx² - (Σx)² in integers, without cancellation. In floats if 128 bits are not enough.
-    let exact = n.checked_mul(squares).zip(sum_ns.checked_mul(sum_ns)).map(|(a, b)| (a - b) as f64);
-    let spread = exact.unwrap_or_else(|| n as f64 * squares as f64 - (sum_ns as f64).powi(2)).max(0.0);
-    Some((spread / (n as f64 * (n - 1) as f64)).sqrt() / 1e6)
+    // The numerator in integers, without cancellation. In floats if 128 bits are not enough.
+    let terms = n.checked_mul(squares).zip(sum_ns.checked_mul(sum_ns));
+    let exact = terms.map(|(n_squares, square_of_sum)| (n_squares - square_of_sum) as f64);
+    let numerator = exact.unwrap_or_else(|| n as f64 * squares as f64 - (sum_ns as f64).powi(2)).max(0.0);
+    Some((numerator / (n as f64 * (n - 1) as f64)).sqrt() / 1e6)
 }

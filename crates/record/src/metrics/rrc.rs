@@ -1,4 +1,5 @@
-//! Radio resource control: states of users, their switches, and the reserved capacity of cells.
+//! Metrics of radio resource control (RRC): times and energy of the states of UEs, switches between
+//! states, requests for DCHs, and the reserved capacity of cells.
 
 use umts_stack::ids::UeId;
 use umts_stack::rnc::rrc::RrcState;
@@ -43,7 +44,7 @@ impl StatePower {
     }
 }
 
-/// A state, or a switch from it to another one.
+/// An RRC state, or a switch from this state to another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct StateOrSwitch {
     state: RrcState,
@@ -145,13 +146,9 @@ impl RrcRecorder {
         self.ue_mut(ue);
         let ue_state = &mut self.ues[ue.index()];
         if let Some(current) = ue_state.current {
-            self.totals.add_time_in(
-                current.state,
-                current.towards.is_some(),
-                self.window.overlap(ue_state.since, at),
-            );
-            self.totals.energy_j +=
-                ue_state.power.at(current) * self.window.overlap(ue_state.since, at).as_secs();
+            let time = self.window.overlap(ue_state.since, at);
+            self.totals.add_time_in(current, time);
+            self.totals.energy_j += ue_state.power.at(current) * time.as_secs();
         }
         (ue_state.current, ue_state.since) = (Some(to), at);
     }
@@ -167,13 +164,16 @@ impl RrcRecorder {
         self.totals.reserved_bit_ns += u128::from(previous.downlink) * u128::from(time.as_nanos());
         self.totals.dch_time += time * u64::from(previous.dchs);
         self.totals.full += if previous.is_full { time } else { Duration::ZERO };
-        if !time.is_zero() || self.window.contains(at) {
-            let max_dchs =
-                if self.window.contains(at) { next.dchs.max(previous.dchs) } else { previous.dchs };
+        // The new number counts from this instant on, if it is in the window.
+        let is_in_window = self.window.contains(at);
+        if !time.is_zero() || is_in_window {
+            let max_dchs = if is_in_window { next.dchs.max(previous.dchs) } else { previous.dchs };
             self.totals.max_dchs = self.totals.max_dchs.max(u64::from(max_dchs));
         }
     }
 
+    /// The totals of a run that ended at `end`: adds the current states and reservations up to
+    /// `end`.
     pub fn finish(mut self, end: Time) -> CellTotals {
         self.totals.window = self.window.length();
         for number in 0..self.ues.len() {
@@ -190,12 +190,11 @@ impl RrcRecorder {
 }
 
 impl CellTotals {
-    /// Adds time in `state`, or in a switch from it.
-    fn add_time_in(&mut self, state: RrcState, is_switching: bool, time: Duration) {
-        if is_switching {
-            self.switching += time;
-        } else {
-            self.time_in[state as usize] += time;
+    /// Adds time in a state, or in a switch.
+    fn add_time_in(&mut self, current: StateOrSwitch, time: Duration) {
+        match current.towards {
+            Some(_) => self.switching += time,
+            None => self.time_in[current.state as usize] += time,
         }
     }
 

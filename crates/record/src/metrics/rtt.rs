@@ -8,10 +8,11 @@ use umts_units::Duration;
 /// histogram takes a hundred times the memory and time.
 const FEW: usize = 32;
 
-/// A histogram of three digits distinguishes values up to this one. Values up to twice as large are
-/// rounded to multiples of 2, and so on.
+/// A histogram of three digits distinguishes all values below this one, 2^11. From there on, values
+/// below 2^12 are rounded to multiples of 2, values below 2^13 to multiples of 4, and so on.
 const EXACT_BELOW: u64 = 2_048;
 
+/// Samples of an interval, not necessarily of a round-trip time.
 #[derive(Debug, Default)]
 pub(super) struct RttSamples {
     count: u64,
@@ -105,8 +106,8 @@ mod tests {
             samples.record(Duration::from_millis(ms));
         }
         for (quantile, expected) in [(0.5, 0.5), (0.95, 0.95), (0.99, 0.99)] {
-            let found = samples.quantile_s(quantile).expect("there are samples");
-            assert!((found / expected - 1.0).abs() < 0.001, "{quantile}: {found}");
+            let actual = samples.quantile_s(quantile).expect("there are samples");
+            assert!((actual / expected - 1.0).abs() < 0.001, "{quantile}: {actual}");
         }
         assert_eq!((samples.min_s(), samples.max_s()), (Some(0.001), Some(1.0)));
         assert_eq!(samples.mean_s(), Some(0.5005));

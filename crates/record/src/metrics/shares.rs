@@ -17,8 +17,9 @@ pub(super) struct Shares {
     /// Octets in the current interval, for each user with any octets in this or an earlier
     /// interval.
     octets: BTreeMap<UeId, u64>,
-    /// Sum and number of the indices of intervals in which anything was carried.
+    /// Sum of the indices of the intervals in which anything was carried.
     sum: f64,
+    /// Number of these intervals.
     count: u64,
 }
 
@@ -37,6 +38,7 @@ impl Shares {
         *self.octets.entry(ue).or_default() += octets;
     }
 
+    /// Adds the index of the current interval, unless nothing was carried in it.
     fn close_interval(&mut self) {
         if let Some(index) = jain(self.octets.values().map(|&octets| octets as f64)) {
             self.sum += index;

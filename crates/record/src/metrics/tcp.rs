@@ -1,10 +1,15 @@
-//! All TCP connections of a run: passes events to their connection, and adds up closed connections.
+//! All TCP connections of a run: passes each trace event to the connection that it names, and adds
+//! the sums of a closed connection to the totals of the network, of its flow, and of its leg.
+//!
+//! A proxy can split a transfer into two connections: the leg between server and proxy, and the leg
+//! between proxy and UE. The leg that delivers the data to the proxy counts only with its segments
+//! and retransmissions, because the other leg carries the same octets once more.
 
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, ProxyLeg};
 use umts_stack::trace::TraceEvent;
 use umts_units::{BitRate, Duration, Time};
 
-use super::connection::{Connection, Moment, NetworkSamples};
+use super::connection::{Connection, Moment, NetworkSamples, Opening};
 use super::definitions::connection_values;
 use super::results::{ConnectionRow, MetricSet};
 use super::totals::{Fairness, LegTotals, TcpTotals};
@@ -28,7 +33,7 @@ struct Flow {
 pub(super) struct TcpRecorder {
     pub window: Window,
     /// Minimum length of a stall.
-    stall: Duration,
+    min_stall: Duration,
     /// Payload rate of the downlink bearer, by UE.
     rates: Vec<Option<BitRate>>,
     open: Open<Connection>,
@@ -45,10 +50,10 @@ pub(super) struct TcpRecorder {
 }
 
 impl TcpRecorder {
-    pub fn new(window: Window, stall: Duration, rates: Vec<Option<BitRate>>) -> Self {
+    pub fn new(window: Window, min_stall: Duration, rates: Vec<Option<BitRate>>) -> Self {
         TcpRecorder {
             window,
-            stall,
+            min_stall,
             rates,
             open: Open::default(),
             flows: Vec::new(),
@@ -67,8 +72,8 @@ impl TcpRecorder {
         let moment = Moment::new(at, &self.window);
         match event {
             TraceEvent::ConnectionOpened { connection, transfer, leg, flow, ue, sender, mss } => {
-                let identity = (*connection, *flow, *ue, *sender);
-                let opened = Connection::new(identity, *mss, self.stall, moment);
+                let opening = Opening { id: *connection, flow: *flow, ue: *ue, sender: *sender, mss: *mss };
+                let opened = Connection::new(opening, self.min_stall, moment);
                 self.opened(moment, opened.of_transfer(*transfer, *leg));
             }
             TraceEvent::ConnectionClosed { connection } => self.closed(moment, *connection),
@@ -90,7 +95,7 @@ impl TcpRecorder {
             TraceEvent::Acked { connection, end, una, payload } => {
                 let window = self.window;
                 if let Some((connection, network)) = self.find_sender(*connection, *end) {
-                    connection.acknowledged(moment, *una, *payload, (&window, network));
+                    connection.acknowledged(moment, *una, *payload, &window, network);
                 }
             }
             TraceEvent::DupAck { connection, end, .. } => {
@@ -179,7 +184,8 @@ impl TcpRecorder {
         }
     }
 
-    /// Returns the time inside the window for which the flow had no connection.
+    /// A connection of the flow opens. Returns the time inside the window for which the flow had no
+    /// connection before.
     fn flow_opened(&mut self, flow: FlowId, at: Time) -> Duration {
         let flow = &mut self.flows[flow.index()];
         flow.open += 1;
@@ -205,13 +211,13 @@ impl TcpRecorder {
         if connection.opened >= self.window.to() || moment.at < self.window.from {
             return;
         }
-        if !connection.ends_at_proxy() {
+        if connection.ends_at_proxy() {
+            self.totals.add_proxied_leg(&connection.totals);
+        } else {
             let flow = &mut self.flows[connection.flow.index()];
             flow.was_in_window = true;
             flow.acknowledged += connection.totals.acknowledged;
             self.totals.add(&connection.totals);
-        } else {
-            self.totals.add_proxied_leg(&connection.totals);
         }
         match connection.leg {
             ProxyLeg::Server => self.legs[0].add(&connection.totals),
@@ -231,6 +237,8 @@ impl TcpRecorder {
         });
     }
 
+    /// Jain's indices of the flows in the window: of their acknowledged octets, and of their
+    /// acknowledged octets per second of activity.
     fn fairness(&self, end: Time) -> Fairness {
         let flows =
             || self.flows.iter().zip(&self.network.active_of_flow).filter(|(flow, _)| flow.was_in_window);
@@ -243,7 +251,7 @@ impl TcpRecorder {
         }
     }
 
-    /// Inlined like its callers.
+    /// An open connection, and the samples to which it contributes. Inlined like its callers.
     #[inline]
     fn find(&mut self, id: ConnectionId) -> Option<(&mut Connection, &mut NetworkSamples)> {
         let connection = self.open.get(id)?;
@@ -251,6 +259,7 @@ impl TcpRecorder {
         Some((connection, network))
     }
 
+    /// As [`find`](Self::find), if `end` is the sender of the connection's data.
     #[inline]
     fn find_sender(&mut self, id: ConnectionId, end: End) -> Option<(&mut Connection, &mut NetworkSamples)> {
         self.find(id).filter(|(connection, _)| connection.sender == end)

@@ -1,5 +1,10 @@
-//! Sums from which every metric is computed (`definitions.rs`). They are exact integers where
-//! possible, so that the sums of two adjoining windows add up to the sum of both together.
+//! The sums that the recorders of metrics collect from trace events during the measurement window:
+//! of TCP, datagrams, radio, RRC, TDD cells, layouts, HS-DSCH and queues. At the end of the run
+//! `definitions.rs` computes every metric from them.
+//!
+//! Sums are exact integers where possible, so that the sums of two adjoining windows add up to the
+//! sum of both together. An array of two elements is indexed by direction (downlink, uplink) unless
+//! its comment says otherwise.
 
 use umts_stack::ids::Direction;
 use umts_stack::trace::{QueuePlace, TraceEvent};
@@ -28,14 +33,15 @@ impl Intervals {
     }
 }
 
-/// TCP totals, of one connection or of all. Segments and octets are the ones of the sender of the
-/// data, unless stated otherwise.
+/// TCP totals, of one connection or of all connections together. Segments and octets are those that
+/// the sender of the data sends, unless stated otherwise.
 #[derive(Debug, Default)]
 pub(super) struct TcpTotals {
     // ── Denominators ──
     /// Length of the measurement window.
     pub window: Duration,
-    /// Time in which any connection was active.
+    /// Time in which any connection was active: its application had written data that were not
+    /// acknowledged. Of one connection, the same as `active`.
     pub active_union: Duration,
     /// Time in which any connection was active and had sent its first data segment.
     pub transfer_union: Duration,
@@ -77,7 +83,7 @@ pub(super) struct TcpTotals {
     pub spurious_undone: u64,
     /// Connections that failed.
     pub failed: u64,
-    /// Times that three duplicate acknowledgments arrived in a row.
+    /// Number of runs of three or more duplicate acknowledgments.
     pub dupack_runs: u64,
     /// Acknowledgments that the sender received.
     pub acks_received: u64,
@@ -114,7 +120,7 @@ pub(super) struct TcpTotals {
     pub rtt: RttSamples,
     pub first_packet: Option<Time>,
     pub last_packet: Option<Time>,
-    /// Time without a connection before this one.
+    /// Time between the end of the flow's previous connection and the start of this one.
     pub off_time: Duration,
     /// Times of downloads, from the SYN to the last byte.
     pub downloads: Intervals,
@@ -269,7 +275,7 @@ pub(super) struct RadioTotals {
     pub delivered_bits: u64,
     /// Sum of the delays of delivered SDUs, in nanoseconds.
     pub delay_ns: u128,
-    /// Sum of the squares of these delays.
+    /// Sum of the squares of these delays, in nanoseconds squared.
     pub delay_squares: u128,
 }
 
@@ -293,7 +299,7 @@ pub(super) struct CellTotals {
     /// Payload bytes acknowledged in the whole network.
     pub acknowledged: u64,
     pub connections_with_data: u64,
-    /// Time by RRC state, summed over users.
+    /// Time by RRC state (`RrcState` as index), summed over users.
     pub time_in: [Duration; 5],
     /// Time in switches between states, summed over users.
     pub switching: Duration,
@@ -303,7 +309,7 @@ pub(super) struct CellTotals {
     pub preemptions: u64,
     /// Requests for a DCH.
     pub dch_requests: u64,
-    /// Requests that began a need for a DCH; the others repeat a refused request.
+    /// Requests that began a need for a DCH. All other requests repeat a refused one.
     pub dch_needs: u64,
     pub dch_grants: u64,
     /// Grants that became possible by the release of another DCH.
@@ -314,7 +320,7 @@ pub(super) struct CellTotals {
     pub dch_waits: Intervals,
     /// Reserved downlink bit/s times nanoseconds, summed over cells.
     pub reserved_bit_ns: u128,
-    /// Number of DCHs times their time, summed over cells.
+    /// Integral of the number of DCHs over time, summed over cells.
     pub dch_time: Duration,
     pub max_dchs: u64,
     /// Time in which cells were full.
@@ -363,7 +369,7 @@ pub(super) struct InternetTotals {
     pub packets: u64,
     /// Sum of the delays, in nanoseconds.
     pub delay_ns: u128,
-    /// Sum of the squares of the delays.
+    /// Sum of the squares of the delays, in nanoseconds squared.
     pub delay_squares: u128,
     pub shortest: Option<Duration>,
     pub longest: Option<Duration>,
@@ -381,7 +387,7 @@ impl InternetTotals {
     }
 }
 
-/// TDD cells; arrays are indexed by direction.
+/// TDD cells, summed over cells and users.
 #[derive(Debug, Default)]
 pub(super) struct TddTotals {
     pub window: Duration,
@@ -393,23 +399,24 @@ pub(super) struct TddTotals {
     pub waits: [Intervals; 2],
     /// Grants that ended.
     pub grants: [u64; 2],
-    /// SDUs that were acknowledged or discarded during these grants.
+    /// SDUs that were acknowledged or discarded during the ended grants.
     pub grant_sdus: [u64; 2],
     /// Slots of frames with granted capacity, by direction.
     pub slots: [u64; 2],
-    /// Resource units that grants hold, by direction.
+    /// Resource units that grants hold.
     pub held: [u64; 2],
-    /// Resource units that carry blocks, by direction.
+    /// Resource units that carry blocks.
     pub used: [u64; 2],
     pub ack_collisions: u64,
-    /// Blocks, and lost blocks, by the number of other users' blocks in their slot.
+    /// Blocks, indexed by the number of other users' blocks in the same slot.
     pub blocks: [u64; 4],
+    /// Lost blocks, with the same index.
     pub lost: [u64; 4],
-    /// Mean of Jain's index over 1 s and over 10 s.
+    /// Means of Jain's fairness index: over periods of 1 s, and over periods of 10 s.
     pub jain: [Option<f64>; 2],
     /// Air times of TCP data segments, from RLC's buffer to the other end.
     pub segments: Intervals,
-    /// Sum of the squares of these times, in seconds squared.
+    /// Sum of the squares of `segments`, in seconds squared.
     pub segment_squares: f64,
 }
 
@@ -447,7 +454,7 @@ pub(super) struct LayoutTotals {
     pub halved: u64,
     /// Blocks sent in grants.
     pub blocks: u64,
-    /// Blocks that the formats of grants can carry.
+    /// Blocks that the transport formats of the grants could carry.
     pub room: u64,
     /// Spreading factors, summed over grants.
     pub factors: f64,
@@ -465,9 +472,9 @@ pub(super) struct LayoutTotals {
     // ── TTIs of cells with recorded dedicated channels ──
     /// Number of these TTIs.
     pub dch_ttis: u64,
-    /// Legs of calls of other cells.
+    /// Legs that the cell carries for calls of other cells (soft handover).
     pub further_legs: u64,
-    /// Power of the additional legs, in mW.
+    /// Power of these legs, in mW.
     pub further_power: f64,
     /// Power of the DCHs associated with DSCHs, in mW.
     pub associated_power: f64,
@@ -502,7 +509,7 @@ pub(super) struct LayoutTotals {
     pub sccpch_power: f64,
     // ── Cells, calls and SDUs ──
     pub cell_reselections: u64,
-    /// Steps of calls, indexed by the kind of step.
+    /// Events of calls, indexed by their kind: begun, blocked, handed over, and so on.
     pub call_steps: [u64; 7],
     /// Octets of downlink SDUs that entered RLC.
     pub offered: u64,

@@ -1,4 +1,9 @@
-//! Transfers that a proxy splits or lets pass: their times, and the proxy's buffers.
+//! Metrics of transfers in a network with a proxy: their times, and the content of the proxy's
+//! buffers.
+//!
+//! A proxy either splits a transfer into two connections, between server and proxy and between
+//! proxy and UE, or lets it pass as one connection. A transfer has the number of its connection to
+//! the server. The connection to the UE (the radio leg) has the next number.
 
 use std::collections::BTreeMap;
 
@@ -23,11 +28,12 @@ pub(super) struct TransferTotals {
     pub open: Duration,
     /// Octets in the proxy's buffer times nanoseconds, summed over split transfers.
     pub buffered: u128,
-    /// Most octets in the proxy's buffer for one transfer.
+    /// Maximum number of octets in the proxy's buffer for one transfer.
     pub max_buffered: u64,
     /// Time for which the proxy's buffer for a transfer was full.
     pub stalled: Duration,
-    /// Most octets of one transfer that the proxy had received and the receiver had not.
+    /// Maximum number of octets of one transfer that the proxy had received and the receiver had
+    /// not.
     pub max_ahead: u64,
     /// Octets that the proxy had acknowledged but that never reached the receiver.
     pub lost: u64,
@@ -56,6 +62,15 @@ struct Transfer {
     is_full: bool,
     /// Time up to which the totals contain the octets in the buffer and the stalls.
     settled_at: Time,
+}
+
+/// How a transfer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// All data arrived.
+    Complete,
+    /// The transfer failed, or the run ended before it.
+    Incomplete,
 }
 
 /// Computes totals from the events of transfers.
@@ -92,8 +107,10 @@ impl TransferRecorder {
             TraceEvent::ProxyHelped { help, .. } if self.window.contains(at) => {
                 self.totals.helped[*help as usize] += 1;
             }
-            TraceEvent::ConnectionClosed { connection } => self.closed(at, *connection, true),
-            TraceEvent::ConnectionFailed { connection, .. } => self.closed(at, *connection, false),
+            TraceEvent::ConnectionClosed { connection } => self.closed(at, *connection, Outcome::Complete),
+            TraceEvent::ConnectionFailed { connection, .. } => {
+                self.closed(at, *connection, Outcome::Incomplete)
+            }
             _ => {}
         }
     }
@@ -101,13 +118,13 @@ impl TransferRecorder {
     /// The totals of a run that ended at `end`.
     pub fn finish(mut self, end: Time) -> TransferTotals {
         for transfer in std::mem::take(&mut self.open).into_values() {
-            self.finish_transfer(end, transfer, false);
+            self.finish_transfer(end, transfer, Outcome::Incomplete);
         }
         self.totals
     }
 
-    /// Registers the first connection of a transfer, or notes that this connection delivers to the
-    /// receiver.
+    /// A connection opens. Registers its transfer with the first connection, and stores which
+    /// connection delivers to the receiver.
     fn opened(
         &mut self,
         at: Time,
@@ -147,7 +164,6 @@ impl TransferRecorder {
         direction: Direction,
         octets: u64,
     ) {
-        // A transfer has the number of its connection to the server. The radio leg has the next number.
         let id = match leg {
             ProxyLeg::Radio => ConnectionId(connection.0 - 1),
             ProxyLeg::Whole | ProxyLeg::Server => connection,
@@ -165,7 +181,7 @@ impl TransferRecorder {
         }
     }
 
-    /// Adds up the buffer of a transfer until `at`, and changes its state.
+    /// Adds up the buffer of a transfer until `at`, then applies `change` to the transfer.
     fn update(
         &mut self,
         at: Time,
@@ -175,7 +191,7 @@ impl TransferRecorder {
     ) {
         let at = self.window.clamp(at);
         if let Some(transfer) = self.open.get_mut(&id).filter(|transfer| transfer.direction == direction) {
-            self.totals.update(transfer, at);
+            self.totals.settle(transfer, at);
             change(transfer);
             if self.window.contains(at) {
                 self.totals.max_buffered = self.totals.max_buffered.max(transfer.buffer);
@@ -183,18 +199,19 @@ impl TransferRecorder {
         }
     }
 
-    fn closed(&mut self, at: Time, connection: ConnectionId, is_complete: bool) {
-        // A transfer has the number of its first connection. The radio leg has the next number.
+    /// A connection ended. The transfer ends with the connection that delivers to the receiver.
+    fn closed(&mut self, at: Time, connection: ConnectionId, outcome: Outcome) {
         let previous_id = ConnectionId(connection.0.saturating_sub(1));
         let is_last = |transfer: &&Transfer| transfer.last_connection == connection;
         let id = [connection, previous_id].into_iter().find(|id| self.open.get(id).filter(is_last).is_some());
         if let Some(transfer) = id.and_then(|id| self.open.remove(&id)) {
-            self.finish_transfer(at, transfer, is_complete);
+            self.finish_transfer(at, transfer, outcome);
         }
     }
 
-    /// Adds an ended transfer to the totals. `is_complete`: the transfer did not fail.
-    fn finish_transfer(&mut self, at: Time, mut transfer: Transfer, is_complete: bool) {
+    /// Adds an ended transfer to the totals, unless it was outside the window. Its time counts if
+    /// it is complete, opened in the window, and delivered its last octet in the window.
+    fn finish_transfer(&mut self, at: Time, mut transfer: Transfer, outcome: Outcome) {
         let (from, to) = (self.window.from, self.window.to());
         if transfer.opened >= to || at < from {
             return;
@@ -203,19 +220,20 @@ impl TransferRecorder {
             self.totals.passed += 1;
         } else {
             self.totals.split += 1;
-            self.totals.update(&mut transfer, self.window.clamp(at));
+            self.totals.settle(&mut transfer, self.window.clamp(at));
         }
-        if let Some(last) =
-            transfer.last_delivery.filter(|last| is_complete && transfer.opened >= from && *last < to)
+        if outcome == Outcome::Complete
+            && transfer.opened >= from
+            && let Some(last_delivery) = transfer.last_delivery.filter(|last| *last < to)
         {
-            self.totals.times.add(last - transfer.opened);
+            self.totals.times.add(last_delivery - transfer.opened);
         }
     }
 }
 
 impl TransferTotals {
     /// Adds the time of a transfer since its last change, and its buffer's content in this time.
-    fn update(&mut self, transfer: &mut Transfer, at: Time) {
+    fn settle(&mut self, transfer: &mut Transfer, at: Time) {
         let elapsed = at - transfer.settled_at;
         transfer.settled_at = at;
         self.open += elapsed;

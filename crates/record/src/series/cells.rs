@@ -1,4 +1,5 @@
-//! The cells of a layout by second: means of load and power, and outcomes of calls and requests.
+//! The table `cells`: a row per cell of a layout and second, with means of load and power over the
+//! TTIs of the second, and counts of the blocks of calls and of the requests for DSCHs.
 
 use umts_stack::trace::{Real, TraceEvent};
 use umts_units::{Duration, Time};
@@ -107,13 +108,15 @@ impl CellTable {
         self.begin = Time::ZERO + ROW_DURATION * ((now - Time::ZERO) / ROW_DURATION);
     }
 
-    fn column(&self, name: &'static str, unit: &'static str, values: impl Fn(&Sums, f64) -> f64) -> Column {
-        let values = self.rows.iter().map(|row| values(&row.sums, f64::from(row.sums.ttis))).collect();
+    /// A column of quantities. `value` computes one from the sums and the number of TTIs.
+    fn column(&self, name: &'static str, unit: &'static str, value: impl Fn(&Sums, f64) -> f64) -> Column {
+        let values = self.rows.iter().map(|row| value(&row.sums, f64::from(row.sums.ttis))).collect();
         Column::new(name, unit, Values::Float(values))
     }
 
-    fn counts(&self, name: &'static str, values: impl Fn(&Sums) -> u64) -> Column {
-        Column::new(name, "", Values::Count(self.rows.iter().map(|row| values(&row.sums)).collect()))
+    /// A column of counts.
+    fn counts(&self, name: &'static str, count: impl Fn(&Sums) -> u64) -> Column {
+        Column::new(name, "", Values::Count(self.rows.iter().map(|row| count(&row.sums)).collect()))
     }
 }
 
@@ -126,7 +129,8 @@ impl Recorded for CellTable {
     fn take(&mut self, now: Time) -> Table {
         // Bounded: the end of the second that contains `Time::NEVER` would overflow.
         self.write_ended_second(now.min(Time::from_nanos(u64::MAX / 2)));
-        let factor = |sums: &Sums| (sums.grants > 0).then(|| sums.factors as f64 / sums.grants as f64);
+        let mean_spreading_factor =
+            |sums: &Sums| (sums.grants > 0).then(|| sums.factors as f64 / sums.grants as f64);
         let rows = &self.rows;
         let columns = vec![
             Column::new("time_s", "s", Values::Float(rows.iter().map(|row| row.at.as_secs()).collect())),
@@ -143,7 +147,7 @@ impl Recorded for CellTable {
             Column::new(
                 "mean_sf",
                 "",
-                Values::OptionalFloat(rows.iter().map(|row| factor(&row.sums)).collect()),
+                Values::OptionalFloat(rows.iter().map(|row| mean_spreading_factor(&row.sums)).collect()),
             ),
         ];
         self.rows.clear();

@@ -1,4 +1,5 @@
-//! Every request for a TTI of the DSCHs of a layout: the grant, or the reason of the refusal.
+//! The table `dsch`: a row for every request for a TTI of the DSCHs of a layout, with the grant or
+//! the reason of the refusal.
 
 use umts_stack::trace::{Postponed, Real, TraceEvent};
 use umts_units::Time;
@@ -17,6 +18,7 @@ struct Row {
     cell: u16,
     ue: u16,
     fate: &'static str,
+    /// `None` if the request was refused.
     granted: Option<Grant>,
 }
 

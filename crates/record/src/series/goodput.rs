@@ -1,4 +1,5 @@
-//! Goodput on a constant grid: in every window one row for each connection that was open in it.
+//! The table `goodput`: acknowledged payload per time, on a constant grid. In every window of the
+//! grid there is one row for each connection that was open in it.
 
 use umts_stack::ids::ConnectionId;
 use umts_units::{Duration, Time};

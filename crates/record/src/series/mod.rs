@@ -1,4 +1,5 @@
-//! Time series. Most have a row per change, not per packet.
+//! Records the time series of a run from its trace events, as tables for files and figures. Most
+//! tables have a row per change of a value, not per packet.
 //!
 //! | table | key | value |
 //! |---|---|---|
@@ -142,7 +143,7 @@ struct Connection {
     mss: f64,
     /// Sequence number after the highest payload octet sent.
     highest_sent: u64,
-    /// The oldest number that is not acknowledged (SND.UNA, RFC 9293 §3.3.1).
+    /// The oldest sequence number that is not acknowledged (SND.UNA, RFC 9293 §3.3.1).
     una: u64,
     cwnd: CurrentValue,
     ssthresh: CurrentValue,
@@ -194,7 +195,8 @@ impl Series {
         self.pdus.is_some() || self.slots.is_some()
     }
 
-    /// Takes the rows that no longer change at `now` from the tables with at least `rows` rows.
+    /// Takes the rows that no longer change at `now` from the tables with at least `rows` rows, so
+    /// that they can be written during the run.
     pub fn take(&mut self, now: Time, rows: usize) -> Vec<Table> {
         self.goodput.write_ended_windows(now);
         self.tables().filter(|table| table.rows() >= rows).map(|table| table.take(now)).collect()
@@ -206,7 +208,8 @@ impl Series {
         SeriesTables { tables: self.tables().map(|table| table.take(Time::NEVER)).collect() }
     }
 
-    /// All recorded tables: those of every run, then those that the configuration requests.
+    /// All recorded tables: first the tables of every run, then the tables that the configuration
+    /// requests.
     fn tables(&mut self) -> impl Iterator<Item = &mut dyn Recorded> {
         let always: [&mut dyn Recorded; 18] = [
             &mut self.cwnd,
@@ -269,6 +272,7 @@ impl Series {
         }
     }
 
+    /// A segment leaves its host. Only segments of the sender of the data are recorded.
     fn sent(&mut self, at: Time, segment: &Segment, cause: SendCause) {
         if segment.sequence_length() == 0 {
             return;
@@ -295,6 +299,8 @@ impl Series {
         }
     }
 
+    /// `end` receives an acknowledgment that moves SND.UNA to `una` and covers `payload` new
+    /// octets.
     fn acked(&mut self, at: Time, id: ConnectionId, end: End, una: u64, payload: u64) {
         let Some(connection) = connection_sending_from(&mut self.connections, id, end) else { return };
         connection.una = connection.una.max(una);

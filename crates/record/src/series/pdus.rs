@@ -1,6 +1,6 @@
-//! Every PDU that leaves RLC, in the order of leaving: polls, reports, and losses on the air. The
-//! end of a row is the time at which its block set reached the other side, or would have reached
-//! it.
+//! The table `rlc_pdus`: every PDU that leaves RLC, in the order of leaving, with its polling bit
+//! and its status report, and whether it was lost on the air or at the Node B. The end of a row is
+//! the time at which its block set reached the other side, or would have reached it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
@@ -93,15 +93,15 @@ impl PduTable {
     /// Adds a row for each PDU of a block set that leaves RLC. The arrival of the set completes the
     /// rows.
     fn add_rows(&mut self, at: Time, ue: UeId, direction: Direction, set: &BlockSet) {
-        let first = self.taken_rows + self.rows.len();
+        let first_row = self.taken_rows + self.rows.len();
         let mut rows = std::mem::take(&mut self.rows);
         let bearer = self.bearer(ue, direction);
-        bearer.in_transit.insert(set.serial, first);
+        bearer.in_transit.insert(set.serial, first_row);
         for pdu in &set.pdus {
-            for step in 0..pdu.blocks() {
+            for offset in 0..pdu.blocks() {
                 let mut row = Row::new(at, ue, direction, pdu);
                 if let Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) = pdu {
-                    bearer.describe_data(&mut row, run, step);
+                    bearer.describe_data(&mut row, run, offset);
                 }
                 match pdu {
                     Pdu::Status(status) | Pdu::Data(DataRun { piggyback: Some(status), .. }) => {
@@ -125,8 +125,8 @@ impl PduTable {
         set: &BlockSet,
         is_lost: impl Fn(u32) -> bool,
     ) {
-        let Some(first) = self.bearer(ue, direction).in_transit.remove(&set.serial) else { return };
-        for (block, row) in (0..set.blocks).zip(&mut self.rows[first - self.taken_rows..]) {
+        let Some(first_row) = self.bearer(ue, direction).in_transit.remove(&set.serial) else { return };
+        for (block, row) in (0..set.blocks).zip(&mut self.rows[first_row - self.taken_rows..]) {
             (row.end, row.lost) = (at, is_lost(block));
         }
     }
@@ -176,9 +176,9 @@ impl Recorded for PduTable {
 }
 
 impl Bearer {
-    /// Sets number, number of transmissions and polling bit of a data PDU.
-    fn describe_data(&mut self, row: &mut Row, run: &DataRun, step: u32) {
-        let sn = run.first.plus(u64::from(step)).value();
+    /// Sets number, number of transmissions and polling bit of the data PDU at `offset` in its run.
+    fn describe_data(&mut self, row: &mut Row, run: &DataRun, offset: u32) {
+        let sn = run.first.plus(u64::from(offset)).value();
         // Unacknowledged mode has sequence numbers of 7 bits.
         row.sn = Some(if row.kind == "umd" { sn % 128 } else { sn });
         if row.kind != "amd" {
@@ -187,7 +187,8 @@ impl Bearer {
         let sent = self.sent.entry(sn).or_default();
         *sent = if run.retransmission { *sent + 1 } else { 1 };
         row.transmission = Some(*sent);
-        if run.poll && step + 1 == u32::from(run.count) {
+        // Only the last PDU of a run can poll.
+        if run.poll && offset + 1 == u32::from(run.count) {
             row.polls = true;
             row.poll_causes = self.causes.pop_front().unwrap_or_default();
         }

@@ -1,4 +1,6 @@
-//! Tables with one row per event.
+//! Time series with one row per event: samples of the round-trip time, segments sent, cumulative
+//! and selective acknowledgments, dropped packets, deliveries of RLC, and web pages. [`row!`]
+//! declares the name of the table, and each column with its unit.
 
 use umts_stack::ids::{ConnectionId, Direction, FlowId};
 use umts_stack::packet::Segment;
@@ -84,7 +86,8 @@ impl Page {
 }
 
 row! {
-    /// A block that an acknowledgment reports selectively.
+    /// A block that an acknowledgment reports selectively (SACK): the sequence numbers from `left`
+    /// to before `right`.
     Sacked "sacked" {
         time_s: Float "s",
         connection: Id "",

@@ -1,5 +1,5 @@
-//! RRC states of users, reserved capacity of cells, and answers to requests for DCHs: one row per
-//! change or answer.
+//! The tables `rrc_state`, `cell` and `dch_requests`: RRC states of users, reserved capacity of
+//! cells, and answers to requests for DCHs, with one row per change or answer.
 
 use umts_stack::ids::UeId;
 use umts_stack::rnc::rrc::RrcState;
@@ -82,6 +82,7 @@ impl Requests {
         self.is_repetition[ue] = again;
     }
 
+    /// Records the answer to the last request of a UE.
     pub fn push(&mut self, at: Time, ue: UeId, answer: &'static str) {
         let is_repeated = self.is_repetition.get(usize::from(ue.0)).copied().unwrap_or(false);
         self.answers.push(Answer { time_s: at.as_secs(), ue: u32::from(ue.0), again: is_repeated, answer });

@@ -1,4 +1,5 @@
-//! Every block on the air of a TDD cell: frame, slot, codes, SIR and fate.
+//! The table `slots`: a row for every block on the air of a TDD cell, with frame, slot, codes, SIR
+//! and fate.
 
 use umts_stack::detail::Detail;
 use umts_stack::ids::Direction;
@@ -10,8 +11,10 @@ use super::table::{Column, Recorded, Table, Values};
 #[derive(Debug, Default)]
 pub(super) struct SlotTable {
     rows: Vec<Row>,
-    /// Current frame, and the number of codes used in each slot.
-    used_codes: (Time, Vec<u32>),
+    /// Start of the current frame.
+    frame: Time,
+    /// Number of codes that the blocks so far use in each slot of the current frame.
+    used_codes: Vec<u32>,
 }
 
 #[derive(Debug)]
@@ -38,16 +41,16 @@ impl SlotTable {
     /// Returns the first code of a block in the frame at `at`. The blocks of a slot are traced in
     /// the order of their codes, so a block begins after the codes of the blocks before it.
     fn first_code(&mut self, at: Time, slot: u8, codes: u8) -> u32 {
-        let (frame, used_codes) = &mut self.used_codes;
-        if *frame != at {
-            *frame = at;
-            used_codes.clear();
+        if self.frame != at {
+            self.frame = at;
+            self.used_codes.clear();
         }
-        if used_codes.len() <= usize::from(slot) {
-            used_codes.resize(usize::from(slot) + 1, 0);
+        let slot = usize::from(slot);
+        if self.used_codes.len() <= slot {
+            self.used_codes.resize(slot + 1, 0);
         }
-        let first = used_codes[usize::from(slot)];
-        used_codes[usize::from(slot)] += u32::from(codes);
+        let first = self.used_codes[slot];
+        self.used_codes[slot] += u32::from(codes);
         first
     }
 }
@@ -80,6 +83,8 @@ mod tests {
 
     use super::*;
 
+    /// Blocks with four codes each: two in slot 3 and one in slot 5 of the first frame, and one in
+    /// slot 3 of the next frame.
     #[test]
     fn blocks_of_a_slot_have_consecutive_codes() {
         let mut slots = SlotTable::default();

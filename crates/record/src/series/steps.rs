@@ -1,4 +1,5 @@
-//! Step functions of time, one per key, of which only changes are stored.
+//! Tables of step functions of time, such as the congestion window of each connection: one function
+//! per key, of which only changes are stored. A key is the number of a connection.
 //!
 //! Of several changes at one instant only the last one is stored. So an acknowledgment that
 //! releases a new segment at the same instant adds no row to the outstanding data, which are
@@ -8,6 +9,7 @@ use umts_units::Time;
 
 use super::table::{Column, Recorded, Table, Values};
 
+/// A table of step functions.
 #[derive(Debug)]
 pub(super) struct Steps {
     /// Names of the table, its key and its value, and the unit of the value.
@@ -95,6 +97,9 @@ mod tests {
 
     use super::*;
 
+    /// Time in seconds, key, and value.
+    type TestRow = (f64, u32, f64);
+
     fn at(s: u64) -> Time {
         Time::from_nanos(s * 1_000_000_000)
     }
@@ -104,7 +109,7 @@ mod tests {
     }
 
     /// Takes the rows before `now`.
-    fn taken_rows(steps: &mut Steps, now: Time) -> Vec<(f64, u32, f64)> {
+    fn taken_rows(steps: &mut Steps, now: Time) -> Vec<TestRow> {
         let table = steps.take(now);
         match [&table.columns[0].values, &table.columns[1].values, &table.columns[2].values] {
             [Values::Float(times), Values::Id(keys), Values::Float(values)] => {
@@ -114,7 +119,7 @@ mod tests {
         }
     }
 
-    fn rows(mut steps: Steps) -> Vec<(f64, u32, f64)> {
+    fn rows(mut steps: Steps) -> Vec<TestRow> {
         taken_rows(&mut steps, Time::NEVER)
     }
 
@@ -138,23 +143,24 @@ mod tests {
 
     proptest! {
         /// For any order of changes, each key has at each instant the value that was set last.
-        /// Taking rows in between does not change the result.
+        /// Taking rows in between does not change the result. A change is a wait in seconds, a key,
+        /// a value, and a number that takes the rows before the change if it is 0.
         #[test]
-        fn rows_give_the_last_value_of_each_instant(sets in proptest::collection::vec((0u64..3, 0usize..3, 0u8..3, 0u8..4), 1..100)) {
+        fn rows_give_the_last_value_of_each_instant(changes in proptest::collection::vec((0u64..3, 0usize..3, 0u8..3, 0u8..4), 1..100)) {
             let (mut steps, mut last, mut now) = (steps(), [CurrentValue::default(); 3], 0);
             let (mut parts, mut uninterrupted, mut last_uninterrupted) = (Vec::new(), self::steps(), last);
-            let mut set = Vec::new();
-            for (wait, key, value, take) in sets {
+            let mut all_set: Vec<TestRow> = Vec::new();
+            for (wait, key, value, take) in changes {
                 now += wait;
                 if take == 0 {
                     parts.extend(taken_rows(&mut steps, at(now)));
                 }
                 steps.set(at(now), key as u32, f64::from(value), &mut last[key]);
                 uninterrupted.set(at(now), key as u32, f64::from(value), &mut last_uninterrupted[key]);
-                set.push((now as f64, key as u32, f64::from(value)));
+                all_set.push((now as f64, key as u32, f64::from(value)));
             }
             parts.extend(rows(steps));
-            let value_at = |rows: &[(f64, u32, f64)], key, time: f64| {
+            let value_at = |rows: &[TestRow], key, time: f64| {
                 let mut latest_first = rows.iter().rev();
                 latest_first
                     .find(|&&(row_time, row_key, _)| row_key == key && row_time <= time)
@@ -165,7 +171,7 @@ mod tests {
             prop_assert!(rows.is_sorted_by_key(|&(time, _, _)| time));
             for key in 0..3 {
                 for time in 0..=now {
-                    prop_assert_eq!(value_at(&rows, key, time as f64), value_at(&set, key, time as f64));
+                    prop_assert_eq!(value_at(&rows, key, time as f64), value_at(&all_set, key, time as f64));
                 }
             }
         }

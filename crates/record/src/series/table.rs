@@ -1,4 +1,6 @@
-//! Tables as columns, ready to become Arrow arrays.
+//! Tables as columns, ready to become Arrow arrays, and the tables under construction from which
+//! they are made: [`Rows`] collects rows of a type that the macro [`row!`] declares with its
+//! columns.
 
 use umts_units::Time;
 

@@ -1,4 +1,5 @@
-//! Tests of the series, with events of one connection or one user.
+//! Tests of the series, with events of one connection or one user. The connection opens at 0.5 s
+//! and has segments of 500 bytes, which are 4 kbit.
 
 use umts_stack::ids::{Direction, FlowId, PacketId, ProxyLeg, UeId};
 use umts_stack::packet::{Flags, Packets, SackBlocks};
@@ -8,15 +9,18 @@ use umts_units::Bytes;
 use super::*;
 
 const CONNECTION: ConnectionId = ConnectionId(0);
+/// Payload of a segment, in bytes.
+const MSS: u32 = 500;
 
 fn at(ms: u64) -> Time {
     Time::from_nanos(ms * 1_000_000)
 }
 
+/// A full segment of the server, from sequence number `seq` on.
 fn data(seq: u64) -> Segment {
     let flags = Flags { ack: true, ..Flags::default() };
     let segment = Segment::new(CONNECTION, Direction::Downlink);
-    Segment { flags, seq, ack: 1, payload: 500, window: 10_000, ..segment }
+    Segment { flags, seq, ack: 1, payload: MSS, window: 10_000, ..segment }
 }
 
 fn series_of_a_connection() -> Series {
@@ -28,16 +32,18 @@ fn series_of_a_connection() -> Series {
         flow: FlowId(0),
         ue: UeId(0),
         sender: End::Server,
-        mss: 500,
+        mss: MSS,
     };
     series.record(at(500), &opened);
     series
 }
 
+/// The server sends a full segment from `seq` on.
 fn send(series: &mut Series, ms: u64, seq: u64, cause: SendCause) {
     series.record(at(ms), &TraceEvent::SegmentSent { packet: PacketId(0), segment: data(seq), cause });
 }
 
+/// The server receives an ACK that moves SND.UNA to `una` and covers `payload` new bytes.
 fn ack(series: &mut Series, ms: u64, una: u64, payload: u64) {
     let end = End::Server;
     series.record(at(ms), &TraceEvent::Acked { connection: CONNECTION, end, una, payload });
@@ -65,6 +71,7 @@ fn outstanding_data_change_by_steps() {
     assert_eq!(floats(&tables, "outstanding", "outstanding_segments"), [2.0, 0.0]);
 }
 
+/// Windows of 1 s begin at whole seconds. 500 bytes in 1 s are 4 kbit/s.
 #[test]
 fn goodput_has_a_constant_grid() {
     let mut series = series_of_a_connection();
@@ -75,6 +82,8 @@ fn goodput_has_a_constant_grid() {
     assert_eq!(floats(&tables, "goodput", "goodput_kbps"), [4.0, 0.0, 0.0, 8.0, 0.0]);
 }
 
+/// The end of the run cuts the last window short: 4 kbit in 0.5 s are 8 kbit/s. The end of a
+/// connection does not: 4 kbit in 1 s.
 #[test]
 fn last_goodput_window_is_divided_by_its_length() {
     let mut series = series_of_a_connection();
@@ -147,6 +156,8 @@ fn deliveries_have_a_user_a_direction_and_a_size() {
     assert_eq!(floats(&tables, "rlc_delivered", "delay_s"), [0.1, 0.11]);
 }
 
+/// Three acknowledgments: a window of 2000 bytes; the same window with a SACK block; a zero window.
+/// The series of the window has a row per change.
 #[test]
 fn acknowledgments_show_the_window_and_the_blocks_that_they_report() {
     let mut series = series_of_a_connection();
@@ -157,7 +168,8 @@ fn acknowledgments_show_the_window_and_the_blocks_that_they_report() {
         let packet = PacketId(0);
         series
             .record(at(ms), &TraceEvent::SegmentReceived { packet, segment, delivered: 0, duplicate: false });
-        // In the other direction it does not acknowledge the data.
+        // The same segment in the other direction does not acknowledge the data and is not
+        // recorded.
         segment.direction = Direction::Downlink;
         series
             .record(at(ms), &TraceEvent::SegmentReceived { packet, segment, delivered: 0, duplicate: false });
@@ -207,10 +219,11 @@ fn every_answer_to_a_request_for_a_dch_is_a_row() {
     assert_eq!(floats(&tables, "dch_requests", "time_s"), [1.0, 1.01, 2.0]);
     let Some(Values::Word(answers)) = table.column("answer") else { panic!("answers are words") };
     assert_eq!(answers[..], ["refused", "queued", "granted after a release"]);
-    let Some(Values::Flag(again)) = table.column("again") else { panic!("it is said or not") };
+    let Some(Values::Flag(again)) = table.column("again") else { panic!("repetitions are flags") };
     assert_eq!(again[..], [false, true, false]);
 }
 
+/// A handover is a row of the table `handovers`, which only runs with a layout have.
 #[test]
 fn every_change_of_cells_is_a_row_of_a_layout() {
     let handover =

@@ -1,4 +1,8 @@
-//! One direction of a UE's radio bearer: numbers of PDUs, and rows that are still open.
+//! State of one direction of a UE's radio bearer for the timeline: the numbers of PDUs, and the
+//! rows that are still open.
+//!
+//! The timeline numbers PDUs by *counts*: the number of new PDUs that left before. Unlike sequence
+//! numbers they do not wrap around.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -33,7 +37,8 @@ pub(super) struct RunningPoll {
     pub polled: Option<u64>,
 }
 
-/// PDUs of a run with the same number of transmissions.
+/// PDUs of a run with the same number of transmissions. A run is a sequence of consecutive PDUs in
+/// a block set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct RunPart {
     /// Count of the first PDU.
@@ -44,7 +49,7 @@ pub(super) struct RunPart {
     pub transmission: u32,
 }
 
-/// PDUs of an SDU: numbers of the first and last one, and when the first one left.
+/// PDUs of an SDU: counts of the first and the last one, and when the first one left.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SduPdus {
     pub packet: PacketId,
@@ -53,15 +58,22 @@ pub(super) struct SduPdus {
     pub first_sent: Option<Time>,
 }
 
+/// A run of new PDUs that left.
+#[derive(Debug)]
+struct Departure {
+    /// Count of the first PDU.
+    first: u64,
+    at: Time,
+}
+
 /// State of one direction of a bearer.
 #[derive(Debug, Default)]
 pub(super) struct Bearer {
     /// Count of the next new PDU. Counts do not wrap.
     next: u64,
-    /// Times at which new PDUs left, by the count of the first one. Earlier entries are not needed
-    /// any more.
-    departures: VecDeque<(u64, Time)>,
-    /// Number of transmissions of PDUs that were retransmitted.
+    /// Runs of new PDUs that left. Runs before the current SDU are removed.
+    departures: VecDeque<Departure>,
+    /// Number of transmissions of PDUs that were retransmitted, by count.
     transmissions: BTreeMap<u64, u32>,
     /// Reasons of the polls in the next block set.
     pub causes: VecDeque<PollCauses>,
@@ -89,7 +101,7 @@ impl Bearer {
             return self.unwrap(run.first);
         }
         let first = run.first.count_from(self.next);
-        self.departures.push_back((first, now));
+        self.departures.push_back(Departure { first, at: now });
         self.next = first + u64::from(run.count);
         first
     }
@@ -99,11 +111,13 @@ impl Bearer {
         let mut ended = Vec::new();
         for end in set.ends_of(run) {
             let last = end.sn.count_from(first);
-            let begins = last - Sn::of(last).steps_from(end.first).min(last);
-            let departure = self.departures.iter().rev().find(|(count, _)| *count <= begins);
-            let first_sent = departure.map(|(_, at)| *at);
-            ended.push(SduPdus { packet: end.sdu.packet.id, first: begins, last, first_sent });
-            while self.departures.get(1).is_some_and(|(count, _)| *count <= last) {
+            // Count and sequence number advance together, so the first PDU of the SDU precedes
+            // `last` by the difference of their sequence numbers.
+            let first_of_sdu = last - Sn::of(last).steps_from(end.first).min(last);
+            let departure = self.departures.iter().rev().find(|departure| departure.first <= first_of_sdu);
+            let first_sent = departure.map(|departure| departure.at);
+            ended.push(SduPdus { packet: end.sdu.packet.id, first: first_of_sdu, last, first_sent });
+            while self.departures.get(1).is_some_and(|departure| departure.first <= last) {
                 self.departures.pop_front();
             }
         }
@@ -140,10 +154,11 @@ impl Bearer {
         self.transmissions.clear();
     }
 
-    /// The count of a PDU that has left.
+    /// The count of a PDU that has left: the latest one below `next` with this sequence number. The
+    /// PDU that left last has count `next - 1`, and is `steps` sequence numbers ahead of `sn`.
     pub fn unwrap(&self, sn: Sn) -> u64 {
-        let before = Sn::of(self.next.wrapping_sub(1)).steps_from(sn) + 1;
-        self.next.saturating_sub(before)
+        let steps = Sn::of(self.next.wrapping_sub(1)).steps_from(sn);
+        self.next.saturating_sub(steps + 1)
     }
 
     /// The count of the LSN of a STATUS, at most the count of the next new PDU.

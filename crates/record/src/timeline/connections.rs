@@ -1,4 +1,9 @@
-//! Segments of TCP connections, and their retransmission timers.
+//! Writes the rows of the timeline about TCP: segments, retransmission timers, and events of
+//! connections such as duplicate acknowledgments.
+//!
+//! The timer is derived from the segments according to RFC 6298 §5: it starts with the first
+//! unacknowledged segment, restarts with an acknowledgment of new data, and stops when all data is
+//! acknowledged.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +20,16 @@ use super::table::{OpenRows, RowIndex};
 #[derive(Debug)]
 pub(super) struct Connection {
     pub ue: UeId,
+    /// Both ends, by the direction in which they send.
     ends: [Sender; 2],
+}
+
+/// The sender to which a timer belongs.
+#[derive(Debug, Clone, Copy)]
+struct TimerOwner {
+    connection: ConnectionId,
+    end: End,
+    ue: UeId,
 }
 
 /// State of one end of a connection as a sender.
@@ -36,6 +50,7 @@ struct SentCopy {
 }
 
 impl Sender {
+    /// Ends the row of the running timer, if there is one.
     fn stop_timer(&mut self, now: Time, timers: &mut OpenRows<TimerRow>, outcome: &'static str) {
         if let Some(index) = self.timer.take()
             && let Some(row) = timers.close(index)
@@ -44,18 +59,16 @@ impl Sender {
         }
     }
 
-    fn start_timer(
-        &mut self,
-        now: Time,
-        timers: &mut OpenRows<TimerRow>,
-        (id, end, ue): (ConnectionId, End, UeId),
-    ) {
-        self.timer = Some(timers.open(TimerRow::start(now, "rto", (ue, end.sends(), Some(id)))));
+    /// Opens a row for a timer that starts now.
+    fn start_timer(&mut self, now: Time, timers: &mut OpenRows<TimerRow>, owner: TimerOwner) {
+        let TimerOwner { connection, end, ue } = owner;
+        self.timer = Some(timers.open(TimerRow::start(now, "rto", (ue, end.sends(), Some(connection)))));
     }
 
-    fn restart_timer(&mut self, now: Time, timers: &mut OpenRows<TimerRow>, of: (ConnectionId, End, UeId)) {
+    /// Counts a restart in the row of the running timer, or opens a row.
+    fn restart_timer(&mut self, now: Time, timers: &mut OpenRows<TimerRow>, owner: TimerOwner) {
         if self.timer.is_none_or(|row| !timers.restart(now, row)) {
-            self.start_timer(now, timers, of);
+            self.start_timer(now, timers, owner);
         }
     }
 }
@@ -78,12 +91,13 @@ impl Timeline {
             TraceEvent::SegmentReceived { packet, .. } => self.arrived(now, *packet),
             TraceEvent::Acked { connection: id, end, una, .. } => {
                 if let Some(connection) = self.connections.get(*id) {
-                    let (ue, sender) = (connection.ue, &mut connection.ends[end.sends().index()]);
+                    let owner = TimerOwner { connection: *id, end: *end, ue: connection.ue };
+                    let sender = &mut connection.ends[end.sends().index()];
                     sender.unacknowledged.retain(|_, copy| copy.end > *una);
                     if sender.unacknowledged.is_empty() {
                         sender.stop_timer(now, &mut self.timers, "stopped");
                     } else {
-                        sender.restart_timer(now, &mut self.timers, (*id, *end, ue));
+                        sender.restart_timer(now, &mut self.timers, owner);
                     }
                 }
             }
@@ -93,15 +107,17 @@ impl Timeline {
             TraceEvent::RtoExpired { connection: id, end, backoff } => {
                 self.connection_event(now, *id, Some(*end), "rto", Some(*backoff));
                 if let Some(connection) = self.connections.get(*id) {
-                    let (ue, sender) = (connection.ue, &mut connection.ends[end.sends().index()]);
+                    let owner = TimerOwner { connection: *id, end: *end, ue: connection.ue };
+                    let sender = &mut connection.ends[end.sends().index()];
                     sender.stop_timer(now, &mut self.timers, "expired");
-                    sender.start_timer(now, &mut self.timers, (*id, *end, ue));
+                    sender.start_timer(now, &mut self.timers, owner);
                 }
             }
             _ => {}
         }
     }
 
+    /// A connection ended; `kind` is the kind of the event.
     fn closed(&mut self, now: Time, id: ConnectionId, kind: &'static str) {
         self.connection_event(now, id, None, kind, None);
         if let Some(mut connection) = self.connections.remove(id) {
@@ -111,6 +127,8 @@ impl Timeline {
         }
     }
 
+    /// A segment left its host: opens its row, and starts the retransmission timer if it is not
+    /// running. `repeats` is the last packet that carried the first byte of the segment before.
     fn sent(&mut self, now: Time, packet: PacketId, segment: &Segment, cause: SendCause) {
         let (id, end) = (segment.connection, End::sending(segment.direction));
         let (mut repeats, mut ue) = (None, UeId(0));
@@ -123,11 +141,12 @@ impl Timeline {
                 sender.unacknowledged.retain(|seq, _| *seq < segment.end());
             }
             if segment.sequence_length() > 0 {
-                let before = sender.unacknowledged.range(..=segment.seq).next_back();
-                repeats = before.filter(|(_, copy)| copy.end > segment.seq).map(|(_, copy)| copy.packet);
+                let earlier_copy = sender.unacknowledged.range(..=segment.seq).next_back();
+                let covering_copy = earlier_copy.filter(|(_, copy)| copy.end > segment.seq);
+                repeats = covering_copy.map(|(_, copy)| copy.packet);
                 sender.unacknowledged.insert(segment.seq, SentCopy { end: segment.end(), packet });
                 if sender.timer.is_none() {
-                    sender.start_timer(now, &mut self.timers, (id, end, ue));
+                    sender.start_timer(now, &mut self.timers, TimerOwner { connection: id, end, ue });
                 }
             }
         }
@@ -146,7 +165,7 @@ impl Timeline {
             ue: u32::from(ue.0),
             direction: segment.direction.name(),
             kind,
-            // The stack does not know why a program's TCP sent a segment again.
+            // The reason of a repetition by a real program's TCP is unknown: its cause is `New`.
             cause: if cause == SendCause::New && repeats.is_some() { "again" } else { cause_name(cause) },
             seq: segment.seq,
             end: segment.end(),
@@ -160,6 +179,7 @@ impl Timeline {
         self.packets.insert(packet, index);
     }
 
+    /// A segment arrived, maybe after it was recorded as lost: a discarded packet can still arrive.
     fn arrived(&mut self, now: Time, packet: PacketId) {
         if let Some(index) = self.packets.remove(&packet)
             && let Some(row) = self.segments.close(index)

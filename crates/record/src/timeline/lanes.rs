@@ -1,5 +1,10 @@
-//! The lanes of the timeline: the rows that a viewer draws above one time axis, declared once for
-//! the page, `umts lanes`, exports and documentation.
+//! Declares how the recorded tables are drawn as lanes of a timeline.
+//!
+//! A lane shows rows of one recorded table above the common time axis, for example the TCP segments
+//! of a connection, or the RLC PDUs of a UE. The declaration of a [`Lane`] names the table, the
+//! columns with time and value, the tests that select rows, and the [`Category`] of each row, which
+//! decides its colour. A page stacks lanes in [`Area`]s from top to bottom. The page of a run,
+//! `umts lanes`, exports and documentation all read these declarations.
 
 use crate::looks::HUES;
 
@@ -52,8 +57,9 @@ impl Draw {
         }
     }
 
-    /// Value of a cell that stands for many rows: how many begin in it, the share of time of each
-    /// category, or the largest value.
+    /// Summary of the rows in one cell of a coarse time grid, which a viewer draws if there are too
+    /// many rows: `count` of the rows that begin in it, `share` of time of each category, or
+    /// `maximum` of the values.
     pub fn cells(self) -> &'static str {
         match self {
             Draw::Strip => "share",
@@ -63,7 +69,9 @@ impl Draw {
     }
 }
 
-/// Rows of a table that belong to the lane of a connection.
+/// Which rows of a table belong to the timeline of one connection: the rows of the
+/// connection itself, or the rows of its UE. In a download the direction of the connection's data
+/// is the downlink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
     /// Rows of the connection, in both directions.
@@ -81,7 +89,7 @@ pub enum Rows {
 }
 
 impl Rows {
-    /// The column with the connection or UE.
+    /// The column by which rows are selected: the number of the connection or of the UE.
     pub fn owner(self) -> &'static str {
         match self {
             Rows::Connection | Rows::ConnectionData | Rows::ConnectionReverse => "connection",
@@ -99,19 +107,29 @@ impl Rows {
     }
 }
 
-/// A test of a column: the operator and its operand. A missing value is an empty text.
-pub type Test = (&'static str, Is);
-
-/// Operator of a [`Test`].
+/// A condition on the value that a row has in one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Is {
-    /// The text is equal.
+pub struct ColumnTest {
+    /// Name of the column.
+    pub column: &'static str,
+    /// Condition on the value.
+    pub condition: Condition,
+}
+
+const fn test(column: &'static str, condition: Condition) -> ColumnTest {
+    ColumnTest { column, condition }
+}
+
+/// Condition of a [`ColumnTest`]. As a text, a missing value is empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    /// The text is equal to this one.
     Equal(&'static str),
-    /// The text differs.
+    /// The text differs from this one.
     Not(&'static str),
-    /// The text begins so.
+    /// The text begins with this one.
     Prefix(&'static str),
-    /// The flag is set, or the number is larger.
+    /// The number is larger than this one. A flag counts as 1 if it is set, otherwise as 0.
     Above(u32),
     /// The flag is not set.
     Unset,
@@ -121,22 +139,24 @@ pub enum Is {
     Present,
 }
 
-impl Is {
-    /// Name of the operator, and the operand as text.
-    pub fn words(self) -> (&'static str, String) {
+impl Condition {
+    /// Name of the operator, and the operand as text, which is empty for operators without operand.
+    pub fn operator_and_operand(self) -> (&'static str, String) {
         match self {
-            Is::Equal(text) => ("equal", text.to_owned()),
-            Is::Not(text) => ("not", text.to_owned()),
-            Is::Prefix(text) => ("prefix", text.to_owned()),
-            Is::Above(number) => ("above", number.to_string()),
-            Is::Unset => ("unset", String::new()),
-            Is::Missing => ("missing", String::new()),
-            Is::Present => ("present", String::new()),
+            Condition::Equal(text) => ("equal", text.to_owned()),
+            Condition::Not(text) => ("not", text.to_owned()),
+            Condition::Prefix(text) => ("prefix", text.to_owned()),
+            Condition::Above(number) => ("above", number.to_string()),
+            Condition::Unset => ("unset", String::new()),
+            Condition::Missing => ("missing", String::new()),
+            Condition::Present => ("present", String::new()),
         }
     }
 }
 
-/// A category of the rows of a lane. A row has the first category of which all tests hold.
+/// A category of the rows of a lane, such as `lost`. A row belongs to the first category of its
+/// lane of which it passes all tests. The last category of a lane has no tests, so it takes all
+/// other rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Category {
     /// Name, unique in the lane.
@@ -145,11 +165,44 @@ pub struct Category {
     pub label: &'static str,
     /// Name of a [`Hue`](crate::looks::Hue), with `-e` for its edge.
     pub colour: &'static str,
-    /// Tests of columns.
-    pub tests: &'static [Test],
+    /// Tests that a row of the category passes.
+    pub tests: &'static [ColumnTest],
 }
 
-/// A lane: the rows of one table, or of a part of it.
+/// Names of the columns with the start and the end of a row. An empty `end` says that a row lasts
+/// until the start of the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeColumns {
+    /// Column with the start.
+    pub start: &'static str,
+    /// Column with the end, or empty.
+    pub end: &'static str,
+}
+
+const fn span(start: &'static str, end: &'static str) -> TimeColumns {
+    TimeColumns { start, end }
+}
+
+/// Names of the columns with the range of values that a row covers on the vertical axis. Both are
+/// empty if the lane has no such axis, and equal if a row has one value. If `high` is the column
+/// `count`, it is the number of values from `low` on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ValueColumns {
+    /// Column with the smallest value.
+    pub low: &'static str,
+    /// Column with the largest value.
+    pub high: &'static str,
+}
+
+const fn range(low: &'static str, high: &'static str) -> ValueColumns {
+    ValueColumns { low, high }
+}
+
+const fn single(column: &'static str) -> ValueColumns {
+    range(column, column)
+}
+
+/// A lane: rows of one table, and how they are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lane {
     /// Name, unique among the lanes.
@@ -163,15 +216,14 @@ pub struct Lane {
     pub layer: &'static str,
     /// The table of the rows.
     pub table: &'static str,
-    /// Rows that belong to the lane of a connection.
+    /// Which rows of the table belong to the timeline of a connection.
     pub rows: Rows,
-    /// Further tests that select rows.
-    pub tests: &'static [Test],
-    /// Columns with start and end. An empty end is the start of the next row.
-    pub time: (&'static str, &'static str),
-    /// Columns with the smallest and largest value on the vertical axis. Empty without an axis. A
-    /// column `count` counts from the smallest value on.
-    pub values: (&'static str, &'static str),
+    /// Tests that a row must pass in addition. Empty if the lane shows all rows of `rows`.
+    pub tests: &'static [ColumnTest],
+    /// Columns with the start and the end of a row, in seconds.
+    pub time: TimeColumns,
+    /// Columns with the position of a row on the vertical axis.
+    pub values: ValueColumns,
     /// Column with the text of a row.
     pub text: &'static str,
     /// Unit of the vertical axis. Empty for bars and marks.
@@ -185,18 +237,25 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Fill in the light and in the dark theme: of the last category, or of serialisation for the
-    /// causes.
+    /// Colours of the whole lane in the light and in the dark theme, for viewers without
+    /// categories: those of the last category. The lane of causes has no categories and gets the
+    /// colours of `serial`, the hue of the cause serialisation.
     pub fn colours(&self) -> [&'static str; 2] {
-        let name = self.categories.last().map_or("serial", |category| category.colour);
-        colours_of(name).unwrap_or_default()
+        let colour = self.categories.last().map_or("serial", |category| category.colour);
+        colours_of(colour).unwrap_or_default()
     }
 }
 
-/// The colours of a category in the light and in the dark theme.
-pub(super) fn colours_of(name: &str) -> Option<[&'static str; 2]> {
-    let (name, part) = name.strip_suffix("-e").map_or((name, 0), |name| (name, 1));
-    let hue = HUES.iter().find(|hue| hue.name == name)?;
+/// The colours of a category in the light and in the dark theme. `colour` is the name of a hue, for
+/// its fill, or the name with the suffix `-e`, for its edge.
+pub(super) fn colours_of(colour: &str) -> Option<[&'static str; 2]> {
+    const FILL: usize = 0;
+    const EDGE: usize = 1;
+    let (hue_name, part) = match colour.strip_suffix("-e") {
+        Some(hue_name) => (hue_name, EDGE),
+        None => (colour, FILL),
+    };
+    let hue = HUES.iter().find(|hue| hue.name == hue_name)?;
     Some([hue.light[part], hue.dark[part]])
 }
 
@@ -229,34 +288,39 @@ pub const AREAS: &[Area] = &[
 ];
 
 /// Start and end of most rows.
-const SPAN: (&str, &str) = ("time_s", "end_s");
+const SPAN: TimeColumns = span("time_s", "end_s");
 /// Rows without duration.
-const INSTANT: (&str, &str) = ("time_s", "time_s");
+const INSTANT: TimeColumns = span("time_s", "time_s");
 /// Rows that last until the next one.
-const UNTIL_NEXT: (&str, &str) = ("time_s", "");
-const NO_VALUES: (&str, &str) = ("", "");
+const UNTIL_NEXT: TimeColumns = span("time_s", "");
+const NO_VALUES: ValueColumns = range("", "");
 
 const fn category(
     name: &'static str,
     label: &'static str,
     colour: &'static str,
-    tests: &'static [Test],
+    tests: &'static [ColumnTest],
 ) -> Category {
     Category { name, label, colour, tests }
 }
 
-const LOST: Category = category("lost", "lost", "ink", &[("lost", Is::Above(0))]);
+const LOST: Category = category("lost", "lost", "ink", &[test("lost", Condition::Above(0))]);
 
-/// Ends of timers.
+/// How a timer ended.
 const TIMER_ENDS: &[Category] = &[
-    category("expired", "expired", "rto", &[("outcome", Is::Equal("expired"))]),
+    category("expired", "expired", "rto", &[test("outcome", Condition::Equal("expired"))]),
     category("stopped", "stopped or restarted", "ghost", &[]),
 ];
 
-/// Transmissions of HARQ.
+/// Transmissions of HARQ. A block is given up if its last attempt is not decoded.
 const HARQ_ATTEMPTS: &[Category] = &[
-    category("lost", "given up", "ink", &[("decoded", Is::Unset), ("last", Is::Above(0))]),
-    category("again", "sent again", "rlc-e", &[("attempt", Is::Above(1))]),
+    category(
+        "lost",
+        "given up",
+        "ink",
+        &[test("decoded", Condition::Unset), test("last", Condition::Above(0))],
+    ),
+    category("again", "sent again", "rlc-e", &[test("attempt", Condition::Above(1))]),
     category("new", "first transmission", "serial", &[]),
 ];
 
@@ -270,7 +334,7 @@ pub const LANES: &[Lane] = &[
         table: "budget_intervals",
         rows: Rows::Connection,
         tests: &[],
-        time: ("start_s", "end_s"),
+        time: span("start_s", "end_s"),
         values: NO_VALUES,
         text: "cause",
         unit: "",
@@ -285,16 +349,16 @@ pub const LANES: &[Lane] = &[
         layer: "TCP",
         table: "timeline_segments",
         rows: Rows::ConnectionData,
-        tests: &[("kind", Is::Not("ack"))],
+        tests: &[test("kind", Condition::Not("ack"))],
         time: SPAN,
-        values: ("seq", "end"),
+        values: range("seq", "end"),
         text: "kind",
         unit: "B",
         meaning: "Segments with data, SYN, FIN or RST, from their sender to their arrival or loss.",
         draw: Draw::Line,
         categories: &[
             LOST,
-            category("new", "first transmission", "serial", &[("cause", Is::Equal("new"))]),
+            category("new", "first transmission", "serial", &[test("cause", Condition::Equal("new"))]),
             category("again", "segment sent again", "rto", &[]),
         ],
     },
@@ -305,9 +369,9 @@ pub const LANES: &[Lane] = &[
         layer: "TCP",
         table: "timeline_segments",
         rows: Rows::ConnectionReverse,
-        tests: &[("ack", Is::Above(0))],
+        tests: &[test("ack", Condition::Above(0))],
         time: SPAN,
-        values: ("ack", "ack"),
+        values: single("ack"),
         text: "kind",
         unit: "B",
         meaning: "Acknowledgments, from their sender to their arrival or loss.",
@@ -321,7 +385,7 @@ pub const LANES: &[Lane] = &[
         layer: "TCP",
         table: "timeline_events",
         rows: Rows::Connection,
-        tests: &[("kind", Is::Equal("rto"))],
+        tests: &[test("kind", Condition::Equal("rto"))],
         time: INSTANT,
         values: NO_VALUES,
         text: "kind",
@@ -339,7 +403,7 @@ pub const LANES: &[Lane] = &[
         rows: Rows::Connection,
         tests: &[],
         time: UNTIL_NEXT,
-        values: ("outstanding_segments", "outstanding_segments"),
+        values: single("outstanding_segments"),
         text: "outstanding_segments",
         unit: "segments",
         meaning: "Payload in flight: from the last acknowledged to the last sent byte, divided by the MSS.",
@@ -355,7 +419,7 @@ pub const LANES: &[Lane] = &[
         rows: Rows::Connection,
         tests: &[],
         time: UNTIL_NEXT,
-        values: ("cwnd_segments", "cwnd_segments"),
+        values: single("cwnd_segments"),
         text: "cwnd_segments",
         unit: "segments",
         meaning: "Congestion window of the sender.",
@@ -371,7 +435,7 @@ pub const LANES: &[Lane] = &[
         rows: Rows::Connection,
         tests: &[],
         time: UNTIL_NEXT,
-        values: ("ssthresh_segments", "ssthresh_segments"),
+        values: single("ssthresh_segments"),
         text: "ssthresh_segments",
         unit: "segments",
         meaning: "Slow start threshold of the sender.",
@@ -387,7 +451,7 @@ pub const LANES: &[Lane] = &[
         rows: Rows::Connection,
         tests: &[],
         time: UNTIL_NEXT,
-        values: ("srtt_s", "srtt_s"),
+        values: single("srtt_s"),
         text: "srtt_s",
         unit: "s",
         meaning: "Smoothed round-trip time of the sender (RFC 6298 §2).",
@@ -403,7 +467,7 @@ pub const LANES: &[Lane] = &[
         rows: Rows::Connection,
         tests: &[],
         time: UNTIL_NEXT,
-        values: ("rto_s", "rto_s"),
+        values: single("rto_s"),
         text: "rto_s",
         unit: "s",
         meaning: "Retransmission timeout of the sender (RFC 6298 §2), with its back-off.",
@@ -425,8 +489,8 @@ pub const LANES: &[Lane] = &[
         meaning: "SDUs of RLC, from the transmission buffer to their delivery or discard.",
         draw: Draw::Bar,
         categories: &[
-            category("open", "under way at the end", "ghost", &[("end_s", Is::Missing)]),
-            category("delivered", "delivered", "serial", &[("fate", Is::Equal("delivered"))]),
+            category("open", "under way at the end", "ghost", &[test("end_s", Condition::Missing)]),
+            category("delivered", "delivered", "serial", &[test("fate", Condition::Equal("delivered"))]),
             category("lost", "discarded or lost", "ink", &[]),
         ],
     },
@@ -437,16 +501,16 @@ pub const LANES: &[Lane] = &[
         layer: "RLC",
         table: "timeline_pdus",
         rows: Rows::UeData,
-        tests: &[("first", Is::Present)],
+        tests: &[test("first", Condition::Present)],
         time: SPAN,
-        values: ("first", "count"),
+        values: range("first", "count"),
         text: "transmission",
         unit: "PDU",
         meaning: "PDUs with data, from RLC to the other side or to their loss.",
         draw: Draw::Line,
         categories: &[
             LOST,
-            category("again", "PDU sent again", "rlc-e", &[("transmission", Is::Above(1))]),
+            category("again", "PDU sent again", "rlc-e", &[test("transmission", Condition::Above(1))]),
             category("new", "first transmission", "serial", &[]),
         ],
     },
@@ -459,13 +523,13 @@ pub const LANES: &[Lane] = &[
         rows: Rows::UeData,
         tests: &[],
         time: SPAN,
-        values: ("", "blocks"),
+        values: range("", "blocks"),
         text: "channel",
         unit: "",
         meaning: "Transport block sets, from RLC to the other side.",
         draw: Draw::Bar,
         categories: &[
-            category("lost", "a block lost", "ghost", &[("lost_blocks", Is::Above(0))]),
+            category("lost", "a block lost", "ghost", &[test("lost_blocks", Condition::Above(0))]),
             category("whole", "received", "serial", &[]),
         ],
     },
@@ -476,8 +540,8 @@ pub const LANES: &[Lane] = &[
         layer: "MAC",
         table: "timeline_block_sets",
         rows: Rows::UeData,
-        tests: &[("on_air_s", Is::Present)],
-        time: ("time_s", "on_air_s"),
+        tests: &[test("on_air_s", Condition::Present)],
+        time: span("time_s", "on_air_s"),
         values: NO_VALUES,
         text: "channel",
         unit: "",
@@ -510,7 +574,7 @@ pub const LANES: &[Lane] = &[
         rows: Rows::Ue,
         tests: &[],
         time: UNTIL_NEXT,
-        values: ("cqi", "cqi"),
+        values: single("cqi"),
         text: "cqi",
         unit: "",
         meaning: "CQI that the UE reported, at each transmission on the HS-DSCH.",
@@ -526,7 +590,7 @@ pub const LANES: &[Lane] = &[
         rows: Rows::Ue,
         tests: &[],
         time: UNTIL_NEXT,
-        values: ("credits", "credits"),
+        values: single("credits"),
         text: "credits",
         unit: "PDU",
         meaning: "Credits of the Node B for PDUs of the UE, as they reach the RNC (TS 25.435 §5.11).",
@@ -564,7 +628,7 @@ pub const LANES: &[Lane] = &[
         meaning: "Happy bit of each transmission on the E-DCH; a UE is unhappy if its grant is too small (TS 25.321 §11.8.1.5).",
         draw: Draw::Tick,
         categories: &[
-            category("unhappy", "unhappy", "rto", &[("happy", Is::Unset)]),
+            category("unhappy", "unhappy", "rto", &[test("happy", Condition::Unset)]),
             category("happy", "happy", "ghost", &[]),
         ],
     },
@@ -577,7 +641,7 @@ pub const LANES: &[Lane] = &[
         rows: Rows::Ue,
         tests: &[],
         time: UNTIL_NEXT,
-        values: ("ratio", "ratio"),
+        values: single("ratio"),
         text: "ratio",
         unit: "",
         meaning: "Serving grants that the Node B sends: allowed power of the E-DPDCHs relative to the DPCCH, linear. It is proportional to the bits of a block.",
@@ -593,7 +657,7 @@ pub const LANES: &[Lane] = &[
         rows: Rows::Ue,
         tests: &[],
         time: UNTIL_NEXT,
-        values: ("noise_rise_db", "noise_rise_db"),
+        values: single("noise_rise_db"),
         text: "noise_rise_db",
         unit: "dB",
         meaning: "Noise rise of the cell by all its E-DCH users, at each transmission of the UE on the E-DCH.",
@@ -616,7 +680,7 @@ pub const LANES: &[Lane] = &[
         draw: Draw::Mark,
         categories: &[
             LOST,
-            category("missing", "PDUs missing", "rlc", &[("missing", Is::Not(""))]),
+            category("missing", "PDUs missing", "rlc", &[test("missing", Condition::Not(""))]),
             category("complete", "no PDU missing", "bg", &[]),
         ],
     },
@@ -651,9 +715,9 @@ pub const LANES: &[Lane] = &[
         meaning: "RRC states of the UE, and switches between them.",
         draw: Draw::Strip,
         categories: &[
-            category("switch", "switch", "switch", &[("to", Is::Not(""))]),
-            category("CELL_FACH", "CELL_FACH", "fach", &[("state", Is::Equal("CELL_FACH"))]),
-            category("CELL_DCH", "CELL_DCH", "dch", &[("state", Is::Equal("CELL_DCH"))]),
+            category("switch", "switch", "switch", &[test("to", Condition::Not(""))]),
+            category("CELL_FACH", "CELL_FACH", "fach", &[test("state", Condition::Equal("CELL_FACH"))]),
+            category("CELL_DCH", "CELL_DCH", "dch", &[test("state", Condition::Equal("CELL_DCH"))]),
             category("other", "other state", "idle-mode", &[]),
         ],
     },
@@ -672,7 +736,7 @@ pub const LANES: &[Lane] = &[
         meaning: "Requests for a DCH until the answer of admission control.",
         draw: Draw::Tick,
         categories: &[
-            category("granted", "granted", "ink", &[("answer", Is::Prefix("granted"))]),
+            category("granted", "granted", "ink", &[test("answer", Condition::Prefix("granted"))]),
             category("refused", "refused", "ghost", &[]),
         ],
     },
@@ -685,7 +749,7 @@ pub const LANES: &[Lane] = &[
         rows: Rows::UeData,
         tests: &[],
         time: UNTIL_NEXT,
-        values: ("octets", "octets"),
+        values: single("octets"),
         text: "octets",
         unit: "B",
         meaning: "Bytes of SDUs in the transmission buffer: not sent, or not acknowledged.",
@@ -699,7 +763,7 @@ pub const LANES: &[Lane] = &[
         layer: "TCP",
         table: "timeline_timers",
         rows: Rows::ConnectionData,
-        tests: &[("timer", Is::Equal("rto"))],
+        tests: &[test("timer", Condition::Equal("rto"))],
         time: SPAN,
         values: NO_VALUES,
         text: "outcome",
@@ -715,7 +779,7 @@ pub const LANES: &[Lane] = &[
         layer: "RLC",
         table: "timeline_timers",
         rows: Rows::UeData,
-        tests: &[("timer", Is::Equal("timer_poll"))],
+        tests: &[test("timer", Condition::Equal("timer_poll"))],
         time: SPAN,
         values: NO_VALUES,
         text: "outcome",
@@ -731,7 +795,7 @@ pub const LANES: &[Lane] = &[
         layer: "RLC",
         table: "timeline_timers",
         rows: Rows::UeReverse,
-        tests: &[("timer", Is::Equal("timer_status_prohibit"))],
+        tests: &[test("timer", Condition::Equal("timer_status_prohibit"))],
         time: SPAN,
         values: NO_VALUES,
         text: "outcome",

@@ -44,7 +44,7 @@ use umts_stack::network::{NetworkConfig, UeConfig};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-pub use lanes::{AREAS, Area, Category, Draw, Is, LANES, Lane, Rows, Test};
+pub use lanes::{AREAS, Area, Category, ColumnTest, Condition, Draw, LANES, Lane, Rows};
 
 use crate::open::Open;
 use crate::series::Table;
@@ -74,7 +74,7 @@ pub(crate) struct Timeline {
     e_blocks: OpenRows<EBlockRow>,
     e_grants: OpenRows<EGrantRow>,
     events: OpenRows<EventRow>,
-    /// Blocks of the E-DCH without a known noise rise: those of the TTI that begins now.
+    /// Blocks of the E-DCH without a known noise rise. All were sent in the TTI that begins now.
     e_blocks_sent: Vec<RowIndex>,
     connections: Open<Connection>,
     /// Segments that have not arrived.

@@ -1,14 +1,18 @@
-//! SDUs, PDUs, transport block sets, STATUS reports, and RRC.
+//! Writes the rows of the timeline about the radio: SDUs, PDUs, transport block sets, STATUS
+//! reports, transmissions on the HS-DSCH and the E-DCH, timers of RLC, and RRC states.
+//!
+//! A row opens when a packet, block set or state begins. It is completed and closed when it ends.
+//! The [`Bearer`] of a UE and direction keeps the indices of the open rows.
 
 use std::fmt::Write;
 
 use umts_stack::detail::{PollCauses, Stage};
-use umts_stack::ids::{Direction, UeId};
+use umts_stack::ids::{Direction, PacketId, UeId};
 use umts_stack::mac::e::grant::Grant;
 use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::{BlockSet, DataRun, Pdu, Status};
 use umts_stack::trace::{CellUpdateCause, Channel, RrcState, SwitchCause, TraceEvent};
-use umts_units::Time;
+use umts_units::{Bytes, Time};
 
 use super::Timeline;
 use super::bearer::{Bearer, RunPart, RunningPoll, SetInTransit, StatusInTransit};
@@ -21,28 +25,7 @@ impl Timeline {
     pub(super) fn record_radio(&mut self, now: Time, event: &TraceEvent) {
         match event {
             TraceEvent::SduQueued { ue, direction, sdu, size } => {
-                let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
-                let index = self.sdus.open(SduRow {
-                    time_s: now.as_secs(),
-                    end_s: None,
-                    packet: sdu.0 as u32,
-                    ue: u32::from(ue.0),
-                    direction: direction.name(),
-                    octets: size.0,
-                    ahead_octets: bearer.octets,
-                    first: None,
-                    last: None,
-                    first_sent_s: None,
-                    last_sent_s: None,
-                    fate: "in_buffer",
-                    reason: "",
-                });
-                bearer.sdus.insert(*sdu, index);
-                if let Some(segment) = self.packets.get(sdu)
-                    && let Some(row) = self.segments.get(*segment)
-                {
-                    row.radio_s = Some(now.as_secs());
-                }
+                self.sdu_queued(now, *ue, *direction, *sdu, *size);
             }
             TraceEvent::SduDelivered { ue, direction, sdu, .. } => {
                 let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
@@ -99,6 +82,33 @@ impl Timeline {
         }
     }
 
+    /// Opens the row of an SDU that enters the transmission buffer of RLC, and completes the row of
+    /// its TCP segment.
+    fn sdu_queued(&mut self, now: Time, ue: UeId, direction: Direction, sdu: PacketId, size: Bytes) {
+        let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
+        let index = self.sdus.open(SduRow {
+            time_s: now.as_secs(),
+            end_s: None,
+            packet: sdu.0 as u32,
+            ue: u32::from(ue.0),
+            direction: direction.name(),
+            octets: size.0,
+            ahead_octets: bearer.octets,
+            first: None,
+            last: None,
+            first_sent_s: None,
+            last_sent_s: None,
+            fate: "in_buffer",
+            reason: "",
+        });
+        bearer.sdus.insert(sdu, index);
+        if let Some(segment) = self.packets.get(&sdu)
+            && let Some(row) = self.segments.get(*segment)
+        {
+            row.radio_s = Some(now.as_secs());
+        }
+    }
+
     fn record_e_dch(&mut self, now: Time, event: &TraceEvent) {
         match event {
             TraceEvent::EBlockSent { ue, attempt, bits, pdus, is_decoded, is_last, is_happy } => {
@@ -115,7 +125,8 @@ impl Timeline {
                 });
                 self.e_blocks_sent.push(index);
             }
-            // Follows the blocks of its cell that were sent at the same instant.
+            // This event comes after the blocks of its cell that were sent at the same instant, and
+            // completes their rows.
             TraceEvent::ENoiseRise { rise, .. } => {
                 for index in self.e_blocks_sent.drain(..) {
                     if let Some(row) = self.e_blocks.close(index) {
@@ -159,9 +170,9 @@ impl Timeline {
                     dchs: 0,
                     holders: String::new(),
                 });
-                let before = self.ues[ue.index()].dch_request.replace(index);
-                if let Some(before) = before {
-                    self.dch_requests.close(before);
+                let previous = self.ues[ue.index()].dch_request.replace(index);
+                if let Some(previous) = previous {
+                    self.dch_requests.close(previous);
                 }
             }
             TraceEvent::DchGranted { ue, after_release } => {
@@ -175,18 +186,19 @@ impl Timeline {
         }
     }
 
-    /// The UE is in `state`, or is switched from `state` to `to`.
+    /// The UE is in `state` (`to` is empty), or is switched from `state` to `to`.
     fn enter(&mut self, now: Time, ue: UeId, state: &'static str, to: &'static str, cause: &'static str) {
         let row = RrcRow { time_s: now.as_secs(), end_s: None, ue: u32::from(ue.0), state, to, cause };
         let index = self.rrc.open(row);
-        if let Some(before) = self.ues[ue.index()].rrc.replace(index)
-            && let Some(row) = self.rrc.close(before)
+        if let Some(previous) = self.ues[ue.index()].rrc.replace(index)
+            && let Some(row) = self.rrc.close(previous)
         {
             row.end_s = Some(now.as_secs());
         }
     }
 
-    /// Admission answers the request of a UE for a DCH.
+    /// Admission answers the open request of a UE for a DCH. The row also lists the UEs of the cell
+    /// that have a DCH at this time.
     fn answer(&mut self, now: Time, ue: UeId, answer: &'static str) {
         let Some(index) = self.ues[ue.index()].dch_request.take() else { return };
         let cell = self.ues[ue.index()].cell;
@@ -198,6 +210,8 @@ impl Timeline {
         }
     }
 
+    /// RLC sets the polling bit in a PDU that is about to leave. Starts Timer_Poll, or restarts it
+    /// if it is running.
     pub(super) fn polled(&mut self, now: Time, ue: UeId, direction: Direction, causes: PollCauses) {
         let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
         bearer.causes.push_back(causes);
@@ -221,6 +235,7 @@ impl Timeline {
         }
     }
 
+    /// A block set of a UE reached a stage of its way from RLC to RLC.
     pub(super) fn blocks(
         &mut self,
         now: Time,
@@ -245,7 +260,8 @@ impl Timeline {
         }
     }
 
-    /// A block set leaves its sender.
+    /// A block set leaves its sender: opens the rows of the set, of its PDUs and of its STATUS
+    /// reports.
     fn leave(&mut self, now: Time, (ue, direction, channel): (UeId, Direction, Channel), set: &BlockSet) {
         let (channel, _) = channel.name();
         // Unique in the run and ascending, unlike the serial of a bearer: so a table needs few bytes.
@@ -263,6 +279,7 @@ impl Timeline {
             nodeb_drop: false,
         });
         let mut in_transit = SetInTransit { row, ..SetInTransit::default() };
+        // Index of the entry's first block in the set.
         let mut block = 0;
         for pdu in &set.pdus {
             let run = PduRun {
@@ -291,6 +308,7 @@ impl Timeline {
                 }
             }
             block += pdu.blocks();
+            // A STATUS in a PDU of its own, or piggybacked on data.
             if let Pdu::Status(status) | Pdu::Data(DataRun { piggyback: Some(status), .. }) = pdu {
                 let piggybacked = !matches!(pdu, Pdu::Status(_));
                 let row = self.leave_status(now, (ue, direction), (set, number), status, piggybacked);
@@ -302,8 +320,9 @@ impl Timeline {
         bearer.in_transit.insert(set.serial, in_transit);
     }
 
-    /// Data PDUs of a set leave. `run` is the row of all of them. PDUs with the same number of
-    /// transmissions get a row.
+    /// Data PDUs of a set leave: completes the rows of the SDUs that end in them, and opens a row
+    /// for each part of the PDUs with the same number of transmissions. `run` has the values that
+    /// these rows have in common.
     fn leave_data(
         &mut self,
         now: Time,
@@ -346,7 +365,8 @@ impl Timeline {
         }
     }
 
-    /// A STATUS leaves, and starts Timer_Status_Prohibit if it acknowledges. Returns its row.
+    /// A STATUS leaves. If it acknowledges (has an LSN), it starts Timer_Status_Prohibit. Returns
+    /// the row of the STATUS.
     fn leave_status(
         &mut self,
         now: Time,
@@ -377,7 +397,9 @@ impl Timeline {
         })
     }
 
-    /// A block set reached the other side, except the blocks in `lost`.
+    /// A block set reached the other side, except the blocks in `lost`, which were lost at `place`.
+    /// Completes the rows of the set. A STATUS in it stops Timer_Poll of the other direction if it
+    /// covers the PDU that polled.
     fn end_blocks(
         &mut self,
         now: Time,
@@ -403,16 +425,16 @@ impl Timeline {
                 (row.end_s, row.lost) = (Some(now.as_secs()), lost.contains(status.block));
             }
         }
-        let mut stopped = None;
+        let mut stopped_poll = None;
         for status in crate::budget::statuses(set, lost) {
             let Some(lsn) = status.lsn else { continue };
             let below = reverse.unwrap_lsn(lsn);
             let first_missing = set.missing_of(status).first().map(|run| reverse.unwrap(run.first));
             reverse.acknowledged(first_missing.unwrap_or(below));
             let answered = |running: &mut RunningPoll| running.polled.is_some_and(|polled| polled < below);
-            stopped = stopped.or(reverse.running_poll.take_if(answered));
+            stopped_poll = stopped_poll.or(reverse.running_poll.take_if(answered));
         }
-        self.end_timer_poll(now, stopped, "stopped");
+        self.end_timer_poll(now, stopped_poll, "stopped");
     }
 }
 
@@ -425,7 +447,8 @@ fn both(bearers: &mut [Bearer; 2], direction: Direction) -> [&mut Bearer; 2] {
     }
 }
 
-/// The missing PDUs of a STATUS as text, such as `1423 1425-1427`.
+/// The missing PDUs of a STATUS as text, such as `1423 1425-1427`. `reverse` is the bearer of the
+/// reported PDUs, which knows their numbers without wrap-around.
 fn missing_text(set: &BlockSet, status: &Status, reverse: &Bearer) -> String {
     let mut text = String::new();
     for run in set.missing_of(status) {

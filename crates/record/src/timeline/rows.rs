@@ -1,4 +1,9 @@
-//! The tables of the timeline. The kind of a column is its width: `Id` has 32 bits, `Count` 64.
+//! The tables of the timeline: the type of a row, the name of its table, and the columns with their
+//! units. [`table!`] declares them together.
+//!
+//! Numbers have 32 bits (`Id`) or 64 bits (`Count`). Columns that several tables share: `packet`
+//! numbers the packets of the run, `block_set` the transport block sets; `time_s` and `end_s` are
+//! the start and the end of the row.
 
 use umts_stack::detail::PollCauses;
 use umts_stack::ids::{ConnectionId, Direction, UeId};
@@ -33,8 +38,8 @@ table! {
 
 table! {
     /// An SDU in RLC: a packet from the transmission buffer to delivery or discard. `first` and
-    /// `last` are the numbers of the PDUs, which do not wrap around. `ahead_octets` were in the
-    /// buffer before.
+    /// `last` are the numbers of its PDUs, which do not wrap around. `ahead_octets` is the content
+    /// of the buffer when the SDU enters it.
     SduRow "timeline_sdus" {
         time_s: Float "s",
         end_s: OptionalFloat "s",
@@ -54,7 +59,8 @@ table! {
 
 table! {
     /// Consecutive PDUs of a block set with the same fate: `count` PDUs from number `first` on. The
-    /// last number is not stored, because a count takes a tenth of its space.
+    /// number of the last PDU is not stored: files with a count are smaller, a tenth in this
+    /// column. `transmission` is the number of the transmission, from 1.
     PduPart "timeline_pdus" {
         time_s: Float "s",
         end_s: OptionalFloat "s",
@@ -99,12 +105,14 @@ pub(super) struct PduRun {
 }
 
 impl PduRun {
+    /// Appends the parts of the run with the same fate to `parts`. A poll belongs to the last PDU,
+    /// so to the last part.
     fn divide(&self, parts: &mut Vec<PduPart>) {
         let mut start = 0;
         while start < self.count {
-            let is_lost = |step: u32| self.lost.contains(self.block + step);
+            let is_lost = |offset: u32| self.lost.contains(self.block + offset);
             let lost = is_lost(start);
-            let length = (start..self.count).take_while(|step| is_lost(*step) == lost).count() as u32;
+            let length = (start..self.count).take_while(|offset| is_lost(*offset) == lost).count() as u32;
             let is_last = start + length == self.count;
             parts.push(PduPart {
                 time_s: self.time_s,
@@ -155,7 +163,7 @@ table! {
 
 table! {
     /// A STATUS with the reported PDUs. All PDUs below `below` are acknowledged, except those in
-    /// `missing`.
+    /// `missing`. `mrw` is the sequence number to which a request moves the receiving window (MRW).
     StatusRow "timeline_status" {
         time_s: Float "s",
         end_s: OptionalFloat "s",
@@ -227,8 +235,8 @@ table! {
     }
 }
 
-/// Length of a row after which a restarted timer gets a new row. Rows are written in order, so an
-/// open row keeps all later rows in memory.
+/// A timer that is restarted after this time gets a new row. Rows are written in order, so an open
+/// row keeps all later rows in memory.
 const LONGEST_RESTARTED: Duration = Duration::from_secs(10);
 
 impl TimerRow {

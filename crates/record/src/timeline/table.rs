@@ -1,4 +1,5 @@
-//! Tables whose rows begin at one event and end at a later one.
+//! Tables of the timeline: their rows begin at one event and end at a later one. [`OpenRows`] holds
+//! a table under construction; the macro [`table!`] declares a row type with its columns.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Lanes and their tables.
+//! Tests of the lanes of the timeline and of their tables.
 
 use std::collections::BTreeSet;
 
@@ -24,11 +24,18 @@ fn every_lane_shows_columns_of_an_existing_table() {
             }
         };
         let categories = lane.categories.iter().flat_map(|category| category.tests);
-        let tested = lane.tests.iter().chain(categories).map(|(column, _)| *column);
+        let tested = lane.tests.iter().chain(categories).map(|test| test.column);
         let direction = if lane.rows.direction().is_empty() { "" } else { "direction" };
-        let shown = [lane.text, lane.time.0, lane.time.1, lane.values.0, lane.values.1, direction];
-        for column in shown.into_iter().chain([lane.rows.owner()]).chain(tested).filter(|one| !one.is_empty())
-        {
+        let columns = [
+            lane.text,
+            lane.time.start,
+            lane.time.end,
+            lane.values.low,
+            lane.values.high,
+            direction,
+            lane.rows.owner(),
+        ];
+        for column in columns.into_iter().chain(tested).filter(|column| !column.is_empty()) {
             assert!(has(column), "{}: {column}", lane.name);
         }
     }

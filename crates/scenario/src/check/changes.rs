@@ -1,4 +1,5 @@
-//! `[[at]]`: the keys that change during the run, and their values.
+//! `[[at]]`: the keys that change during the run, and their values. The result is the list of timed
+//! changes that the simulation applies to the network.
 
 use std::ops::Range;
 
@@ -129,7 +130,7 @@ impl Inspection<'_> {
             let size = Bytes::from(scenario.rlc_of(ue).pdu_payload);
             let dch = [&dedicated.bearer.downlink, &dedicated.bearer.uplink][direction.index()];
             let blocks = blocks_at(rate, channel.format, &dch.transport_formats, size)
-                .map_err(|(message, help)| at_key(value, message).help(help))?;
+                .map_err(|refusal| at_key(value, refusal.message).help(refusal.help))?;
             changes.push(Change::FullTti { ues: self.ues_of(group), direction, blocks });
         }
         if changes.is_empty() {
@@ -239,15 +240,20 @@ impl Inspection<'_> {
     }
 }
 
+/// Why a bearer cannot have a rate.
+struct RefusedRate {
+    message: String,
+    help: String,
+}
+
 /// Blocks in a TTI of a DCH at `rate`, which must be a rate of its transport formats with PDUs of
 /// `size`. `formats` are the numbers of blocks in its transport format set; empty: any number.
-/// The error is a message with a repair.
 fn blocks_at(
     rate: BitRate,
     format: TransportFormat,
     formats: &[u32],
     size: Bytes,
-) -> Result<u32, (String, String)> {
+) -> Result<u32, RefusedRate> {
     let rate_of = |blocks: u32| {
         let bps =
             u128::from(blocks) * u128::from(size.bits()) * 1_000_000_000 / u128::from(format.tti.as_nanos());
@@ -268,7 +274,8 @@ fn blocks_at(
         };
         let message =
             format!("the bearer cannot carry exactly {rate}, in whole PDUs of {size} per {}", format.tti);
-        (message, format!("choose one of its rates: {rates}; radio.cut stops the channel"))
+        let help = format!("choose one of its rates: {rates}; radio.cut stops the channel");
+        RefusedRate { message, help }
     })
 }
 

@@ -164,7 +164,8 @@ impl Inspection<'_> {
             let help = "choose a smaller rlc.pdu_payload, a higher category, or a TTI of 10 ms".to_owned();
             return Err(self.problem(&path("bearer"), message).label("this bearer").help(help));
         }
-        self.grant_for_a_pdu(i, block_bits(1, pdu_bits, false), (tti, &keys))?;
+        let (pdus, is_reporting) = (1, false);
+        self.grant_for_a_pdu(i, block_bits(pdus, pdu_bits, is_reporting), tti, &keys)?;
         if !ue.is_switched()
             && self.scenario.radio_of(ue).uplink.as_ref().is_some_and(|errors| !loses_nothing(errors))
         {
@@ -178,12 +179,7 @@ impl Inspection<'_> {
 
     /// Grants, the noise rise and the power of the UE suffice for a block of `bits` bits, the smallest one
     /// with a PDU.
-    fn grant_for_a_pdu(
-        &self,
-        i: usize,
-        bits: u32,
-        (tti, keys): (Duration, &EUeConfig),
-    ) -> Result<(), Problem> {
+    fn grant_for_a_pdu(&self, i: usize, bits: u32, tti: Duration, keys: &EUeConfig) -> Result<(), Problem> {
         let cell = self.names.groups[i].cell;
         let config = &self.scenario.cell[cell].e_dch;
         let uplink = UplinkLoad::new(config);

@@ -1,4 +1,4 @@
-//! RLC: keys that depend on each other.
+//! Checks of the keys of RLC that depend on each other.
 
 use umts_units::Bytes;
 

@@ -113,24 +113,27 @@ impl Inspection<'_> {
     /// Checks that the permanently reserved capacity fits the limits, and that each switched user
     /// can get a DCH.
     fn admission(&self, i: usize, reserved: Reserved) -> Result<(), Problem> {
-        let limits = self.scenario.cell[i].admission;
+        let admission = self.scenario.cell[i].admission;
         let max_users = self.scenario.cell[i].hs_dsch.max_users;
+        // Amounts of the four limited resources, in the order of `keys`: downlink and uplink rate
+        // in bit/s, number of DCHs, users of the HS-DSCH.
+        let keys = ["admission.downlink", "admission.uplink", "admission.dchs", "hs_dsch.max_users"];
         let reserved_amounts =
             [reserved.rates[0], reserved.rates[1], u64::from(reserved.dchs), u64::from(reserved.hs_users)];
-        let most = [
-            limits.downlink.map(BitRate::bps),
-            limits.uplink.map(BitRate::bps),
-            limits.dchs.map(u64::from),
+        let limits = [
+            admission.downlink.map(BitRate::bps),
+            admission.uplink.map(BitRate::bps),
+            admission.dchs.map(u64::from),
             max_users.map(u64::from),
         ];
-        let keys = ["admission.downlink", "admission.uplink", "admission.dchs", "hs_dsch.max_users"];
-        let over = |wanted: [u64; 4]| {
-            (0..4).find(|&k| most[k].is_some_and(|most| reserved_amounts[k] + wanted[k] > most))
+        let first_exceeded = |requested: [u64; 4]| {
+            (0..4)
+                .find(|&key| limits[key].is_some_and(|limit| reserved_amounts[key] + requested[key] > limit))
         };
         let problem = |key: usize, message: &str| {
             self.problem(&format!("cell.{i}.{}", keys[key]), message).label("this limit")
         };
-        if let Some(key) = over([0; 4]) {
+        if let Some(key) = first_exceeded([0; 4]) {
             let needed = match BitRate::from_bps(reserved_amounts[key]) {
                 Some(rate) if key < 2 => rate.to_string(),
                 _ if key == 2 => format!("{} DCHs", reserved_amounts[key]),
@@ -149,7 +152,8 @@ impl Inspection<'_> {
                 Some(_) => (0, 1),
             };
             let uplink = if dch.e_dch_category().is_some() { 0 } else { bearer.uplink.rate.bps() };
-            if let Some(key) = over([downlink, uplink, 1, hs_users]) {
+            let number_of_dchs = 1;
+            if let Some(key) = first_exceeded([downlink, uplink, number_of_dchs, hs_users]) {
                 let message = format!(
                     "no DCH of bearer `{}` fits next to the permanently reserved capacity",
                     bearer.name

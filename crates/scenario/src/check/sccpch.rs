@@ -8,7 +8,7 @@ use crate::model::{Cell, FachScheduling, Power, Sccpch, milliwatts};
 
 /// Smallest and largest spreading factor of an S-CCPCH (TS 25.211 §5.3.3.4).
 const FACTORS: [u16; 2] = [4, 256];
-/// Range of its power, in dBm.
+/// Smallest and largest power of an S-CCPCH, in dBm.
 const POWERS: [f64; 2] = [-50.0, 80.0];
 /// Largest absolute value of an Eb/N0, in dB.
 const MAX_DB: f64 = 30.0;
@@ -39,9 +39,9 @@ impl Inspection<'_> {
     /// The pilot and the S-CCPCH leave power for other channels.
     fn power_of_sccpch(&self, i: usize, sccpch: &Sccpch, power: &Power) -> Result<(), Problem> {
         let Sccpch { power: level, ebn0, .. } = *sccpch;
-        let [least, most] = POWERS;
-        if !(least..=most).contains(&level.0) {
-            let help = format!("choose {} to {}", Dbm(least), Dbm(most));
+        let [min, max] = POWERS;
+        if !(min..=max).contains(&level.0) {
+            let help = format!("choose {} to {}", Dbm(min), Dbm(max));
             return self.out_of_range(
                 &format!("cell.{i}.sccpch.power"),
                 format!("`power` cannot be {level}"),
@@ -75,17 +75,17 @@ impl Inspection<'_> {
             return Err(self.problem(&format!("cell.{i}.fach.rate"), message).label("this rate").help(help));
         };
         let path = format!("cell.{i}.sccpch.spreading_factor");
-        let [least, most] = FACTORS;
+        let [min, max] = FACTORS;
         let factor = code.spreading_factor;
-        if factor > most {
-            let help = format!("choose {most} or less");
+        if factor > max {
+            let help = format!("choose {max} or less");
             return self.out_of_range(
                 &path,
                 format!("an S-CCPCH cannot have a spreading factor of {factor}"),
                 help,
             );
         }
-        self.spreading_factor(&path, factor, least)?;
+        self.spreading_factor(&path, factor, min)?;
         self.carries(&path, factor, rate)?;
         if !code.meets(self.branch(i)) {
             return Ok(());

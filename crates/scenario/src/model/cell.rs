@@ -1,4 +1,4 @@
-//! Cells, their common channels, and dedicated bearers.
+//! Tables of cells (`[[cell]]`), of their common channels, and of dedicated bearers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

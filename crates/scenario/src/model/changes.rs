@@ -1,4 +1,4 @@
-//! Changes of the network during a run.
+//! Changes of the network during a run: the tables `[[at]]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The fixed network.
+//! Tables of the links of the fixed network, and its links if a scenario has none.
 
 pub use umts_stack::aqm::{QueueLimit, RedConfig};
 pub use umts_stack::core_network::{InternetDelay, LinkConfig as Link, LinkDirections, Outage};

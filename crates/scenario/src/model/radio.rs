@@ -1,4 +1,4 @@
-//! Block errors of the radio.
+//! Tables of the block errors of the radio.
 
 use std::sync::Arc;
 
@@ -159,15 +159,16 @@ macro_rules! block_errors_table {
         impl $name {
             fn errors(self) -> Result<BlockErrors, KeyError> {
                 use ErrorModel::{Gilbert, Independent, Trace};
+                let key = |name, is_present, model| ModelKey { name, is_present, model };
                 let keys = [
-                    ("bler", self.bler.is_some(), Independent),
-                    ("unit", self.unit.is_some(), Independent),
-                    ("p_good_to_bad", self.p_good_to_bad.is_some(), Gilbert),
-                    ("p_bad_to_good", self.p_bad_to_good.is_some(), Gilbert),
-                    ("bler_good", self.bler_good.is_some(), Gilbert),
-                    ("bler_bad", self.bler_bad.is_some(), Gilbert),
-                    ("step", self.step.is_some(), Gilbert),
-                    ("file", self.file.is_some(), Trace),
+                    key("bler", self.bler.is_some(), Independent),
+                    key("unit", self.unit.is_some(), Independent),
+                    key("p_good_to_bad", self.p_good_to_bad.is_some(), Gilbert),
+                    key("p_bad_to_good", self.p_bad_to_good.is_some(), Gilbert),
+                    key("bler_good", self.bler_good.is_some(), Gilbert),
+                    key("bler_bad", self.bler_bad.is_some(), Gilbert),
+                    key("step", self.step.is_some(), Gilbert),
+                    key("file", self.file.is_some(), Trace),
                 ];
                 match model_of(self.model, &keys)? {
                     ErrorModel::ErrorFree => Ok(BlockErrors::ErrorFree),
@@ -226,16 +227,23 @@ block_errors_table! {
     }
 }
 
+/// A key that belongs to one model of block errors.
+struct ModelKey {
+    name: &'static str,
+    /// Whether the table has the key.
+    is_present: bool,
+    /// The model to which the key belongs.
+    model: ErrorModel,
+}
+
 /// Returns the model that is named or that the keys imply. A key of another model is an error.
-fn model_of(
-    named: Option<ErrorModel>,
-    keys: &[(&'static str, bool, ErrorModel)],
-) -> Result<ErrorModel, KeyError> {
-    let mut present = keys.iter().filter(|(_, is_present, _)| *is_present);
-    let model = named.or(present.clone().next().map(|(_, _, owner)| *owner)).unwrap_or(ErrorModel::ErrorFree);
-    match present.find(|(_, _, owner)| *owner != model) {
+fn model_of(named: Option<ErrorModel>, keys: &[ModelKey]) -> Result<ErrorModel, KeyError> {
+    let mut present = keys.iter().filter(|key| key.is_present);
+    let implied = present.clone().next().map(|key| key.model);
+    let model = named.or(implied).unwrap_or(ErrorModel::ErrorFree);
+    match present.find(|key| key.model != model) {
         None => Ok(model),
-        Some((key, _, owner)) => {
+        Some(&ModelKey { name: key, model: owner, .. }) => {
             let (owner, model) = (owner.keyword(), model.keyword());
             let help = match counterpart(key, model) {
                 Some(there) => format!("with \"{model}\" write {there}, or choose model = \"{owner}\""),
@@ -257,6 +265,7 @@ fn counterpart(key: &str, model: &str) -> Option<&'static str> {
     }
 }
 
+/// Returns the value of a key that `model` needs. The help shows `example`, the key with a value.
 fn needed<T>(value: Option<T>, model: ErrorModel, example: &str) -> Result<T, KeyError> {
     value.ok_or_else(|| {
         KeyError::new("model", format!("= \"{}\" needs more, as in {example}", model.keyword()))

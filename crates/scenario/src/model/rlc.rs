@@ -1,4 +1,4 @@
-//! Radio link control (TS 25.322).
+//! Keys of radio link control (TS 25.322). The types are the configuration of the stack.
 
 pub use umts_stack::radio::rlc::am::{
     BufferCounts, ErroneousSn, GapWhileProhibited, Header as RlcHeader, LengthIndicators, MaxDatReading,

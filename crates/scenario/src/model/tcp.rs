@@ -1,4 +1,4 @@
-//! TCP, and partial `[tcp]` tables.
+//! Keys of TCP, and `[tcp]` tables in which only some keys are written.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! Users and their traffic.
+//! Tables of users (`[[ue]]`) and of their traffic (`[[flow]]`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -38,6 +38,8 @@ fn configured(keys: &str) -> MacShConfig {
 fn dsch_defaults_are_the_values_of_the_study() {
     let (power, dsch) = tables(&with("", ""));
     let config = dsch.config(&power);
+    // Blocks and spreading factor of each format. A block of 40 octets per TTI of 20 ms is 16
+    // kbit/s.
     let formats: Vec<(u32, u16)> =
         config.formats.iter().map(|format| (format.blocks, format.spreading_factor)).collect();
     assert_eq!(formats, [(1, 128), (2, 64), (4, 32), (8, 16), (12, 8), (16, 8)]);
@@ -52,6 +54,7 @@ fn dsch_defaults_are_the_values_of_the_study() {
     let first = &config.formats[0];
     assert!((10.0 * first.target.log10() - 3.25).abs() < 1e-9);
     assert!((first.errors.ratio(first.target) - 0.01).abs() < 1e-5);
+    // Powers in milliwatts: 43 dBm and 10 dBm.
     let power = power.config();
     assert!((power.max - 19_952.6).abs() < 0.1 && (power.common - 10.0).abs() < 1e-9);
     assert!((power.own_share - 0.4).abs() < 1e-9 && power.outer_loop.is_none());
@@ -60,6 +63,7 @@ fn dsch_defaults_are_the_values_of_the_study() {
 #[test]
 fn rates_and_limits_become_blocks() {
     // A block of 40 octets per TTI of 20 ms is 16 kbit/s. The credit limit is a number of blocks.
+    // Keys, credits per TTI, credit limit.
     for (keys, per_tti, limit) in [
         ("guaranteed = \"16 kbit/s\"", 1.0, 16.0),
         ("guaranteed = \"24 kbit/s\"", 1.5, 16.0),
@@ -80,7 +84,8 @@ fn rates_and_limits_become_blocks() {
         assert_eq!(configured(&format!("priority = \"{priority}\"")).priority, kind);
     }
     let offset = configured("ebn0_offset = \"1 dB\"");
-    assert!((10.0 * offset.formats[5].target.log10() - 2.55).abs() < 1e-9);
+    let target_db = 10.0 * offset.formats[5].target.log10();
+    assert!((target_db - (1.55 + 1.0)).abs() < 1e-9, "{target_db}");
 }
 
 #[test]
@@ -122,6 +127,7 @@ fn measured_tables_replace_the_curve() {
 
 #[test]
 fn invalid_link_table_is_reported_with_its_line() {
+    // Name of the test's folder, content of the file, parts of message and help.
     for (name, text, message, help) in [
         (
             "falls",
@@ -265,7 +271,8 @@ fn power_mistakes_are_reported_at_their_key() {
     ]);
 }
 
-/// Checks errors: text, key, part of the message, part of the help.
+/// Checks that each scenario is refused. A case has the scenario, the key of the error, a part of
+/// its message and a part of its help.
 fn assert_refused(cases: &[(String, &str, &str, &str)]) {
     for (text, key, message, help) in cases {
         let error = load(text).map(|_| ()).expect_err(key);

@@ -111,6 +111,7 @@ fn users_without_an_hspa_bearer_have_no_e_dch() {
 
 #[test]
 fn doubtful_values_give_warnings() {
+    // Keys of the cell, of the user, further tables; part of the warning.
     let cases = [
         ("t1 = \"40 ms\"", "", "", "blocks may be given up too early"),
         (
@@ -123,13 +124,13 @@ fn doubtful_values_give_warnings() {
     for (cell, user, more, warning) in cases {
         let loaded = load("hspa-14.4", cell, user, more);
         let loaded = loaded.unwrap_or_else(|error| panic!("{}", error.render(false)));
-        let found = loaded.warnings.iter().any(|text| text.contains(warning));
-        assert!(found, "{cell}{user}{more}: {:?}", loaded.warnings);
+        let is_warned = loaded.warnings.iter().any(|text| text.contains(warning));
+        assert!(is_warned, "{cell}{user}{more}: {:?}", loaded.warnings);
     }
     assert!(load("hspa-14.4", "", "", "").expect("the scenario is valid").warnings.is_empty());
 }
 
-/// Category and TTI of the user override the bearer, and so change its rate.
+/// Category and TTI of the user override the bearer, and so change its rate. Rates are in kbit/s.
 #[test]
 fn category_and_tti_determine_the_rate() {
     let uplink = |bearer: &str, user: &str| {
@@ -162,6 +163,7 @@ fn admission_counts_e_dch_users() {
 
 #[test]
 fn users_that_leave_no_noise_rise_for_data_give_a_warning() {
+    // The cell has one user and a group of `count` further users.
     for (count, is_warned) in [(100, false), (300, true)] {
         let loaded = load(
             "hspa-14.4",

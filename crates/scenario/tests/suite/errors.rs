@@ -1,4 +1,5 @@
-//! Error messages: one row per mistake.
+//! Error messages of invalid scenarios: one row per mistake, with the key that the error names and
+//! parts of its message and help. Also warnings, and several mistakes in one file.
 
 use std::path::Path;
 
@@ -40,17 +41,17 @@ const BEARER_FAST: &str = "[[bearer]]\nname = \"fast\"\ndownlink = { rate = \"8 
 #[expect(clippy::too_many_lines, reason = "a table of mistakes")]
 fn mistakes_are_reported_at_their_key() {
     let link = |from: &str, to: &str| format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
+    let chain = |hops: &[(&str, &str)]| hops.iter().map(|(from, to)| link(from, to)).collect::<String>();
     // A chain of links. The last link has the keys `link` and a table `red`.
     let red = |keys: &str, link: &str| {
-        let whole = ["server\"\nto = \"ggsn", "ggsn\"\nto = \"sgsn", "sgsn\"\nto = \"rnc"];
-        let links = whole.map(|nodes| format!("[[link]]\nfrom = \"{nodes}\"\n"));
-        format!("{}{link}\n[link.red]\n{keys}\n", links.concat())
+        let whole_chain = chain(&[("server", "ggsn"), ("ggsn", "sgsn"), ("sgsn", "rnc")]);
+        format!("{whole_chain}{link}\n[link.red]\n{keys}\n")
     };
     // The same with a table `internet_delay` instead of `red`.
     let varying = |keys: &str, link: &str| red(keys, link).replace("link.red", "link.internet_delay");
     let rated = "rate = \"1 Mbit/s\"";
-    let chain = |hops: &[(&str, &str)]| hops.iter().map(|(from, to)| link(from, to)).collect::<String>();
-    // head, tail, key, part of the message, part of the help
+    // Lines before the first table, lines at the end, key of the error, part of its message, part
+    // of its help.
     let cases: &[(&str, &str, &str, &str, &str)] = &[
         (
             &format!("{BEARER_FAST}[[cell]]\nname = \"cell\""),
@@ -629,9 +630,12 @@ fn doubtful_values_give_warnings() {
         } else {
             small(head, tail)
         };
-        let found = warnings(&text);
-        assert!(found.len() == 1 && found[0].contains(expected), "expected `{expected}`, found {found:?}");
+        let actual = warnings(&text);
+        let is_expected = actual.len() == 1 && actual[0].contains(expected);
+        assert!(is_expected, "expected `{expected}`, got {actual:?}");
     }
+    // Settings with which the receiver is polled before a window of the sender is full. A packet of
+    // 1,500 octets is 38 PDUs of 40 octets.
     for enough in [
         "",
         "[rlc]\npoll_pdu = 32\nwindow = 32",
@@ -667,8 +671,8 @@ fn unused_rate_is_not_checked() {
     assert_eq!(error.key(), "bearer.0.downlink.rate");
 }
 
-/// Keys of all mistakes of a scenario: the first one found, then the others in the order of the
-/// file.
+/// Keys of all mistakes of a scenario: the first one that a check met, then the others in the order
+/// of the file.
 fn keys_of(text: &str) -> Vec<String> {
     let error = refused(text);
     std::iter::once(&error).chain(error.others()).map(|one| one.key().to_owned()).collect()
@@ -730,6 +734,7 @@ fn key_of_another_model_suggests_its_counterpart() {
 fn changes_during_the_run_are_checked() {
     let at = |keys: &str| small("", &format!("[[at]]\n{keys}"));
     let set = |set: &str| at(&format!("time = \"5 s\"\nset = {{ {set} }}"));
+    // Scenario, key of the error, parts of message and help.
     for (text, path, message, help) in [
         (set("tcp.variant = \"reno\""), "at.0.set.tcp.variant", "`tcp.variant` cannot change", "radio.bler"),
         (set("link.0.queue = \"9 packets\""), "at.0.set.link.0.queue", "cannot change", "link.0.delay"),
@@ -767,6 +772,7 @@ fn changed_rate_must_be_a_rate_of_a_dch() {
              [[at]]\ntime = \"5 s\"\nset = {{ {set} }}\n"
         )
     };
+    // Bearer of the user, change, parts of message and help.
     for (bearer, set, message, help) in [
         (
             "ps-384",
@@ -814,6 +820,7 @@ fn managed_queues_are_checked() {
         let hop = |from: &str, to: &str| format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
         format!("{}{}{}{last}\n", hop("server", "ggsn"), hop("ggsn", "sgsn"), hop("sgsn", "rnc"))
     };
+    // Tables at the end of the scenario, key of the error, part of its message.
     for (text, path, message) in [
         (links("codel = {}"), "link.2.codel", "a link without a rate has no queue for CoDel"),
         (links("rate = \"1 Mbit/s\"\ncodel = {}\npie = {}"), "link.2.pie", "both `codel` and `pie`"),

@@ -90,6 +90,7 @@ fn rrc_can_switch_users_to_one_hs_dsch() {
 
 #[test]
 fn doubtful_values_give_warnings() {
+    // Keys of the cell, of the user, further tables; part of the warning.
     let cases = [
         ("t1 = \"20 ms\"", "", "", "blocks may be given up too early"),
         ("", "cqi = 1", "", "nothing arrives"),
@@ -99,16 +100,18 @@ fn doubtful_values_give_warnings() {
     ];
     for (cell, user, more, warning) in cases {
         let loaded = load(cell, user, more).unwrap_or_else(|error| panic!("{}", error.render(false)));
-        let found = loaded.warnings.iter().any(|text| text.contains(warning));
-        assert!(found, "{cell}{user}{more}: {:?}", loaded.warnings);
+        let is_warned = loaded.warnings.iter().any(|text| text.contains(warning));
+        assert!(is_warned, "{cell}{user}{more}: {:?}", loaded.warnings);
     }
     assert!(load("", "", "").expect("the scenario is valid").warnings.is_empty());
 }
 
-/// A link trace that lasts `seconds`, for `load`.
+/// Writes a link trace that repeats `line` for `seconds`. Returns the path of the file.
 fn trace_of(name: &str, seconds: usize, line: &str) -> String {
+    const TTIS_PER_SECOND: usize = 500;
     let path = std::env::temp_dir().join(format!("umts-{}-{name}.txt", std::process::id()));
-    std::fs::write(&path, format!("{line}\n").repeat(seconds * 500)).expect("the file can be written");
+    let text = format!("{line}\n").repeat(seconds * TTIS_PER_SECOND);
+    std::fs::write(&path, text).expect("the file can be written");
     path.display().to_string()
 }
 

@@ -1,4 +1,5 @@
-//! Layouts of many cells: conversion, and invalid values.
+//! Layouts of many cells: defaults, conversion from units of the file to metres and radians, and
+//! invalid values.
 
 use std::path::Path;
 
@@ -28,6 +29,7 @@ fn with(placeholder: &str, keys: &str) -> String {
 
 #[test]
 fn a_layout_has_36_sectors_on_a_torus_by_default() {
+    // The lattice has 3 x 4 sites of 3 sectors.
     let scenario = load_valid(&with("REST", "[[cell]]\nname = \"sector\""));
     let cells = &scenario.plan().cells;
     assert_eq!((cells.len(), &*cells[0].name, &*cells[35].name), (36, "sector-1", "sector-36"));
@@ -57,6 +59,7 @@ fn speeds_and_places_are_read_with_their_units() {
         load_valid(&with("UE", "mobility = { speed = \"36 km/h\", place = [\"1 km\", \"250 m\"] }"));
     let mobility = scenario.ue[0].mobility.as_ref().expect("the UE moves");
     let MobilityConfig::Legs(legs) = mobility.config() else { panic!("legs by default") };
+    // 36 km/h are 10 m/s. The length of a leg and the probability of a turn are defaults.
     assert_eq!((legs.speed, legs.length, legs.turning), (10.0, 20.0, 0.2));
     assert_eq!(legs.start.map(|place| (place.x, place.y)), Some((1000.0, 250.0)));
     let mobility = "mobility = { model = \"still\", place = [\"1 km\", \"250 m\"] }";
@@ -82,7 +85,8 @@ fn sites_may_be_listed() {
          [[layout.site]]\nx = \"1.5 km\"\ny = \"1 km\"",
     );
     let scenario = load_valid(&text);
-    assert_eq!(scenario.plan().cells.len(), 6);
+    let (sites, sectors) = (2, 3);
+    assert_eq!(scenario.plan().cells.len(), sites * sectors);
     let layout = scenario.layout.as_ref().expect("it is there").config();
     assert_eq!((layout.sites()[1].place.x, layout.size()), (1500.0, [2000.0; 2]));
     assert!((layout.sites()[0].azimuth - std::f64::consts::FRAC_PI_6).abs() < 1e-12);
@@ -105,7 +109,8 @@ fn layout_round_trips_through_toml_and_hash() {
     assert_ne!(hashes[0], hashes[1]);
 }
 
-/// Only the model of block errors has model-specific keys.
+/// An override of `radio.model` removes the other keys of the table, but an override of
+/// `propagation.model` does not: all models have the same keys.
 #[test]
 fn overriding_the_path_loss_keeps_the_frequency() {
     let text = with("REST", "[propagation]\nfrequency = \"900 MHz\"");
@@ -119,6 +124,7 @@ fn overriding_the_path_loss_keeps_the_frequency() {
 fn track_content_is_part_of_the_hash() {
     let folder = std::env::temp_dir().join(format!("umts-tracks-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
+    // A user follows one of two tracks, which differ in their second position.
     let text = with("UE", "mobility = { model = \"track\", file = \"walk.txt\" }");
     let parse = |track: &str| {
         std::fs::write(folder.join("walk.txt"), track).expect("a file");
@@ -137,7 +143,7 @@ fn track_content_is_part_of_the_hash() {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of mistakes")]
 fn layout_mistakes_are_reported_at_their_key() {
-    // place, keys, key, part of the message, part of the help
+    // Place of the keys in the file, the keys, path of the mistake, parts of message and help.
     let cases: &[(&str, &str, &str, &str, &str)] = &[
         ("LAYOUT", "sites = [3, 5]", "layout.sites", "a torus of 5 rows does not close", "sites = [3, 6]"),
         ("LAYOUT", "sites = [3]", "layout.sites", "not 1", "sites = [3, 4]"),
@@ -234,12 +240,15 @@ fn town(placeholder: &str, keys: &str) -> String {
 #[test]
 fn a_town_has_a_cell_at_every_second_crossing_and_users_on_foot() {
     let scenario = load_valid(&town("UE", "mobility = { model = \"manhattan\" }"));
-    assert_eq!(scenario.plan().cells.len(), 18);
+    // Every second of 6 x 6 crossings has a station. A block has 200 m, a street 30 m.
+    let (stations, side) = (6 * 6 / 2, 6.0 * (200.0 + 30.0));
+    assert_eq!(scenario.plan().cells.len(), stations);
     let environment = scenario.environment().expect("it has one");
-    assert_eq!((environment.layout.cells(), environment.layout.size()), (18, [1380.0, 1380.0]));
+    assert_eq!((environment.layout.cells(), environment.layout.size()), (stations, [side, side]));
     assert_eq!(environment.propagation.streets, Some(StreetLossConfig::default()));
     let mobility = scenario.ue[0].mobility.as_ref().expect("the UE moves");
     let MobilityConfig::Walk(walk) = mobility.config() else { panic!("on foot") };
+    // Speeds of 3 and 0.3 km/h in metres per second.
     assert_eq!((walk.speed, walk.deviation), (3000.0 / 3600.0, 300.0 / 3600.0));
     assert_eq!((walk.leg, walk.turning, walk.changing), (5.0, 0.5, 0.2));
     let listed = town("REST", "[[layout.site]]\nx = \"15 m\"\ny = \"130 m\"");

@@ -112,6 +112,7 @@ fn wrong_override_is_quoted_in_the_error() {
     let error = set(TWO_GROUPS, &[("tcp.variant", "compound")]).unwrap_err();
     assert_eq!((error.file(), error.key()), ("override", "tcp.variant"));
     assert!(error.render(false).contains("│ tcp.variant=compound"), "{}", error.render(false));
+    // Key and value of the override, part of the message.
     for (key, value, message) in [
         ("ue.count", "3", "not one of the 2 tables of `ue`"),
         ("ue.5.count", "3", "not one of the 2 tables"),
@@ -132,6 +133,7 @@ fn wrong_override_is_quoted_in_the_error() {
 
 #[test]
 fn text_instead_of_a_number_gets_a_suggestion() {
+    // Value of `radio.bler`, part of the help.
     for (value, help) in [
         ("10%", "write 0.1"),
         ("7 %", "write 0.07"),
@@ -140,7 +142,8 @@ fn text_instead_of_a_number_gets_a_suggestion() {
         ("0.1,0.2", "only one value is allowed"),
     ] {
         let error = set(TWO_GROUPS, &[("radio.bler", value)]).unwrap_err();
-        assert!(error.help().is_some_and(|found| found.contains(help)), "{value}: {}", error.render(false));
+        let actual_help = error.help().unwrap_or_default();
+        assert!(actual_help.contains(help), "{value}: {}", error.render(false));
         assert!(!error.render(false).contains("--set"), "{}", error.render(false));
     }
     let error = set(TWO_GROUPS, &[("radio.bler", "much")]).unwrap_err();
@@ -176,6 +179,7 @@ impl Drop for Folder {
 
 #[test]
 fn file_extends_a_file_in_another_folder() {
+    // `mine.toml` extends a file in the folder `study`, which names an error trace in that folder.
     let folder = Folder::new(
         "extends",
         &[
@@ -245,6 +249,7 @@ fn mistakes_in_an_extended_file_are_reported_there() {
 /// Scenarios of stored runs contain all keys.
 #[test]
 fn removed_keys_load_with_a_warning() {
+    // Scenario file, removed key, its fixed value, another value.
     for (file, key, fixed, other) in [
         ("tdd-ftp-real-network.toml", "link.0.internet_delay.keeps_order", "true", "false"),
         ("fdd-www.toml", "flow.0.pareto_www.start_with_pause", "true", "false"),

@@ -22,6 +22,7 @@ fn refused(lines: &str) -> String {
 
 #[test]
 fn mistakes_are_reported_with_a_correction() {
+    // Keys of `[proxy]`, part of the rendered error.
     let cases = [
         ("flows = 3", "a list of flows, as in [\"download\"] or [0, 2], is expected"),
         ("flows = [3]", "there is no flow number 3"),

@@ -73,6 +73,7 @@ fn invalid_values_are_refused_with_a_repair() {
 #[test]
 fn doubtful_values_give_warnings() {
     let streaming = "qos = { class = \"streaming\", transfer_delay = \"300 ms\" }";
+    // Keys of the users, part of the warning.
     let cases = [
         (streaming.to_owned(), "only schedulers of the kind `timeout` use the transfer delay"),
         (
@@ -82,8 +83,8 @@ fn doubtful_values_give_warnings() {
     ];
     for (user, warning) in cases {
         let loaded = load("", &user, "").unwrap_or_else(|error| panic!("{}", error.render(false)));
-        let found = loaded.warnings.iter().any(|text| text.contains(warning));
-        assert!(found, "{user}: {:?}", loaded.warnings);
+        let is_warned = loaded.warnings.iter().any(|text| text.contains(warning));
+        assert!(is_warned, "{user}: {:?}", loaded.warnings);
     }
     let valid = load("fach = { scheduler = \"timeout\" }", streaming, "").expect("a user has a deadline");
     assert!(valid.warnings.is_empty(), "{:?}", valid.warnings);

@@ -86,10 +86,10 @@ fn reference_defaults_equal_loader_defaults() {
             Value::Array(elements) => elements.first().map_or(&Value::Null, |first| &first[key]),
             table => &table[key],
         });
-        let found = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let loaded = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         // A key of another error model, or of an undefined bearer, has no value to compare.
         if !value.is_null() {
-            assert_eq!(&found, default, "{}", param.key);
+            assert_eq!(&loaded, default, "{}", param.key);
             compared += 1;
         }
     }

@@ -1,4 +1,5 @@
-//! Named reference bearers.
+//! Named reference bearers: users name them without a `[[bearer]]` and get their rates, TTIs and
+//! transport format sets.
 
 use std::path::Path;
 
@@ -33,7 +34,7 @@ fn rate(bps: u64) -> BitRate {
     BitRate::from_bps(bps).expect("more than zero")
 }
 
-/// The formats of 7 and 12 ready PDUs in both directions of the bearer.
+/// The numbers of blocks that MAC sends of 7 and of 12 ready PDUs, for downlink and uplink.
 fn formats(loaded: &umts_scenario::Loaded) -> [[u32; 2]; 2] {
     loaded.scenario.plan().groups[0]
         .channels

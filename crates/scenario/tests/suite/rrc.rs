@@ -131,6 +131,7 @@ fn rrc_mistakes_are_reported_with_a_correction() {
 #[test]
 fn permanent_dchs_count_towards_admission() {
     let fixed = "[[ue]]\nname = \"fixed\"\ncount = 2\nbearer = \"ps-64\"\n";
+    // The sums of the rates are 32 + 2 * 64 + 64 = 224 kbit/s down and 2 * 64 + 64 = 192 kbit/s up.
     assert!(
         load(&format!("{CELL}downlink = \"224 kbit/s\"\n{fixed}"), &[]).is_ok(),
         "32 kbit/s of the common channels, two permanent DCHs and a switched one of 64 kbit/s"

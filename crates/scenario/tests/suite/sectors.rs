@@ -5,7 +5,8 @@ use std::path::Path;
 use umts_scenario::{Loaded, Scenario, ScenarioError};
 use umts_stack::trace::Channel;
 
-/// A user and calls in a layout. `REST` is a placeholder at the end.
+/// A user and calls in a layout. Placeholders: `CELL` in `[[cell]]`, `UE` in the `[[ue]]` of the
+/// user, `CALL` in the `[[ue]]` of the calls, `REST` at the end.
 const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\n[[cell]]\nname = \"sector\"\nCELL\n[[ue]]\nname = \"user\"\nUE\n\
                      [[ue]]\nname = \"call\"\nCALL\n[[flow]]\nue = \"user\"\nREST\n";
 
@@ -27,12 +28,13 @@ fn users_are_on_the_dsch_and_calls_are_not_counted() {
     let scenario = &loaded.scenario;
     let [user, call] = &scenario.ue[..] else { panic!("two groups") };
     assert_eq!((&*user.bearer, user.count, &*call.bearer, call.count), ("dsch", 1, "conversational-64", 0));
-    let own = scenario.plan().groups[0].channels;
+    let [downlink, uplink] = scenario.plan().groups[0].channels;
+    // Blocks have 40 octets, TTIs 20 ms: 256 kbit/s are 16 blocks, 64 kbit/s are 4.
     assert_eq!(
-        (own[0].kind, own[0].format.blocks, own[0].format.tti.as_nanos()),
+        (downlink.kind, downlink.format.blocks, downlink.format.tti.as_nanos()),
         (Channel::Dsch, 16, 20_000_000)
     );
-    assert_eq!((own[1].kind, own[1].format.blocks, own[1].rate.bps()), (Channel::Dch, 4, 64_000));
+    assert_eq!((uplink.kind, uplink.format.blocks, uplink.rate.bps()), (Channel::Dch, 4, 64_000));
     let config = call.calls.as_ref().expect("they call");
     assert_eq!((config.offered.value(), config.holding.as_secs()), (24.0, 120.0));
 }
@@ -50,7 +52,8 @@ fn users_and_calls_round_trip_through_toml() {
     assert_eq!(reloaded.handover.as_ref().expect("it is written").hysteresis.0, 3.0);
 }
 
-/// Checks that each text is refused with this key, message and help.
+/// Checks that each scenario is refused. A case has the scenario, the key of the error, a part of
+/// its message and a part of its help.
 fn assert_refused(cases: &[(String, &str, &str, &str)]) {
     for (text, key, message, help) in cases {
         let error = load(text).expect_err(text);
@@ -143,13 +146,14 @@ fn invalid_layout_keys_are_reported_with_their_location() {
 
 #[test]
 fn users_of_dch_bearers_live_in_a_layout() {
+    // Name of the bearer, its downlink rate in bit/s, and the spreading factor for that rate.
     for (bearer, rate, factor) in [("ps-64", 64_000, 32), ("ps-128", 128_000, 16), ("ps-384", 384_000, 8)] {
         let loaded = load(&with("UE", &format!("bearer = \"{bearer}\"\ndch = {{ ebn0 = \"4 dB\" }}")));
         let scenario = loaded.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
-        let own = scenario.plan().groups[0].channels;
-        assert_eq!((own[0].kind, own[1].kind, own[0].rate.bps()), (Channel::Dch, Channel::Dch, rate));
+        let [downlink, uplink] = scenario.plan().groups[0].channels;
+        assert_eq!((downlink.kind, uplink.kind, downlink.rate.bps()), (Channel::Dch, Channel::Dch, rate));
         let dch = scenario.ue[0].dch.expect("it is written");
-        assert_eq!((dch.ebn0.0, dch.spreading_factor(own[0].rate)), (4.0, Some(factor)));
+        assert_eq!((dch.ebn0.0, dch.spreading_factor(downlink.rate)), (4.0, Some(factor)));
         assert_eq!(load(&scenario.to_toml()).expect("the scenario is valid").scenario, scenario);
     }
 }

@@ -36,7 +36,10 @@ fn tdd_cell_has_tdd_defaults_and_no_fdd_channels() {
     assert_eq!(loaded.warnings, ["flow: there is no flow: no data will be sent"]);
     let group = &loaded.scenario.plan().groups[0];
     assert!(group.is_granted);
-    assert_eq!((group.channels[0].rate.bps(), group.channels[0].format.blocks), (128_000, 4));
+    // The largest grant is 4 blocks of 40 octets in a frame of 10 ms.
+    let (blocks, frames_per_second) = (4, 100);
+    let rate = u64::from(blocks) * 40 * 8 * frames_per_second;
+    assert_eq!((group.channels[0].rate.bps(), group.channels[0].format.blocks), (rate, blocks));
 }
 
 #[test]
@@ -50,6 +53,7 @@ fn tdd_cell_without_a_table_has_the_defaults() {
 
 #[test]
 fn cells_of_both_kinds_stand_side_by_side() {
+    // The cell `c` is TDD. A second cell, `fdd`, has a user on FACH and RACH, and block errors.
     let text = with(
         "REST",
         "[[cell]]\nname = \"fdd\"\n[[ue]]\nname = \"other\"\ncell = \"fdd\"\n[radio]\nbler = 0.1",
@@ -74,7 +78,7 @@ fn mistakes_are_reported_at_their_key() {
                   uplink = { rate = \"64 kbit/s\", tti = \"10 ms\" }";
     let fdd = |text: String| text.replace("duplex = \"tdd\"", "duplex = \"fdd\"");
     let named = |name: &str| with("REST", bearer).replace("\"granted\"", name);
-    // text, key, part of the message, part of the help
+    // Scenario, key of the error, part of its message, part of its help.
     let cases: &[(String, &str, &str, &str)] = &[
         (
             with("TDD", "slots = \"RUUDDC\""),

@@ -1,4 +1,4 @@
-//! Configuration of the recorders for a scenario.
+//! Converts a scenario into the configurations of the recorders.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +13,7 @@ use umts_units::{BitRate, MilliWatts, Time};
 /// Configuration of the metrics of a run.
 pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
     let end = Time::ZERO + scenario.duration;
+    // Values by UE.
     let (mut rates, mut powers, mut continues) = (Vec::new(), Vec::new(), Vec::new());
     for (ue, group) in scenario.ue.iter().zip(&scenario.plan().groups) {
         let users = usize::from(ue.count);

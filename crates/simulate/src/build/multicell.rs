@@ -1,4 +1,4 @@
-//! Configuration of the cells of a layout, of their calls, and of users of DCH bearers in them.
+//! Converts the cells of a layout, their calls, and users of DCH bearers in them.
 
 use umts_scenario::{Group, Scenario, model};
 use umts_stack::radio::mac::Channel;

@@ -1,4 +1,4 @@
-//! Cells, users with their channels, and block errors.
+//! Converts cells, users with their channels, and block errors of a scenario.
 
 use umts_scenario::{Channel, Group, Scenario, model};
 use umts_stack::mac::e::EUeConfig;
@@ -93,6 +93,7 @@ pub(crate) fn rlc_config(rlc: &model::Rlc, group: &Group) -> RlcConfig {
     }
 }
 
+/// RRC connection of a group: its state at the start of the run, and its recovery from failures.
 fn connection(scenario: &Scenario, ue: &model::Ue, group: &Group) -> ConnectionConfig {
     let [downlink, _] = group.channels;
     // Capacity of a TDD cell is granted on request: no DCH is set up.
@@ -100,6 +101,7 @@ fn connection(scenario: &Scenario, ue: &model::Ue, group: &Group) -> ConnectionC
     scenario.connection_of(ue).connection(ue.is_switched(), has_dch)
 }
 
+/// A channel of the plan, with the bits of its blocks, which depend on the PDU size of RLC.
 pub(super) fn channel(rlc: &model::Rlc, planned: Channel) -> ChannelConfig {
     let Channel { kind, number, scheduler, format, .. } = planned;
     ChannelConfig {

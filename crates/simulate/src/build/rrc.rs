@@ -1,4 +1,4 @@
-//! Radio resource control.
+//! Converts the settings of radio resource control of a scenario.
 
 use umts_scenario::{Channel, Group, model};
 use umts_stack::network::SwitchingConfig;

@@ -91,11 +91,12 @@ fn postponed_ttis_are_waiting_time() {
         let requests: Vec<_> =
             users(&series, "dsch").into_iter().zip(words(&series, "dsch", "fate")).collect();
         for row in &output.metrics.connections {
-            let is_of_row = |(ue, found): &&(u32, &str)| *ue == u32::from(row.ue.0) && *found == fate;
+            let is_of_row = |(ue, recorded): &&(u32, &str)| *ue == u32::from(row.ue.0) && *recorded == fate;
             let refused = requests.iter().filter(is_of_row).count();
             assert!(refused > 300, "{fate}: {refused}");
-            // Each refused request costs the UE a TTI of 20 ms.
-            let (expected, spent) = (0.02 * refused as f64, seconds(&row.metrics(), cause));
+            // Each refused request costs the UE a TTI.
+            let tti_s = 0.02;
+            let (expected, spent) = (tti_s * refused as f64, seconds(&row.metrics(), cause));
             assert!(is_near(spent, expected), "{fate}: {spent} of {expected}");
             assert_eq!(seconds(&row.metrics(), Cause::RadioQueue), 0.0, "{fate}");
         }

@@ -47,12 +47,13 @@ const SATURATING: &str =
 fn saturating_sender_uses_every_opportunity() {
     let trace = [3, 10, 10, 11, 40, 700, 701, 1000];
     let text: String = trace.iter().map(|at| format!("{at}\n")).collect();
-    let found = deliveries(&series(&measured(&text, SATURATING).unwrap()));
+    let actual = deliveries(&series(&measured(&text, SATURATING).unwrap()));
+    // The trace repeats every second during the run of 20 s.
     let expected: Vec<u64> = (0..20)
         .flat_map(|n| trace.iter().map(move |at| n * 1000 + at))
         .take_while(|at| *at < 20_000)
         .collect();
-    assert_eq!(found, expected);
+    assert_eq!(actual, expected);
 }
 
 #[test]
@@ -68,13 +69,13 @@ fn idle_radio_causes_no_events_and_a_packet_waits_for_the_next_opportunity() {
 
 #[test]
 fn tcp_fills_a_measured_radio() {
-    let found = metrics("measured-radio", &[]);
+    let metrics = metrics("measured-radio", &[]);
     // The trace of one minute has 1,621 opportunities of 1,500 octets. 1,460 of these are payload:
     // 315.8 kbit/s.
-    let goodput = value(&found, "goodput_kbps");
+    let goodput = value(&metrics, "goodput_kbps");
     assert!((0.8 * 315.8..315.8).contains(&goodput), "{goodput}");
-    assert!(value(&found, "udp_max_delay_ms") > 3000.0, "the trace has a gap of three seconds");
-    assert_eq!(found.value("link_utilization_pct"), None);
+    assert!(value(&metrics, "udp_max_delay_ms") > 3000.0, "the trace has a gap of three seconds");
+    assert_eq!(metrics.value("link_utilization_pct"), None);
 }
 
 #[test]
@@ -113,19 +114,20 @@ fn flat(keys: &str, flow: &str) -> Result<Scenario, String> {
 fn a_flat_radio_sends_at_its_rate_and_adds_half_its_round_trip_time() {
     let keys = "downlink = \"1200 kbit/s\", uplink = \"64 kbit/s\", rtt = \"100 ms\", queue = \"4 packets\"";
     // At 1200 kbit/s 1,500 octets take 10 ms. Half of the round-trip time is 50 ms.
-    let found = deliveries(&series(&flat(keys, SATURATING).unwrap()));
+    let actual = deliveries(&series(&flat(keys, SATURATING).unwrap()));
     let expected: Vec<u64> = (1..).map(|n| 10 * n + 50).take_while(|at| *at < 20_000).collect();
-    assert_eq!(found, expected);
+    assert_eq!(actual, expected);
 }
 
 #[test]
 fn flat_profile_sets_unwritten_keys() {
     let named = flat("profile = \"wpt-3g-fast\", rtt = \"20 ms\"", "").unwrap();
     let flat_of = |scenario: &Scenario| scenario.ue[0].flat.clone().expect("it was given");
-    let (found, written) = (flat_of(&named), Scenario::parse(&named.to_toml(), "again", Path::new("."), &[]));
-    assert_eq!([found.downlink, found.uplink].map(|rate| rate.bps()), [1_600_000, 768_000]);
-    assert_eq!(found.rtt, umts_units::Duration::from_millis(20));
-    assert_eq!(flat_of(&written.unwrap().scenario), found);
+    let radio = flat_of(&named);
+    assert_eq!([radio.downlink, radio.uplink].map(|rate| rate.bps()), [1_600_000, 768_000]);
+    assert_eq!(radio.rtt, umts_units::Duration::from_millis(20));
+    let written = Scenario::parse(&named.to_toml(), "again", Path::new("."), &[]).unwrap();
+    assert_eq!(flat_of(&written.scenario), radio);
     let by_hand = "downlink = \"1600 kbit/s\", uplink = \"768 kbit/s\", rtt = \"20 ms\"";
     assert_eq!(flat(by_hand, "").unwrap().content_hash(), named.content_hash());
     for profile in umts_scenario::flat_profiles() {
@@ -148,7 +150,7 @@ fn unknown_or_additional_flat_radio_is_refused() {
 #[test]
 fn tcp_retransmits_packets_lost_by_a_flat_radio() {
     let keys = "profile = \"wpt-3g-fast\", loss = 0.02";
-    let found = output(&flat(keys, "traffic = \"file\"\nsize = \"1 MB\"").unwrap()).metrics.network;
-    assert!(value(&found, "goodput_kbps") > 100.0);
-    assert!(value(&found, "tcp_retransmissions") > 5.0);
+    let metrics = output(&flat(keys, "traffic = \"file\"\nsize = \"1 MB\"").unwrap()).metrics.network;
+    assert!(value(&metrics, "goodput_kbps") > 100.0);
+    assert!(value(&metrics, "tcp_retransmissions") > 5.0);
 }

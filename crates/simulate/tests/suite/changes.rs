@@ -10,6 +10,7 @@ use umts_units::{Duration, Time};
 
 use crate::common::{metrics, scenario, value};
 
+/// Collects all events as text.
 #[derive(Default)]
 struct Events(Vec<(Time, String)>);
 
@@ -31,6 +32,7 @@ fn events(name: &str, overrides: &[(&str, &str)]) -> Vec<(Time, String)> {
 fn a_change_leaves_everything_before_it_equal() {
     let at = Time::ZERO + Duration::from_secs(10);
     let before = |events: &[(Time, String)]| events.iter().take_while(|(time, _)| *time < at).count();
+    // Name of a shipped scenario, keys that change after 10 s.
     for (name, set) in [
         ("ftp-on-dch-384-3gpp", "radio.bler = 0.3"),
         ("ftp-on-dch-384-3gpp", "radio.uplink.bler = 0.3"),

@@ -38,6 +38,15 @@ const FIELDS: [&str; 11] = [
     "fp.edch-tsn",
 ];
 
+/// An E-DCH data frame.
+#[derive(Debug, PartialEq, Eq)]
+struct EDchFrame {
+    /// Number of PDUs.
+    pdus: u32,
+    /// Number of HARQ retransmissions.
+    retransmissions: u32,
+}
+
 /// Frames of a UE.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Frames {
@@ -47,12 +56,19 @@ struct Frames {
     credits: Vec<u32>,
     /// Number of PDUs in all HS-DSCH data frames.
     hs_pdus: u32,
-    /// Of each E-DCH data frame: number of PDUs, and of HARQ retransmissions.
-    e_dch: Vec<(u32, u32)>,
+    /// The E-DCH data frames.
+    e_dch: Vec<EDchFrame>,
 }
 
-/// Decodes the frames of `file`, by UE, and their number. `None` if tshark is not installed.
-fn tshark(file: &Path) -> Option<(usize, BTreeMap<u16, Frames>)> {
+/// The frames of a capture.
+struct Decoded {
+    /// Number of all frames.
+    count: usize,
+    by_ue: BTreeMap<u16, Frames>,
+}
+
+/// Decodes the frames of `file`. `None` if tshark is not installed.
+fn tshark(file: &Path) -> Option<Decoded> {
     let mut command = Command::new("tshark");
     command.args(["-T", "fields", "-E", "separator=|", "-r"]).arg(file).args(OPTIONS);
     for field in FIELDS {
@@ -99,7 +115,8 @@ fn tshark(file: &Path) -> Option<(usize, BTreeMap<u16, Frames>)> {
             ("0x01", "", credits, "") => frames.credits.push(number(credits)),
             ("0x00", pdus, "", "") => frames.hs_pdus += number(pdus),
             ("0x00", "", "", pdus) => {
-                frames.e_dch.push((number(pdus), number(retransmissions)));
+                let (pdus, retransmissions) = (number(pdus), number(retransmissions));
+                frames.e_dch.push(EDchFrame { pdus, retransmissions });
                 tsns.entry(ue).or_default().push(number(tsn));
             }
             _ => panic!("an unexpected combination of fields: {line}"),
@@ -113,7 +130,7 @@ fn tshark(file: &Path) -> Option<(usize, BTreeMap<u16, Frames>)> {
             assert!(!before.contains(tsn), "TSN {tsn} is used again after {before:?}");
         }
     }
-    Some((count, by_ue))
+    Some(Decoded { count, by_ue })
 }
 
 /// The events that the capture must show, by UE.
@@ -137,7 +154,7 @@ impl TraceSink<TraceEvent> for Expected {
         if let TraceEvent::EBlockSent { ue, attempt, pdus, is_decoded: true, .. } = *event
             && pdus > 0
         {
-            self.of(ue).e_dch.push((pdus, u32::from(attempt) - 1));
+            self.of(ue).e_dch.push(EDchFrame { pdus, retransmissions: u32::from(attempt) - 1 });
             self.decoded.entry(ue.0).or_default().push(at);
         }
     }
@@ -169,7 +186,7 @@ fn compare(scenario: &Scenario) -> Option<usize> {
     let (_, expected) =
         observe(scenario, 1, 0, Expected::default(), continues).expect("no callback stops the run");
     let Expected { frames: expected, decoded } = expected;
-    let (count, mut frames) = tshark(&folder.path().join("iub.pcapng"))?;
+    let Decoded { count, by_ue: mut frames } = tshark(&folder.path().join("iub.pcapng"))?;
     // Blocks that the Node B decoded after this instant may not have reached the RNC.
     let nearly_end = Time::ZERO + scenario.duration - Duration::from_millis(50);
     for (ue, mut expected) in expected {

@@ -31,11 +31,12 @@ fn a_proxy_takes_connections_to_its_ports() {
         text += "[[flow]]\nue = \"user\"\nport = 443\n";
         let changes = [("flow.0.port", "80"), ("proxy.ports", ports)];
         let changes = changes.map(|(key, value)| (key.to_owned(), value.to_owned()));
-        let found = Scenario::parse(&text, "ports.toml", Path::new(""), &changes).expect("it loads").scenario;
-        let network = network_config(&found);
+        let loaded = Scenario::parse(&text, "ports.toml", Path::new(""), &changes).expect("it loads");
+        let with_two_ports = loaded.scenario;
+        let network = network_config(&with_two_ports);
         let splits: Vec<_> = network.flows.iter().map(|flow| flow.split.is_some()).collect();
         assert_eq!(splits, [is_split, !is_split]);
-        let config = recorder_config(&found, &network, false, Some(Path::new("")));
+        let config = recorder_config(&with_two_ports, &network, false, Some(Path::new("")));
         let (_, captures) = config.captures.expect("a folder for captures is given");
         assert_eq!(captures.server_ports, [80, 443]);
     }
@@ -55,7 +56,8 @@ fn transfer_time_equals_a_server_at_the_proxy_plus_the_path_delay() {
         let proxied = value(&split(&join(&join(&PLAIN, &set), &radio)), "transfer_time_s");
         let near = [("link.0.delay", "0 s"), ("tcp.initial_window", window), ("proxy.mode", "pass")];
         let near = value(&split(&join(&join(&PLAIN, &set), &near)), "transfer_time_s");
-        let difference = proxied - 0.02 - near;
+        let path_delay = 0.02;
+        let difference = proxied - path_delay - near;
         assert!(
             difference.abs() <= 0.01,
             "{size} on {bearer}: {proxied} s, and {near} s from a server at the proxy"
@@ -81,7 +83,8 @@ fn windows_limit_each_side_by_its_own_round_trip() {
     };
     let (whole, passed) = rate("pass");
     let rtt = value(&passed, "mean_rtt_s");
-    assert!((whole / (8000.0 * 8.0 / rtt) - 1.0).abs() < 0.03, "{whole} bit/s, round trip {rtt} s");
+    let window_bits = 8.0 * 1000.0 * 8.0;
+    assert!((whole / (window_bits / rtt) - 1.0).abs() < 0.03, "{whole} bit/s, round trip {rtt} s");
     let (both, _) = rate("split");
     // 0.4 s round-trip time on the server's side, which is the slower one: 160 kbit/s, minus the
     // first round trips.

@@ -82,6 +82,7 @@ fn managed_rlc_buffers_shorten_the_delay_and_keep_the_bearer_busy() {
     }
 }
 
+/// Collects all events as text.
 #[derive(Default)]
 struct Events(Vec<(Time, String)>);
 

@@ -110,11 +110,11 @@ fn metrics_are_the_same_without_other_recorders() {
     let recorders = Recorders::new(recorder_config(&scenario, &network, false, None), NoTrace).unwrap();
     let end = Time::ZERO + scenario.duration;
     let PlainRecorders(recorders) = run_with_sink(&scenario, PlainRecorders::<false>(recorders));
-    let found = recorders.finish(end).metrics;
+    let recorded = recorders.finish(end).metrics;
     let metrics = Metrics::new(recorder_config(&scenario, &network, false, None).metrics);
-    assert_eq!(found, run_with_sink(&scenario, metrics).finish(end));
+    assert_eq!(recorded, run_with_sink(&scenario, metrics).finish(end));
     let output = run(&scenario, RunOptions { seed: scenario.seed, ..RunOptions::default() }).unwrap();
-    assert_eq!(found, output.metrics);
+    assert_eq!(recorded, output.metrics);
 }
 
 #[test]
@@ -148,11 +148,11 @@ fn additional_sink_receives_all_events_without_effect() {
     let network = network_config(&scenario);
     let recorders = Recorders::new(recorder_config(&scenario, &network, true, None), Vec::new()).unwrap();
     let end = Time::ZERO + scenario.duration;
-    let found = run_with_sink(&scenario, recorders).finish(end);
-    assert!(found.beside == run_with_sink(&scenario, Vec::new()));
+    let recorded = run_with_sink(&scenario, recorders).finish(end);
+    assert!(recorded.beside == run_with_sink(&scenario, Vec::new()));
     let options = RunOptions { seed: scenario.seed, series: true, ..RunOptions::default() };
     let output = run(&scenario, options).unwrap();
-    assert_eq!((found.metrics, found.series), (output.metrics, output.series));
+    assert_eq!((recorded.metrics, recorded.series), (output.metrics, output.series));
 }
 
 #[test]

@@ -8,6 +8,9 @@ use umts_stack::ids::Direction;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
+/// Octets of one RLC window in kB: 512 PDUs of 40 octets.
+const WINDOW_KB: f64 = 512.0 * 40.0 / 1000.0;
+
 /// Runs 20 s of the scenario `rlc-deadlock` with the overrides `set`. Returns the delivered payload
 /// in kB.
 fn delivered_kb(set: &[(&str, &str)]) -> f64 {
@@ -18,8 +21,8 @@ fn delivered_kb(set: &[(&str, &str)]) -> f64 {
 
 #[test]
 fn only_one_window_is_sent_without_a_trigger() {
-    // At most 512 PDUs of 40 octets are sent, whatever TCP retransmits, and no more after a day.
-    assert!(delivered_kb(&[]) < 20.48);
+    // At most one window of PDUs is sent, whatever TCP retransmits, and no more after a day.
+    assert!(delivered_kb(&[]) < WINDOW_KB);
     for duration in ["600 s", "24 h"] {
         let whole = metrics("rlc-deadlock", &[("duration", duration)]);
         assert!(value(&whole, "pdu_transmissions") <= 512.0);
@@ -39,13 +42,14 @@ fn any_trigger_resolves_the_deadlock() {
         ("rlc.timer_status_periodic", "200 ms"),
     ] {
         let kb = delivered_kb(&[(key, setting), ("rlc.timer_poll", "300 ms")]);
-        assert!(kb > 20.48, "{key} = {setting}: {kb} kB");
+        assert!(kb > WINDOW_KB, "{key} = {setting}: {kb} kB");
     }
     // A missing PDU is a trigger if PDUs are lost.
     let kb = delivered_kb(&[("rlc.missing_pdu_indication", "new_gap")]);
-    assert!(kb > 20.48, "missing_pdu_indication: {kb} kB");
+    assert!(kb > WINDOW_KB, "missing_pdu_indication: {kb} kB");
     // Polling with the last PDU does not help if the window closes before it: 64 PDUs of 40 octets.
-    assert!(delivered_kb(&[("rlc.poll_last_pdu", "true"), ("rlc.window", "64")]) < 2.56);
+    let small_window_kb = 64.0 * 40.0 / 1000.0;
+    assert!(delivered_kb(&[("rlc.poll_last_pdu", "true"), ("rlc.window", "64")]) < small_window_kb);
 }
 
 #[test]

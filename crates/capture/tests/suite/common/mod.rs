@@ -1,4 +1,4 @@
-//! Builds packets and conversations for tests, and analyses them.
+//! Builds packets and conversations between a client and a server for tests, and analyses them.
 
 use etherparse::{PacketBuilder, TcpOptionElement};
 use umts_capture::{Analyser, Analysis, ConnectionRow, LinkType};
@@ -16,12 +16,17 @@ pub enum End {
 pub struct Packet {
     pub from: End,
     pub seq: u32,
+    /// Acknowledgment number. `None`: the segment has no ACK flag.
     pub ack: Option<u32>,
     pub window: u16,
+    /// Octets of payload.
     pub payload: usize,
+    /// Any of `S` (SYN), `F` (FIN) and `R` (RST).
     pub flags: &'static str,
     pub options: Vec<TcpOptionElement>,
+    /// The client's port.
     pub port: u16,
+    /// Identification of the IPv4 header.
     pub identification: u16,
 }
 
@@ -52,6 +57,7 @@ impl Packet {
         self.option(TcpOptionElement::Timestamp(value, echo))
     }
 
+    /// Adds SACK blocks: the first one, and up to three more.
     pub fn sack(self, first: (u32, u32), more: [Option<(u32, u32)>; 3]) -> Self {
         self.option(TcpOptionElement::SelectiveAcknowledgement(first, more))
     }
@@ -217,7 +223,7 @@ pub fn value(row: &ConnectionRow, name: &str) -> f64 {
 #[track_caller]
 pub fn expect(row: &ConnectionRow, values: &[(&str, f64)]) {
     for &(name, expected) in values {
-        let found = value(row, name);
-        assert!((found - expected).abs() < 1e-9, "{name} is {found}, not {expected}");
+        let actual = value(row, name);
+        assert!((actual - expected).abs() < 1e-9, "{name} is {actual}, not {expected}");
     }
 }

@@ -15,8 +15,50 @@ use crate::run::{OutputConfig, Results, replay};
 
 const SERVER: [u8; 4] = [192, 0, 2, 1];
 
+/// A packet that enters the network.
+#[derive(Debug, Clone)]
+struct Entering {
+    /// Time in milliseconds.
+    ms: u64,
+    from_server: bool,
+    bytes: Vec<u8>,
+}
+
+/// Flags of a SYN, of a SYN with an acknowledgment, of an acknowledgment, and of a FIN with one.
+const SYN_ONLY: u8 = 0x02;
+const SYN_ACK: u8 = 0x12;
+const ACK: u8 = 0x10;
+const FIN_ACK: u8 = 0x11;
+
+/// The fields of a TCP header that differ between the packets.
+#[derive(Debug, Clone, Copy)]
+struct Tcp {
+    flags: u8,
+    seq: u32,
+    ack: u32,
+}
+
+const fn tcp(flags: u8, seq: u32, ack: u32) -> Tcp {
+    Tcp { flags, seq, ack }
+}
+
+/// A segment with this many octets of payload from the UE.
+fn from_ue(ms: u64, tcp: Tcp, payload: usize) -> Entering {
+    Entering { ms, from_server: false, bytes: segment(false, tcp, payload) }
+}
+
+/// A segment with this many octets of payload from the server.
+fn from_server(ms: u64, tcp: Tcp, payload: usize) -> Entering {
+    Entering { ms, from_server: true, bytes: segment(true, tcp, payload) }
+}
+
+/// A datagram between port `port` of a server and the UE.
+fn of_port(port: u16, ms: u64, from_server: bool, payload: usize) -> Entering {
+    Entering { ms, from_server, bytes: datagram(from_server, port, payload) }
+}
+
 /// Builds a segment between port 80 of a server and port 5000 of the first UE.
-fn segment(from_server: bool, (flags, seq, ack): (u8, u32, u32), payload: usize) -> Vec<u8> {
+fn segment(from_server: bool, Tcp { flags, seq, ack }: Tcp, payload: usize) -> Vec<u8> {
     let IpAddr::V4(ue) = crate::devices::addresses::of_ue(0)[0] else { panic!("the first is of version 4") };
     let ends = [(SERVER, 80_u16), (ue.octets(), 5000)];
     let [from, to] = if from_server { ends } else { [ends[1], ends[0]] };
@@ -34,9 +76,8 @@ fn segment(from_server: bool, (flags, seq, ack): (u8, u32, u32), payload: usize)
     packet
 }
 
-/// Replays packets, given as time in milliseconds, direction and bytes, in addition to the `others`
-/// of the scenario.
-fn replayed(others: &str, packets: &[(u64, bool, Vec<u8>)]) -> Results {
+/// Replays packets in addition to the `others` of the scenario. The UE has a FACH of 32 kbit/s.
+fn replayed(others: &str, packets: &[Entering]) -> Results {
     let text = "version = 1\nduration = \"60 s\"\nmeasure.budget = true\n[[cell]]\nname = \"cell\"\n[cell.fach]\n\
         rate = \"32 kbit/s\"\ntti = \"10 ms\"\n[[ue]]\nname = \"u\"\n";
     let text = format!("{text}{others}");
@@ -44,10 +85,10 @@ fn replayed(others: &str, packets: &[(u64, bool, Vec<u8>)]) -> Results {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("packets.pcapng");
     let mut recording = Recording::create(&path, Behind::ues(1)).unwrap();
-    for (ms, from_server, bytes) in packets {
-        let port = if *from_server { SERVER_PORT } else { ue_port(0) };
-        let at = Time::ZERO + Duration::from_millis(*ms);
-        recording.record(at, &Arrival::bare(port, bytes.clone()));
+    for packet in packets {
+        let port = if packet.from_server { SERVER_PORT } else { ue_port(0) };
+        let at = Time::ZERO + Duration::from_millis(packet.ms);
+        recording.record(at, &Arrival::bare(port, packet.bytes.clone()));
     }
     recording.finish().unwrap();
     let keep = OutputConfig { series: true, ..OutputConfig::default() };
@@ -55,7 +96,7 @@ fn replayed(others: &str, packets: &[(u64, bool, Vec<u8>)]) -> Results {
     replay(&scenario, 1, &recorded(&path, end), &keep).unwrap().0
 }
 
-fn tables(packets: &[(u64, bool, Vec<u8>)]) -> Vec<Table> {
+fn tables(packets: &[Entering]) -> Vec<Table> {
     replayed("", packets).series.unwrap().tables
 }
 
@@ -68,6 +109,7 @@ fn column(tables: &[Table], name: &str) -> Vec<f64> {
     }
 }
 
+/// Checks that the causes of each connection add up to the time that it was open.
 fn check_sums(tables: &[Table]) {
     let (opened, until) = (column(tables, "opened_s"), column(tables, "until_s"));
     let parts: Vec<_> = umts_record::budget::Cause::ALL
@@ -81,18 +123,20 @@ fn check_sums(tables: &[Table]) {
 }
 
 /// A download of two segments across the wrap of sequence numbers.
-fn download() -> Vec<(u64, bool, Vec<u8>)> {
-    let far = u32::MAX - 500;
+fn download() -> Vec<Entering> {
+    // The SYN of the server has this number, and `at(n)` is `n` numbers later.
+    let initial = u32::MAX - 500;
+    let at = |offset: u32| initial.wrapping_add(offset);
     vec![
-        (1000, false, segment(false, (0x02, 9, 0), 0)),
-        (2000, true, segment(true, (0x12, far, 10), 0)),
-        (3000, false, segment(false, (0x10, 10, far.wrapping_add(1)), 0)),
-        (4000, true, segment(true, (0x10, far.wrapping_add(1), 10), 1000)),
-        (4001, true, segment(true, (0x10, far.wrapping_add(1001), 10), 1000)),
-        (9000, false, segment(false, (0x10, 10, far.wrapping_add(2001)), 0)),
-        (12000, true, segment(true, (0x11, far.wrapping_add(2001), 10), 0)),
-        (13000, false, segment(false, (0x11, 10, far.wrapping_add(2002)), 0)),
-        (14000, true, segment(true, (0x10, far.wrapping_add(2002), 11), 0)),
+        from_ue(1000, tcp(SYN_ONLY, 9, 0), 0),
+        from_server(2000, tcp(SYN_ACK, initial, 10), 0),
+        from_ue(3000, tcp(ACK, 10, at(1)), 0),
+        from_server(4000, tcp(ACK, at(1), 10), 1000),
+        from_server(4001, tcp(ACK, at(1001), 10), 1000),
+        from_ue(9000, tcp(ACK, 10, at(2001)), 0),
+        from_server(12000, tcp(FIN_ACK, at(2001), 10), 0),
+        from_ue(13000, tcp(FIN_ACK, 10, at(2002)), 0),
+        from_server(14000, tcp(ACK, at(2002), 11), 0),
     ]
 }
 
@@ -143,6 +187,8 @@ fn simulated_users_have_a_separate_budget() {
 
 #[test]
 fn out_of_order_ranges_take_bounded_memory() {
+    // Every second ten octets are missing. Then the first nine octets arrive, and close the first
+    // gap.
     let mut stream = StreamDirection::default();
     for piece in 0..10_000 {
         assert_eq!(stream.receive(10 + 20 * piece, 20 + 20 * piece), 0);
@@ -160,7 +206,7 @@ fn datagram(from_server: bool, port: u16, payload: usize) -> Vec<u8> {
 
 #[test]
 fn budget_of_a_connection_begins_with_its_lookup() {
-    let lookup = [(100, false, datagram(false, 53, 30)), (600, true, datagram(true, 53, 80))];
+    let lookup = [of_port(DNS, 100, false, 30), of_port(DNS, 600, true, 80)];
     let packets: Vec<_> = lookup.into_iter().chain(download()).collect();
     let with_name = tables(&packets);
     check_sums(&with_name);
@@ -178,15 +224,16 @@ fn budget_of_a_connection_begins_with_its_lookup() {
 #[test]
 fn a_promotion_is_in_the_budget_of_the_connection_that_waits_for_it() {
     let switched = "bearer = \"switched\"\n[rrc]\nprofile = \"att-2010\"\n";
-    let lookup = [(100, false, datagram(false, 53, 30)), (2500, true, datagram(true, 53, 80))];
+    let lookup = [of_port(DNS, 100, false, 30), of_port(DNS, 2500, true, 80)];
+    // A connection with a SYN and its answer at these times, and 1,000 octets.
     let connection = |syn: u64, answer: u64| {
         vec![
-            (syn, false, segment(false, (0x02, 9, 0), 0)),
-            (answer, true, segment(true, (0x12, 99, 10), 0)),
-            (answer + 300, false, segment(false, (0x10, 10, 100), 0)),
-            (answer + 600, true, segment(true, (0x11, 100, 10), 1000)),
-            (answer + 1000, false, segment(false, (0x11, 10, 1101), 0)),
-            (answer + 1300, true, segment(true, (0x10, 1101, 11), 0)),
+            from_ue(syn, tcp(SYN_ONLY, 9, 0), 0),
+            from_server(answer, tcp(SYN_ACK, 99, 10), 0),
+            from_ue(answer + 300, tcp(ACK, 10, 100), 0),
+            from_server(answer + 600, tcp(FIN_ACK, 100, 10), 1000),
+            from_ue(answer + 1000, tcp(FIN_ACK, 10, 1101), 0),
+            from_server(answer + 1300, tcp(ACK, 1101, 11), 0),
         ]
     };
     let with_name: Vec<_> = lookup.into_iter().chain(connection(2800, 3100)).collect();
@@ -202,12 +249,9 @@ fn a_promotion_is_in_the_budget_of_the_connection_that_waits_for_it() {
 
 #[test]
 fn udp_flow_has_a_budget_from_first_to_last_packet() {
-    let packets: Vec<_> = [
-        (1000, false, datagram(false, 443, 1200)),
-        (3000, true, datagram(true, 443, 1200)),
-        (3001, true, datagram(true, 443, 1200)),
-    ]
-    .into();
+    let quic = 443;
+    let packets =
+        [of_port(quic, 1000, false, 1200), of_port(quic, 3000, true, 1200), of_port(quic, 3001, true, 1200)];
     let tables = tables(&packets);
     check_sums(&tables);
     assert_eq!((column(&tables, "opened_s"), column(&tables, "packets")), (vec![1.0], vec![3.0]));
@@ -219,9 +263,10 @@ fn udp_flow_has_a_budget_from_first_to_last_packet() {
 
 #[test]
 fn lookup_without_a_connection_ends_with_its_answer() {
-    let packets = [(100, false, datagram(false, 53, 30)), (600, true, datagram(true, 53, 80))];
-    let packets: Vec<_> =
-        packets.into_iter().chain(download().into_iter().map(|(ms, s, p)| (ms + 9000, s, p))).collect();
+    // The connection begins 9.4 s after the answer, too late for the lookup.
+    let lookup = [of_port(DNS, 100, false, 30), of_port(DNS, 600, true, 80)];
+    let later = download().into_iter().map(|packet| Entering { ms: packet.ms + 9000, ..packet });
+    let packets: Vec<_> = lookup.into_iter().chain(later).collect();
     let tables = tables(&packets);
     check_sums(&tables);
     assert_eq!(column(&tables, "opened_s"), [0.1, 10.0]);
@@ -239,7 +284,8 @@ proptest! {
         let mut now = 0;
         let packets: Vec<_> = steps.into_iter().map(|(wait, from_server, flags, seq, ack, payload)| {
             now += wait;
-            (now, from_server, segment(from_server, (flags, seq as u32, ack as u32), payload))
+            let bytes = segment(from_server, tcp(flags, seq as u32, ack as u32), payload);
+            Entering { ms: now, from_server, bytes }
         }).collect();
         check_sums(&tables(&packets));
     }

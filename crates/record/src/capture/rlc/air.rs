@@ -1,4 +1,5 @@
-//! The air view: every block, with comments that contain information from the model.
+//! The air view of a capture of RLC: every block in the order of transmission, including lost ones,
+//! with comments that contain information from the model.
 
 use std::fmt::Write;
 
@@ -31,12 +32,13 @@ pub(super) struct AirFrame {
 }
 
 impl Block {
-    /// Describes the block with index `step` in `pdu`, an entry of `set`. The block leaves RLC on
-    /// `channel` at the time `leaves`.
+    /// Describes the block with index `offset` in `pdu`, an entry of `set`. `composed` are its
+    /// octets and its number of transmissions, `polls` the reasons of its poll. The block leaves
+    /// RLC on `channel` at the time `leaves`.
     pub fn new(
         set: &BlockSet,
         pdu: &Pdu,
-        step: u32,
+        offset: u32,
         composed: Composed,
         polls: Option<PollCauses>,
         (channel, leaves): (Channel, Time),
@@ -47,7 +49,7 @@ impl Block {
         let mut sn = None;
         match pdu {
             Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) => {
-                let block_sn = run.first.plus(u64::from(step));
+                let block_sn = run.first.plus(u64::from(offset));
                 sn = Some(block_sn);
                 match pdu {
                     Pdu::Data(_) => {
@@ -111,9 +113,9 @@ pub(super) fn frames(
     let u_rnti = u32::from(ue.0) + 1;
     let width = if encoding.length_indicator_octets() == 2 { Width::Fifteen } else { Width::Seven };
     let frame = if mode == PduMode::Tm { exported::part } else { exported::frame };
-    let single = pdus.into_iter().zip(comments).map(|(pdu, comment)| AirFrame {
+    let one_per_block = pdus.into_iter().zip(comments).map(|(pdu, comment)| AirFrame {
         octets: frame(mode, direction, u_rnti, width, pdu),
         comments: vec![comment],
     });
-    single.collect()
+    one_per_block.collect()
 }

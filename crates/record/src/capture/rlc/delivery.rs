@@ -1,5 +1,6 @@
-//! The delivery view: PDUs in sequence, arranged so that Wireshark reassembles every SDU that the
-//! receiver delivered.
+//! The delivery view of a capture of RLC: PDUs in sequence, arranged so that Wireshark reassembles
+//! every SDU that the receiver delivered. It works in acknowledged mode (AM), unacknowledged mode
+//! (UM) and transparent mode (TM).
 //!
 //! PDUs are held from the PDU in which an SDU begins until the SDU is complete. If the SDU never
 //! completes (discard, RESET, end of the run), its parts are removed from the held PDUs. Wireshark
@@ -27,6 +28,15 @@ pub(super) struct DeliveryFrame {
     pub comments: Vec<String>,
 }
 
+/// SDUs that the sender discarded, of which the last PDU was sent because another SDU shares it.
+#[derive(Debug, Clone, Copy)]
+struct DiscardedEnds {
+    /// The PDU in which they end.
+    sn: Sn,
+    /// Number of SDUs.
+    sdus: u8,
+}
+
 /// A data PDU that arrived and may be held until its SDU is complete.
 #[derive(Debug, Clone)]
 struct HeldPdu {
@@ -52,8 +62,8 @@ pub(super) struct Delivery {
     is_new_round: bool,
     /// AM: PDUs that arrived but are not in sequence yet, by number.
     arrived: Vec<Option<(Time, Block)>>,
-    /// AM: the PDU after discarded SDUs, and the number of discarded SDUs that end in it.
-    discarded_ends: Option<(Sn, u8)>,
+    /// AM: discarded SDUs that end in a PDU which is still to come.
+    discarded_ends: Option<DiscardedEnds>,
     /// UM: VR(US), the number of the next expected PDU.
     vr_us: UmSn,
     /// UM: whether the start of the SDU that continues in PDU VR(US) was received.
@@ -114,14 +124,14 @@ impl Delivery {
     pub fn arrive(&mut self, at: Time, set: &BlockSet, blocks: &[Block], lost: Lost) {
         match self.mode {
             PduMode::Am => {
-                for (_, block) in correct_blocks(blocks, lost) {
+                for block in correct_blocks(blocks, lost) {
                     if let Some(sn) = block.sn {
                         self.arrived[usize::from(sn.value())] = Some((at, block.clone()));
                     }
                 }
             }
             PduMode::Um => {
-                for (_, block) in correct_blocks(blocks, lost) {
+                for block in correct_blocks(blocks, lost) {
                     if let Some(sn) = block.sn {
                         self.take_unacknowledged(at, sn, block);
                     }
@@ -133,11 +143,11 @@ impl Delivery {
 
     /// AM: the receiver has `count` more PDUs in sequence, from `first` on.
     pub fn in_sequence(&mut self, first: Sn, count: u64) {
-        for step in 0..count {
-            let sn = first.plus(step);
+        for offset in 0..count {
+            let sn = first.plus(offset);
             let arrived = self.arrived[usize::from(sn.value())].take();
             let (at, block) = arrived.expect("a PDU arrives before it is in sequence");
-            self.take(at, sn, block);
+            self.take_acknowledged(at, sn, block);
         }
     }
 
@@ -145,13 +155,14 @@ impl Delivery {
     /// SDUs that end in the following PDU.
     pub fn skip(&mut self, at: Time, first: Sn, count: u64, ends: u8) {
         self.remove_open_sdu(PART_REMOVED);
-        for step in 0..count {
-            let sn = first.plus(step);
+        for offset in 0..count {
+            let sn = first.plus(offset);
             self.arrived[usize::from(sn.value())] = None;
             self.begin_round_at(sn);
             self.insert_empty_pdu(at, sn, DISCARDED_PDU);
         }
-        self.discarded_ends = (ends > 0).then_some((first.plus(count), ends));
+        let following = first.plus(count);
+        self.discarded_ends = (ends > 0).then_some(DiscardedEnds { sn: following, sdus: ends });
     }
 
     /// RLC returns to its initial state.
@@ -175,8 +186,8 @@ impl Delivery {
         self.is_new_round = true;
     }
 
-    /// Starts a round at number 0, unless no PDU of the current round was processed. Returns the
-    /// octets of an SDU that continues from the previous round.
+    /// If `sn` is 0, starts the next round, unless no PDU of the current round was processed.
+    /// Returns the octets of an SDU that continues from the previous round.
     fn begin_round_at(&mut self, sn: Sn) -> Vec<u8> {
         let mut carried = Vec::new();
         if sn == Sn::of(0) && !self.is_new_round {
@@ -188,11 +199,11 @@ impl Delivery {
     }
 
     /// AM: takes the next PDU in sequence.
-    fn take(&mut self, at: Time, sn: Sn, block: Block) {
+    fn take_acknowledged(&mut self, at: Time, sn: Sn, block: Block) {
         let carried = self.begin_round_at(sn);
         let mut pdu = self.read_pdu(at, sn, block);
-        if let Some((_, ends)) = self.discarded_ends.take_if(|(ends_in, _)| *ends_in == sn) {
-            pdu.parts.drop_ends(ends);
+        if let Some(ends) = self.discarded_ends.take_if(|ends| ends.sn == sn) {
+            pdu.parts.drop_ends(ends.sdus);
             self.rewrite(&mut pdu, INCOMPLETE_REMOVED);
         }
         if !carried.is_empty() {
@@ -202,7 +213,8 @@ impl Delivery {
         self.show_or_hold(pdu);
     }
 
-    /// UM: takes the next PDU that arrives.
+    /// UM: takes the next PDU that arrives. PDUs with numbers from VR(US) to before it are lost:
+    /// PDUs without data fill their places, and the SDU that continues in them is removed.
     fn take_unacknowledged(&mut self, at: Time, sn: Sn, block: &Block) {
         let um_sn = UmSn::of(sn.value().into());
         if um_sn != self.vr_us {
@@ -210,9 +222,9 @@ impl Delivery {
             self.has_sdu_start = false;
         }
         while um_sn != self.vr_us {
-            let lost = Sn::of(self.vr_us.value().into());
-            self.begin_round_at(lost);
-            self.insert_empty_pdu(at, lost, LOST_PDU);
+            let lost_sn = Sn::of(self.vr_us.value().into());
+            self.begin_round_at(lost_sn);
+            self.insert_empty_pdu(at, lost_sn, LOST_PDU);
             self.vr_us = UmSn::of(u64::from(self.vr_us.value()) + 1);
         }
         self.vr_us = UmSn::of(u64::from(um_sn.value()) + 1);
@@ -329,7 +341,8 @@ impl Delivery {
     }
 }
 
-/// The blocks that are not lost, with their indices.
-fn correct_blocks(blocks: &[Block], lost: Lost) -> impl Iterator<Item = (usize, &Block)> {
-    blocks.iter().enumerate().filter(move |(at, _)| !lost.contains(*at as u32))
+/// The blocks that are not lost.
+fn correct_blocks(blocks: &[Block], lost: Lost) -> impl Iterator<Item = &Block> {
+    let is_correct = move |index: usize| !lost.contains(index as u32);
+    blocks.iter().enumerate().filter(move |(index, _)| is_correct(*index)).map(|(_, block)| block)
 }

@@ -27,9 +27,9 @@ use super::mac::{self, PS_DTCH};
 use crate::capture::CaptureError;
 use crate::capture::file::{CaptureFile, Frame};
 
-/// Most MAC-d PDUs in an HS-DSCH data frame. Wireshark decodes no more.
+/// Maximum number of MAC-d PDUs in an HS-DSCH data frame. Wireshark decodes no more.
 const MAX_PDUS: usize = 63;
-/// Longest MAC-d PDU of an HS-DSCH data frame in bits.
+/// Maximum length of a MAC-d PDU of an HS-DSCH data frame, in bits: its field has 13 bits.
 const MAX_PDU_BITS: usize = (1 << 13) - 1;
 /// MAC-d flow of all bearers.
 const MAC_D_FLOW: u8 = 0;
@@ -40,7 +40,7 @@ const INTERVAL_UNIT: Duration = Duration::from_millis(10);
 /// Length of a radio frame, and of its subframes.
 const RADIO_FRAME: Duration = Duration::from_millis(10);
 const SUBFRAME: Duration = Duration::from_millis(2);
-/// Largest number of HARQ retransmissions that a frame states exactly.
+/// Maximum number of HARQ retransmissions that the field of a frame can hold.
 const MAX_RETRANSMISSIONS: u8 = 12;
 
 #[derive(Debug)]
@@ -54,18 +54,39 @@ pub(super) struct IubCapture {
 struct User {
     /// Serials of the block sets that left the RNC after the last HS-DSCH data frame.
     leaving: Vec<u64>,
-    /// Numbers of the next HS-DSCH and E-DCH data frame, modulo 16.
+    /// Frame sequence number (FSN) of the next HS-DSCH data frame, modulo 16.
     hs_fsn: u8,
+    /// Frame sequence number of the next E-DCH data frame, modulo 16.
     e_fsn: u8,
 }
 
 /// A block of an E-DCH.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EDchBlock {
+    /// Transmission sequence number.
     pub tsn: u8,
     /// Start of the TTI in which the Node B decoded the block.
     pub tti: Time,
+    /// Number of HARQ retransmissions that the block needed.
     pub retransmissions: u8,
+}
+
+/// Data of a UE that waits at the RNC for the HS-DSCH.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WaitingData {
+    pub octets: Bytes,
+    /// Priority of its queue.
+    pub priority: u8,
+}
+
+/// An allocation of credits by the Node B.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Allocation {
+    /// Number of PDUs that the RNC may send.
+    pub credits: u32,
+    /// Time in which it may send them.
+    pub interval: Duration,
+    pub priority: u8,
 }
 
 impl IubCapture {
@@ -90,17 +111,18 @@ impl IubCapture {
         std::mem::take(&mut self.users[ue.index()].leaving)
     }
 
-    /// The RNC sends a Capacity Request. `buffer`: octets of the UE that wait there.
+    /// The RNC sends a Capacity Request for the `waiting` data.
     pub fn write_request(
         &mut self,
         at: Time,
         ue: UeId,
         encoding: &Encoding,
-        (buffer, priority): (Bytes, u8),
+        waiting: WaitingData,
     ) -> Result<(), CaptureError> {
-        let request = CapacityRequest { priority, user_buffer: saturate(buffer.0) };
+        let WaitingData { octets, priority } = waiting;
+        let request = CapacityRequest { priority, user_buffer: saturate(octets.0) };
         let comment = format!("UE {}: Capacity Request", ue.0);
-        self.write_hs(at, ue, Direction::Downlink, (encoding, comment), |frame| request.emit(frame))
+        self.write_hs(at, ue, Direction::Downlink, (encoding, comment), |octets| request.emit(octets))
     }
 
     /// A Capacity Allocation reaches the RNC.
@@ -109,49 +131,52 @@ impl IubCapture {
         at: Time,
         ue: UeId,
         encoding: &Encoding,
-        (credits, interval, priority): (u32, Duration, u8),
+        allocation: Allocation,
     ) -> Result<(), CaptureError> {
+        let Allocation { credits, interval, priority } = allocation;
         let Some(max_pdu_bits) = pdu_bits(encoding) else { return Ok(()) };
-        let most = u32::from(UNLIMITED_CREDITS) - 1;
+        // The largest value of the field means unlimited credits.
+        let max_credits = u32::from(UNLIMITED_CREDITS) - 1;
         let mut comment = format!("UE {}: Capacity Allocation", ue.0);
-        if credits > most {
-            comment += &format!(" of {credits} credits, of which the frame can state {most}");
+        if credits > max_credits {
+            comment += &format!(" of {credits} credits, of which the frame can state {max_credits}");
         }
         let interval = interval.as_nanos().div_ceil(INTERVAL_UNIT.as_nanos()).clamp(1, 255);
-        let allocation = CapacityAllocation {
+        let frame = CapacityAllocation {
             congestion: 0,
             priority,
             max_pdu_bits,
-            credits: credits.min(most) as u16,
+            credits: credits.min(max_credits) as u16,
             interval: interval as u8,
             // The credits can be used once.
             repetition: 1,
         };
-        self.write_hs(at, ue, Direction::Uplink, (encoding, comment), |frame| allocation.emit(frame))
+        self.write_hs(at, ue, Direction::Uplink, (encoding, comment), |octets| frame.emit(octets))
     }
 
-    /// The RNC sends `blocks` to the Node B, in as many frames as they need. `buffer`: octets of the UE
-    /// that wait at the RNC afterwards.
+    /// The RNC sends `blocks` to the Node B, in as many frames as they need. `waiting`: the data
+    /// that still waits at the RNC afterwards.
     pub fn write_hs_data(
         &mut self,
         at: Time,
         ue: UeId,
         encoding: &Encoding,
         blocks: &[Block],
-        (buffer, priority): (Bytes, u8),
+        waiting: WaitingData,
     ) -> Result<(), CaptureError> {
         let Some(pdu_bits) = pdu_bits(encoding) else { return Ok(()) };
-        let mut left = blocks.len();
+        let mut unsent_blocks = blocks.len();
         for blocks in blocks.chunks(MAX_PDUS) {
-            left -= blocks.len();
+            unsent_blocks -= blocks.len();
+            let unsent_octets = (unsent_blocks * encoding.pdu_octets()) as u64;
             let fsn = &mut self.users[ue.index()].hs_fsn;
             let frame = HsDschData {
                 fsn: *fsn,
-                priority,
+                priority: waiting.priority,
                 pdu_bits,
                 flush: false,
                 reset: false,
-                user_buffer: saturate(buffer.0 + (left * encoding.pdu_octets()) as u64),
+                user_buffer: saturate(waiting.octets.0 + unsent_octets),
                 pdus: blocks.iter().map(|block| block.octets.clone()).collect(),
             };
             *fsn = (*fsn + 1) % 16;
@@ -224,7 +249,7 @@ fn pdu_bits(encoding: &Encoding) -> Option<u16> {
     (bits <= MAX_PDU_BITS).then_some(bits as u16)
 }
 
-/// The number of octets in a field of 16 bits.
+/// A number of octets for a field of 16 bits: at most 65,535.
 fn saturate(octets: u64) -> u16 {
     u16::try_from(octets).unwrap_or(u16::MAX)
 }

@@ -1,8 +1,14 @@
-//! The blocks of a TTI with MAC headers in a data frame of the Iub (TS 25.427, TS 25.435).
+//! The blocks of a TTI with MAC headers in a data frame of the Iub (TS 25.427, TS 25.435), for the
+//! air view of a capture of RLC. The frame protocol (FP) of the Iub has this layout; numbers are
+//! bits:
 //!
 //! ```text
 //!   │ header CRC 7 │ FT 1 │ CFN 8 │ 0 3 │ TFI 5 │ (FACH, RACH: 8) │ blocks, whole octets each │ (uplink: quality, CRCI) │ CRC 16 │
 //! ```
+//!
+//! FT is the frame type, CFN the connection frame number, TFI the transport format indicator, CRCI
+//! the CRC indicators of the blocks. Before the frame stands a *hint* ([`super::fp_hint`]), with
+//! which Wireshark decodes it without settings.
 //!
 //! The frame is the one that carries the blocks from or to the Node B, before losses on the air.
 //! Its CRC indicators mark all blocks as correct; comments name the lost ones.
@@ -53,17 +59,21 @@ pub(super) fn frame(
     Some(wrap((ue, mode, pdus.len()), direction, hint_channel, &formats, &frame))
 }
 
-/// The number of the channel, and its formats in the hint. `None` for a DSCH and for the
-/// acknowledgment channels of a TDD cell, which the hint cannot describe, and for an HS-DSCH and an
-/// E-DCH, whose frames carry the blocks of several TTIs or a block of several transmissions
-/// ([`super::iub`]).
+/// The channel and its formats for the hint: number of blocks and bits of a block. `None` for a
+/// DSCH and for the acknowledgment channels of a TDD cell, which the hint cannot describe, and for
+/// an HS-DSCH and an E-DCH, whose frames carry the blocks of several TTIs or a block of several
+/// transmissions ([`super::iub`]).
 fn describe(channel: Channel, blocks: usize, bits: usize) -> Option<(HintChannel, Vec<u8>)> {
     let (count, bits) = (blocks as u32, bits as u32);
+    // Fields of 9 and 13 bits, from the least significant bit on.
+    let common_formats = || (count | bits << 9).to_le_bytes().to_vec();
     match channel {
-        Channel::Rach => Some((HintChannel::Rach, (count | bits << 9).to_le_bytes().to_vec())),
-        Channel::Fach => Some((HintChannel::Fach, (count | bits << 9).to_le_bytes().to_vec())),
+        Channel::Rach => Some((HintChannel::Rach, common_formats())),
+        Channel::Fach => Some((HintChannel::Fach, common_formats())),
         Channel::Dch => {
-            Some((HintChannel::Dch, [&[1], (count << 5 | bits << 14).to_le_bytes().as_slice()].concat()))
+            // One DCH, with number 0 in the first 5 bits.
+            let formats = (count << 5 | bits << 14).to_le_bytes();
+            Some((HintChannel::Dch, [&[1], formats.as_slice()].concat()))
         }
         Channel::Dsch | Channel::HsDsch | Channel::EDch | Channel::Ack => None,
     }

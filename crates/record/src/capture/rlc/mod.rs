@@ -56,7 +56,7 @@ use umts_units::Time;
 
 use self::air::Block;
 use self::delivery::{Delivery, DeliveryFrame};
-use self::iub::{EDchBlock, IubCapture};
+use self::iub::{Allocation, EDchBlock, IubCapture, WaitingData};
 use super::CaptureError;
 use super::file::{CaptureFile, Frame};
 
@@ -69,7 +69,7 @@ pub(super) struct RlcCaptures {
     bearers: [Vec<Option<Bearer>>; 2],
     /// Frames of the Iub, if a user has an HS-DSCH or an E-DCH.
     iub: Option<IubCapture>,
-    /// The next packet to enter RLC.
+    /// The next packet to enter RLC, with its octets.
     entering: Option<(PacketId, Vec<u8>)>,
 }
 
@@ -91,8 +91,8 @@ struct Bearer {
 }
 
 impl RlcCaptures {
-    /// Creates the files. `None` if no bearer can be captured. `has_iub`: whether a user has an HS-DSCH or an
-    /// E-DCH.
+    /// Creates the files. `None` if no bearer can be captured. `encodings`: the PDU formats of the
+    /// bearers, by UE. `has_iub`: whether a user has an HS-DSCH or an E-DCH.
     pub fn create(
         folder: &Path,
         encodings: &[Option<Encoding>],
@@ -214,15 +214,15 @@ impl RlcCaptures {
         let encoding = bearer.composer.encoding();
         match *detail {
             Detail::HsRequest { buffer, priority, .. } => {
-                iub.write_request(at, ue, encoding, (buffer, priority))
+                iub.write_request(at, ue, encoding, WaitingData { octets: buffer, priority })
             }
             Detail::HsCredits { credits, interval, priority, .. } => {
-                iub.write_allocation(at, ue, encoding, (credits, interval, priority))
+                iub.write_allocation(at, ue, encoding, Allocation { credits, interval, priority })
             }
             Detail::HsPdusSent { buffer, priority, .. } => {
                 let sets = iub.take_leaving(ue).into_iter();
                 let blocks: Vec<_> = sets.flat_map(|serial| bearer.blocks_of(serial)).cloned().collect();
-                iub.write_hs_data(at, ue, encoding, &blocks, (buffer, priority))
+                iub.write_hs_data(at, ue, encoding, &blocks, WaitingData { octets: buffer, priority })
             }
             Detail::EDchFrame { set, tsn, tti, retransmissions, .. } => {
                 let block = EDchBlock { tsn, tti, retransmissions };

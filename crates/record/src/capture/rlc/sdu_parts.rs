@@ -1,4 +1,9 @@
-//! A data PDU split into parts of SDUs, which can be moved to another PDU.
+//! A data PDU of RLC split into parts of SDUs, which can be moved to another PDU. The delivery view
+//! of a capture moves or removes parts, so that Wireshark reassembles the SDUs.
+//!
+//! Length indicators (LI) in the header say where SDUs end (TS 25.322 §9.2.2.8). Some values have
+//! other meanings: the preceding PDU was filled by an SDU to its end, or except one octet; an SDU
+//! starts here; the rest is a piggybacked STATUS, or padding.
 
 use umts_stack::radio::rlc::Sn;
 use umts_stack::radio::rlc::octets::Encoding;
@@ -64,12 +69,13 @@ impl SduParts {
         }
     }
 
+    /// Splits the payload of a PDU according to its length indicators.
     fn of(payload: &Payload<'_>, poll: bool) -> Self {
         use LengthIndicator as Li;
         let first = payload.indicators().first().copied();
         let last = payload.indicators().last();
-        let leads = |li: &Li| matches!(li, Li::PreviousFilled | Li::PreviousOneShort | Li::StartsHere);
-        let mut parts = SduParts { poll, leading: first.filter(leads), ..SduParts::default() };
+        let is_leading = |li: &Li| matches!(li, Li::PreviousFilled | Li::PreviousOneShort | Li::StartsHere);
+        let mut parts = SduParts { poll, leading: first.filter(is_leading), ..SduParts::default() };
         for segment in payload.segments() {
             let octets = segment.octets.to_vec();
             if segment.ends { parts.ended.push(octets) } else { parts.open = octets }
@@ -87,6 +93,7 @@ impl SduParts {
         !self.ended.is_empty() || self.ends_sdu_of_previous_pdu()
     }
 
+    /// Whether the PDU signals that an SDU ended with the preceding PDU.
     fn ends_sdu_of_previous_pdu(&self) -> bool {
         matches!(self.leading, Some(LengthIndicator::PreviousFilled | LengthIndicator::PreviousOneShort))
     }

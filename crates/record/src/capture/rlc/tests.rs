@@ -15,6 +15,7 @@ use super::{mac, packets};
 const NARROW: AmdFormat = AmdFormat { width: LiWidth::Seven, special_he: false };
 const WIDE: AmdFormat = AmdFormat { width: LiWidth::Fifteen, special_he: false };
 
+/// The SYN has an option of 4 octets, so 44 octets in all. The model counts 40 octets without it.
 #[test]
 fn syn_without_counted_options_is_written_without_them() {
     let mut tcp = TcpHeader::new(5001, 49_152, 7, 1000);
@@ -35,21 +36,24 @@ fn syn_without_counted_options_is_written_without_them() {
     assert_eq!(packets::of_size(octets.clone(), 44), octets);
 }
 
+/// An AMD PDU with number 0 and narrow length indicators.
 fn pdu(indicators: Vec<LengthIndicator>, data: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     AmdPdu::new(NARROW, Sn::of(0), false, indicators, data).expect("the PDU is valid").emit(&mut out);
     out
 }
 
+/// The first octets of an SDU, `ab`, were in the last PDU of a round. They are moved to the first
+/// PDU of the next round.
 #[test]
 fn sdu_across_a_wraparound_is_shown_in_the_later_round() {
     use LengthIndicator as Li;
-    let cases = [
-        // The SDU ends here, continues here, or ended exactly with the round.
-        (pdu(vec![Li::End(2)], b"cdEF"), vec![Li::End(4)], b"abcdEF".to_vec()),
-        (pdu(vec![], b"cdef"), vec![], b"abcdef".to_vec()),
-        (pdu(vec![Li::PreviousFilled], b"CD"), vec![Li::End(2)], b"abCD".to_vec()),
-    ];
+    // The PDU before, then length indicators and data after the move. Capitals belong to the next
+    // SDU.
+    let ends_here = (pdu(vec![Li::End(2)], b"cdEF"), vec![Li::End(4)], b"abcdEF".to_vec());
+    let continues_here = (pdu(vec![], b"cdef"), vec![], b"abcdef".to_vec());
+    let ended_with_the_round = (pdu(vec![Li::PreviousFilled], b"CD"), vec![Li::End(2)], b"abCD".to_vec());
+    let cases = [ends_here, continues_here, ended_with_the_round];
     for (octets, indicators, data) in cases {
         let mut parts = SduParts::read(Format::Am(NARROW), &octets);
         parts.prepend(b"ab".to_vec());
@@ -59,6 +63,8 @@ fn sdu_across_a_wraparound_is_shown_in_the_later_round() {
     }
 }
 
+/// The PDU signals that an SDU ended with the preceding PDU, and contains the ends of two further
+/// SDUs, `ab` and `c`, and the start of a fourth, `DE`. The sender discarded the first two SDUs.
 #[test]
 fn discarded_sdus_are_removed_from_their_pdu() {
     use LengthIndicator as Li;

@@ -1,4 +1,5 @@
-//! Tests of the use of channels, with events of two users.
+//! Tests of the use of channels, with events of two users. Times are in ms. The window is from 10 s
+//! to 20 s.
 
 use RrcState::{CellDch, CellFach};
 use umts_kernel::TraceSink;
@@ -15,7 +16,7 @@ const FIXED: UeId = UeId(0);
 /// A user that is switched.
 const UE: UeId = UeId(1);
 
-/// Measures two users from 10 s to 20 s. Only the second one is switched.
+/// Measures two users from 10 s to 20 s. RRC switches only the second one.
 fn measure(events: &[(u64, TraceEvent)]) -> RunMetrics {
     measure_with_continuing_data(events, &[])
 }
@@ -53,6 +54,7 @@ fn closed(ms: u64, number: u32) -> (u64, TraceEvent) {
     (ms, TraceEvent::ConnectionClosed { connection: ConnectionId(number) })
 }
 
+/// RLC delivers a downlink packet at `ms` that entered RLC at `entered_ms`.
 fn delivered(ms: u64, ue: UeId, octets: u64, entered_ms: u64) -> (u64, TraceEvent) {
     let (direction, size, entered) = (Direction::Downlink, Bytes(octets), at(entered_ms));
     (ms, TraceEvent::SduDelivered { ue, direction, sdu: PacketId(0), size, entered })
@@ -90,9 +92,12 @@ fn three_connections() -> Vec<(u64, TraceEvent)> {
 #[test]
 fn connections_with_and_without_a_dch_are_counted() {
     let run = measure(&three_connections());
+    // The first two of three connections; the second finds the DCH.
     expect(&run, "connections_with_dch_pct", 200.0 / 3.0);
     expect(&run, "dch_reuse_pct", 100.0 / 3.0);
+    // From the opening at 9.5 s to the switch at 10.5 s.
     expect(&run, "time_to_upswitch_s", 1.0);
+    // From the allocation at 10.5 s to the DCH at 11.5 s.
     expect(&run, "dch_set_up_after_release_s", 1.0);
     assert_eq!(run.network.value("dch_set_up_s"), None, "another user lost each DCH");
 }
@@ -100,12 +105,15 @@ fn connections_with_and_without_a_dch_are_counted() {
 #[test]
 fn fach_goodput_counts_only_time_with_a_connection_and_no_switch() {
     let run = measure(&three_connections());
+    // 100 and 1000 of 2000 octets.
     expect(&run, "bytes_on_fach_pct", 100.0 * 1100.0 / 2000.0);
     // From 10 s, the start of the window, to the switch at 10.5 s, and the 2 s of the third
     // connection.
     expect(&run, "fach_goodput_kbps", 1100.0 * 8.0 / 2.5 / 1e3);
 }
 
+/// The same events are measured with data that continues during a switch between CELL_FACH and
+/// CELL_DCH, and with data that stops.
 #[test]
 fn switch_with_continuing_data_counts_as_time_on_the_fach() {
     let events = [
@@ -121,15 +129,18 @@ fn switch_with_continuing_data_counts_as_time_on_the_fach() {
         switch(16_000, CellFach, RrcState::CellPch),
         state(17_000, RrcState::CellPch),
     ];
-    let run = measure_with_continuing_data(&events, &[false, true]);
-    // From 10 s to the DCH, and from the DCH to the switch to CELL_PCH.
-    expect(&run, "fach_goodput_kbps", 1000.0 * 8.0 / 3.0 / 1e3);
-    expect(&measure(&events), "fach_goodput_kbps", 1000.0 * 8.0 / 2.0 / 1e3);
+    // On the FACH from 10 s to the DCH at 12 s, and from 15 s to the switch to CELL_PCH at 16 s.
+    let continuing = measure_with_continuing_data(&events, &[false, true]);
+    expect(&continuing, "fach_goodput_kbps", 1000.0 * 8.0 / 3.0 / 1e3);
+    // On the FACH from 10 s to the switch at 11 s, and from 15 s to 16 s.
+    let stopping = measure(&events);
+    expect(&stopping, "fach_goodput_kbps", 1000.0 * 8.0 / 2.0 / 1e3);
 }
 
 #[test]
 fn packets_queued_before_the_dch_count_as_delayed_by_the_switch() {
     let run = measure(&three_connections());
+    // The packet that entered at 10.4 s, before the DCH at 11.5 s.
     expect(&run, "sdu_delay_switch_s", 1.3);
     expect(&run, "sdu_delay_no_switch_s", (0.1 + 0.2 + 0.1) / 3.0);
 }

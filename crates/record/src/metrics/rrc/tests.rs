@@ -1,4 +1,5 @@
-//! Tests of the metrics of RRC states, switches and cells, with events of two users.
+//! Tests of the metrics of RRC states, switches and cells, with events of two users. Times are in
+//! ms. The window is from 10 s to 20 s.
 
 use umts_units::BitRate;
 
@@ -17,7 +18,7 @@ const POWER: StatePower = StatePower {
     promotion_from_fach: 0.6,
 };
 
-/// Measures two users from 10 s to 20 s. Only the second one is switched.
+/// Measures two users from 10 s to 20 s. RRC switches only the second one, [`UE`].
 fn measure(events: &[(u64, TraceEvent)]) -> RunMetrics {
     let mut metrics = Metrics::new(MetricsConfig {
         ue_downlink_rate: vec![BitRate::from_bps(64_000); 2],
@@ -40,6 +41,8 @@ fn switch(ms: u64, from: RrcState, to: RrcState, cause: SwitchCause) -> (u64, Tr
     (ms, TraceEvent::RrcSwitch { ue: UE, from, to, cause })
 }
 
+/// A cell has `dchs` DCHs of 64 kbit/s, beside 32 kbit/s on the downlink for its common channels.
+/// With two DCHs it is full.
 fn reserved(ms: u64, dchs: u32) -> (u64, TraceEvent) {
     let rates = [32_000 + 64_000 * u64::from(dchs), 0];
     (ms, TraceEvent::CellReserved { cell: 0, rates, dchs, is_full: dchs == 2 })
@@ -90,23 +93,25 @@ fn a_cell_is_occupied_from_allocation_to_release() {
     expect(&run, "cell_efficiency", 0.0);
 }
 
+/// The need that begins at 11 s is met at 12.25 s, after a refused and a repeated request.
 #[test]
 fn wait_for_a_dch_begins_with_the_first_request() {
-    let request = |ms, is_repeated| (ms, TraceEvent::DchRequested { ue: UE, again: is_repeated });
+    let request = |ms| (ms, TraceEvent::DchRequested { ue: UE, again: false });
+    let repeated_request = |ms| (ms, TraceEvent::DchRequested { ue: UE, again: true });
     let run = measure(&[
         state(0, RrcState::CellFach),
-        request(10_000, false),
+        request(10_000),
         (10_000, TraceEvent::DchRefused { ue: UE }),
         // The need for a DCH ends, and a new one begins.
         (10_500, TraceEvent::DchWithdrawn { ue: UE }),
-        request(11_000, false),
+        request(11_000),
         (11_000, TraceEvent::DchRefused { ue: UE }),
-        request(11_250, true),
+        repeated_request(11_250),
         (11_250, TraceEvent::DchGranted { ue: UE, after_release: true }),
         switch(11_250, RrcState::CellFach, RrcState::CellDch, SwitchCause::Data),
         state(12_250, RrcState::CellDch),
         // A switch to a larger rate is not a wait.
-        request(13_000, false),
+        request(13_000),
         (13_000, TraceEvent::DchGranted { ue: UE, after_release: false }),
         switch(13_000, RrcState::CellDch, RrcState::CellDch, SwitchCause::LargerRate),
         state(14_000, RrcState::CellDch),
@@ -116,6 +121,7 @@ fn wait_for_a_dch_begins_with_the_first_request() {
     expect(&run, "dch_refusals", 2.0);
     expect(&run, "dch_allocations", 2.0);
     expect(&run, "dch_allocations_after_release", 1.0);
+    // Two allocations for three needs: at 10 s, 11 s and 13 s.
     expect(&run, "dch_needs_met_pct", 100.0 * 2.0 / 3.0);
     assert_eq!(run.network.value("dch_allocations_per_connection"), None, "there was no connection");
 }

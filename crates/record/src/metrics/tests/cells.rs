@@ -1,4 +1,5 @@
-//! Metrics of the cells of a layout.
+//! Metrics of the cells of a layout. Powers are in mW. The cell's supply power is 130 W and 4.7 W
+//! for each watt sent.
 
 use umts_stack::trace::{CallStep, CellUpdateCause, Postponed, Real};
 
@@ -6,6 +7,9 @@ use super::*;
 
 const DOWN: Direction = Direction::Downlink;
 
+/// A TTI of a cell with its transmit power and load factor, and with 24 calls that send 48 blocks.
+/// No block is lost in cell 0, one in cell 1. A cell with a load factor of 1 or more has too little
+/// power.
 fn power(cell: u16, power: f32, load: f32) -> TraceEvent {
     let (lost, scaled) = (cell.into(), load >= 1.0);
     TraceEvent::CellPower { cell, power: Real(power), load: Real(load), calls: 24, sent: 48, lost, scaled }
@@ -46,28 +50,39 @@ fn load_power_and_grants_of_all_cells() {
     check(
         &result.network,
         &[
+            // Load factors 0.5, 0.75, 0.5 and 1.25: mean 0.75, sum of squared deviations 0.375,
+            // which divided by n - 1 = 3 is 0.125.
             ("load_factor_pct", 75.0),
             ("load_factor_sd_pct", 100.0 * 0.125_f64.sqrt()),
             ("overload_pct", 25.0),
+            // 100, 900, 100 and 900 mW: arithmetic mean 500 mW; the mean in dBm is half of
+            // 10 log10(100 x 900).
             ("tx_power_dbm", 10.0 * libm::log10(500.0)),
             ("tx_power_mean_dbm", 5.0 * libm::log10(90_000.0)),
+            // Three grants with 50 mW, of 2,000 mW.
             ("dsch_power_pct", 7.5),
             ("power_limited_pct", 25.0),
-            // 0.5 W sent on average; two cells for one second; 16,000 bits of SDUs and 190 blocks
-            // of 640 bits.
+            // 0.5 W sent on average: 130 + 4.7 x 0.5 = 132.35 W. Two cells for one second: 264.7 J.
+            // 16,000 bits of SDUs and 190 blocks of 640 bits: 0.1376 Mbit.
             ("cell_supply_w", 132.35),
             ("cell_energy_j", 264.7),
             ("cell_energy_j_per_mbit", 264.7 / 0.1376),
+            // 150 mW in 4 TTIs of cells: 0.0375 W on average.
             ("dsch_energy_j_per_mbit", 4.7 * 0.0375 * 2.0 / 0.016),
             ("mean_calls", 24.0),
+            // Four TTIs with 48 blocks; one block lost in each of the two TTIs of cell 1.
             ("call_bler_pct", 100.0 * 2.0 / 192.0),
+            // 500 octets in one second and two cells.
             ("dsch_offered_kbps", 2.0),
+            // Three grants in four TTIs, with the factors 8, 16 and 128 for 15, 5 and 1 blocks.
             ("dsch_users_per_tti", 0.75),
             ("mean_sf", 152.0 / 3.0),
             ("mean_sf_by_blocks", (8.0 * 15.0 + 16.0 * 5.0 + 128.0) / 21.0),
             ("dsch_codes_pct", 100.0 * (0.125 + 0.0625 + 1.0 / 128.0) / 4.0),
+            // 21 blocks sent of 16 + 8 + 1 = 25.
             ("dsch_filled_pct", 84.0),
             ("dsch_halved_pct", 100.0 / 3.0),
+            // Three of six requests.
             ("dsch_postponed_pct", 50.0),
             ("dsch_postponed_codes_pct", 100.0 / 6.0),
             ("dsch_postponed_power_pct", 100.0 / 6.0),
@@ -75,12 +90,13 @@ fn load_power_and_grants_of_all_cells() {
             ("dsch_postponed_handover_pct", 0.0),
             ("handovers", 1.0),
             ("handover_lost_octets", 1500.0),
-            // The SDUs of the user took 10, 15 and 2 ms.
+            // The SDUs of UE 1 took 10, 15 and 2 ms: differences of 5 and 13 ms.
             ("sdu_delay_step_ms", 9.0),
         ],
     );
 }
 
+/// A grant can occupy two frames. The second frame is reported as held, with its own power.
 #[test]
 fn grant_of_two_frames_counts_in_both() {
     let mut script = EventScript::default();
@@ -101,6 +117,8 @@ fn grant_of_two_frames_counts_in_both() {
     );
 }
 
+/// A user of a DCH bearer receives power in four TTIs of the window: 100, 40, 20 and 40 mW from its
+/// best cell, in one of them also 60 mW from two other cells (soft handover).
 #[test]
 fn power_and_cells_of_dch_bearers() {
     let mut script = script();
@@ -115,11 +133,13 @@ fn power_and_cells_of_dch_bearers() {
     check(
         &script.result_of_layout(0, 1000).network,
         &[
+            // Mean of the best cells: 200 mW in 4 TTIs.
             ("dch_code_power_dbm", 10.0 * libm::log10(50.0)),
             ("dch_code_power_max_dbm", 20.0),
             // 260 of the 2,000 mW of all TTIs of cells.
             ("dch_power_pct", 13.0),
             ("dch_ebn0_db", 10.0),
+            // (1 + 1 + 3 + 1) / 4.
             ("dch_legs", 1.5),
             ("dch_soft_pct", 25.0),
         ],
@@ -140,6 +160,7 @@ fn power_and_quality_of_the_fach() {
     check(
         &script.result_of_layout(0, 1000).network,
         &[
+            // 10 dB and 30 dB.
             ("fach_ebn0_db", 20.0),
             // 2 of the 4 TTIs of cells, and 100 of their 2,000 mW.
             ("sccpch_pct", 50.0),
@@ -195,11 +216,13 @@ fn dedicated_channel_metrics_need_recorded_events() {
         &[
             ("dch_codes_pct", 50.0),
             ("calls_blocked", 1.0),
+            // One of four calls.
             ("calls_blocked_pct", 25.0),
             ("calls_dropped", 1.0),
             ("call_handovers", 1.0),
             ("call_legs_refused", 2.0),
             ("active_set_updates", 3.0),
+            // 2 x 12 legs for calls of other cells, 6 x 24 calls.
             ("mean_legs", 1.0 + 24.0 / 144.0),
             ("further_legs_power_pct", 100.0 * 100.0 / 2400.0),
             ("associated_power_pct", 100.0 * 60.0 / 2400.0),

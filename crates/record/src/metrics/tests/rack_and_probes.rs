@@ -2,6 +2,8 @@
 
 use super::*;
 
+/// The server sends two segments and repeats the second as a tail loss probe, which repairs a loss.
+/// Then it sends a probe with new data, and RACK finds three segments lost.
 #[test]
 fn rack_and_probes_are_counted_for_the_data_sender() {
     let (connection, end) = (ConnectionId(0), End::Server);

@@ -1,7 +1,10 @@
-//! Metrics of RLC, Iub and air, and of datagrams.
+//! Tests of the metrics of RLC, Iub and air, and of datagrams.
 
 use super::*;
 
+/// Three SDUs of 1,000 bytes enter RLC of the downlink at 0 s. Two are delivered, after 1 s and 2
+/// s, and the third is discarded at 2 s. 16 new PDUs and 4 retransmissions leave, as 20 blocks of
+/// 320 bits, 5 of which are lost. The window has 4 s.
 #[test]
 fn radio_metrics_are_for_each_direction() {
     let (ue, direction) = (UeId(0), Direction::Downlink);
@@ -51,11 +54,14 @@ fn radio_metrics_are_for_each_direction() {
     check(
         &result.network,
         &[
+            // 20 x 320 bits, and 168 bits, in 4 s.
             ("rlc_throughput_iub_kbps", 1.6),
             ("rlc_throughput_iub_kbps_uplink", 0.042),
             ("iub_pdus_per_s", 5.0),
+            // 16,000 bits in the 2 s in which the buffer held data.
             ("rlc_throughput_payload_kbps", 8.0),
             ("sdu_delay_ms", 1500.0),
+            // Standard deviation (n - 1) of 1000 and 2000 ms: the square root of 2 x 500^2.
             ("sdu_jitter_ms", 500_000.0_f64.sqrt()),
             ("sdu_error_pct", 100.0 / 3.0),
             ("residual_loss_pct", 100.0 / 3.0),
@@ -70,6 +76,7 @@ fn radio_metrics_are_for_each_direction() {
             ("rlc_resets_uplink", 0.0),
             ("status_pdus_sent", 1.0),
             ("status_pdus_sent_uplink", 0.0),
+            // One STATUS of 20 PDUs.
             ("status_overhead_pct", 5.0),
             ("bler_pct", 25.0),
             ("link_drops", 2.0),
@@ -87,6 +94,8 @@ fn radio_metrics_are_for_each_direction() {
     );
 }
 
+/// Of eight SDUs, numbers 3 and 4 are lost, 0 to 2 are delivered, and 5 to 7 are in transit at the
+/// end. Each lost SDU counts once, also if it is discarded and reported as lost.
 #[test]
 fn undelivered_sdus_are_lost_in_every_mode() {
     let (ue, direction, size) = (UeId(0), Direction::Downlink, Bytes(100));
@@ -100,18 +109,18 @@ fn undelivered_sdus_are_lost_in_every_mode() {
         script.event(queued(id));
     }
     script.at(100).event(delivered(0));
-    // Its peer had already delivered the SDU.
+    // The receiver had already delivered the SDU when its sender discarded it.
     script.event(delivered(1)).event(discarded(1));
     // The SDU was on the air when its sender discarded it.
     script.event(discarded(2)).event(delivered(2));
     // The SDU is discarded, and a part of it is reported as lost.
     script.event(discarded(3)).event(lost(3));
     script.event(lost(4));
-    // SDUs 5, 6 and 7 are in transit at the end.
     let result = script.result(0, 1000);
     check(
         &result.network,
         &[
+            // Two of eight SDUs that entered, and of five SDUs whose fate is known.
             ("sdu_error_pct", 100.0 * 2.0 / 8.0),
             ("residual_loss_pct", 100.0 * 2.0 / 5.0),
             ("rlc_sdu_discards", 3.0),
@@ -145,10 +154,13 @@ fn datagrams_have_a_loss_a_delay_and_a_jitter() {
         &[
             ("udp_sent", 7.0),
             ("udp_received", 5.0),
+            // One of the six datagrams up to number 5, the highest number that arrived.
             ("udp_loss_pct", 100.0 / 6.0),
+            // 5 x 800 bits in 1 s.
             ("udp_goodput_kbps", 4.0),
             ("udp_delay_ms", 60.0),
             ("udp_max_delay_ms", 80.0),
+            // Mean of the differences 30, 30, 10 and 0 ms between delays of successive arrivals.
             ("udp_jitter_ms", 17.5),
             ("udp_sent_uplink", 0.0),
         ],

@@ -1,4 +1,5 @@
-//! Stalls, compared with values computed by hand.
+//! Stalls, compared with values computed by hand. A stall is a time of at least 0.5 s (the minimum
+//! length of these tests) without a new acknowledgment while data is in flight.
 
 use super::*;
 
@@ -18,13 +19,16 @@ fn script() -> EventScript {
 
 #[test]
 fn stalls_need_data_in_flight_and_the_minimum_length() {
-    // 0.4 s is too short, and nothing is in flight from 2 s to 5 s.
+    // Stalls from 0.4 s to 2 s and from 5 s to 9 s. The first 0.4 s are too short, and nothing is
+    // in flight from 2 s to 5 s.
     let expected = [("stalls", 2.0), ("stalled_s", 1.6 + 4.0), ("longest_stall_s", 4.0)];
     let run = script().result(0, 9_000);
     check(&run.network, &expected);
     check(&run.connections[0].metrics(), &expected);
 }
 
+/// A stall counts in the window in which it begins. Its time counts in each window that it
+/// overlaps.
 #[test]
 fn stalls_count_with_their_part_in_the_window() {
     let run = script().result(1_000, 6_000);

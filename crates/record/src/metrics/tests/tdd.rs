@@ -1,9 +1,13 @@
-//! Metrics of TDD cells.
+//! Tests of the metrics of TDD cells.
 
 use umts_stack::trace::CapturePoint;
 
 use super::*;
 
+/// UE 3 needs uplink capacity from 0 ms on, requests it twice, and is granted it at 60 ms. The
+/// grant ends at 80 ms with 5 SDUs. The window has 100 ms, which are 10 frames. Two frames are
+/// used, with 3 uplink slots and 36 uplink resource units for data; 16 and 8 of the units carry
+/// blocks.
 #[test]
 fn metrics_of_a_tdd_cell() {
     let (ue, direction) = (UeId(3), Direction::Uplink);
@@ -32,16 +36,20 @@ fn metrics_of_a_tdd_cell() {
     check(
         &result.network,
         &[
+            // From entering RLC at 0 ms to the RNC at 80 ms.
             ("segment_air_time_s", 0.08),
             ("capacity_requests", 2.0),
             ("capacity_refusals", 0.0),
             ("uplink_capacity_refusals", 1.0),
             ("uplink_capacity_wait_s", 0.06),
             ("uplink_sdus_per_grant", 5.0),
+            // 2 x 3 slots, and 16 + 8 units, in 10 frames.
             ("uplink_tdd_slots", 0.6),
             ("uplink_resource_units", 2.4),
+            // 24 of the 2 x (4 + 36) units held in both directions.
             ("grant_use_pct", 30.0),
             ("ack_collisions", 1.0),
+            // `sent` and `lost`, indexed by the number of neighbours: 0 of 2, and 2 of 8.
             ("bler_alone_pct", 0.0),
             ("bler_3_neighbours_pct", 25.0),
         ],
@@ -64,7 +72,8 @@ fn alternating_users_are_unfair_over_one_second_and_fair_over_ten() {
         script.event(TraceEvent::PacketCaptured { at: CapturePoint::Rnc, packet });
     }
     let result = script.result(0, 20_000);
-    // In the first second there is only one user.
+    // In the first second there is only one user, so the index is 1. In each of the other 19
+    // seconds one of two users has everything, so it is 1/2.
     check(&result.network, &[("jain_fairness_1s", (1.0 + 19.0 * 0.5) / 20.0), ("jain_fairness_10s", 1.0)]);
 }
 

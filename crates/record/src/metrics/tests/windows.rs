@@ -4,31 +4,47 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A connection in which segments leave, arrive and are acknowledged. Each step is a wait in
-/// milliseconds, then an action: 0 sends the next segment, 1 delivers one, 2 acknowledges all that
-/// arrived, 3 retransmits the oldest.
-fn transfer(steps: &[(u64, u8)]) -> EventScript {
+/// What happens to a connection after a wait. An action that is impossible at this time is skipped.
+#[derive(Debug, Clone, Copy)]
+enum Action {
+    SendNext,
+    DeliverNext,
+    AcknowledgeAllDelivered,
+    RetransmitOldest,
+}
+
+/// A wait in milliseconds, then an action.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    wait_ms: u64,
+    action: Action,
+}
+
+/// A connection in which segments leave, arrive and are acknowledged. `sent`, `arrived` and
+/// `acknowledged` count segments.
+fn transfer(steps: &[Step]) -> EventScript {
     let mut script = EventScript::default();
     script.at(0).opens(0, 0).writes(0, u64::MAX);
     let (mut now, mut sent, mut arrived, mut acknowledged, mut packet) = (0, 0, 0, 0, 0);
-    for &(wait, action) in steps {
-        now += wait;
+    for &Step { wait_ms, action } in steps {
+        now += wait_ms;
         packet += 1;
         script.at(now);
         match action {
-            0 => {
+            Action::SendNext => {
                 script.sends(packet, data(0, 1 + sent * 1000), SendCause::New);
                 sent += 1;
             }
-            1 if sent > arrived => {
+            Action::DeliverNext if sent > arrived => {
                 script.arrives(packet, data(0, 1 + arrived * 1000), 1000);
                 arrived += 1;
             }
-            2 if arrived > acknowledged => {
-                script.acked(0, 1 + arrived * 1000, (arrived - acknowledged) * 1000).samples_rtt(0, wait + 1);
+            Action::AcknowledgeAllDelivered if arrived > acknowledged => {
+                script.acked(0, 1 + arrived * 1000, (arrived - acknowledged) * 1000);
+                script.samples_rtt(0, wait_ms + 1);
                 acknowledged = arrived;
             }
-            3 if sent > acknowledged => {
+            Action::RetransmitOldest if sent > acknowledged => {
                 script.sends(packet, data(0, 1 + acknowledged * 1000), SendCause::Rto);
             }
             _ => {}
@@ -37,8 +53,12 @@ fn transfer(steps: &[(u64, u8)]) -> EventScript {
     script
 }
 
-fn steps() -> impl Strategy<Value = Vec<(u64, u8)>> {
-    proptest::collection::vec((0u64..50, 0u8..4), 1..200)
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let actions =
+        [Action::SendNext, Action::DeliverNext, Action::AcknowledgeAllDelivered, Action::RetransmitOldest];
+    let step = (0u64..50, 0..actions.len())
+        .prop_map(move |(wait_ms, index)| Step { wait_ms, action: actions[index] });
+    proptest::collection::vec(step, 1..200)
 }
 
 proptest! {
@@ -85,16 +105,17 @@ proptest! {
 }
 
 /// A file of five segments with a window of two: the sender waits for the acknowledgments of the
-/// first two, and of the next two.
+/// first two, and of the next two. A silence is an idle gap if it is longer than 40 ms plus half of
+/// the latest round-trip time, and data waits to be sent. It counts in the window in which it ends.
 #[test]
 fn a_sender_is_idle_while_its_window_is_full_and_not_without_data() {
     let mut script = EventScript::default();
     script.at(0).opens(0, 0).samples_rtt(0, 200).writes(0, 5000);
     script.at(10).sends(1, data(0, 1), SendCause::New).sends(2, data(0, 1001), SendCause::New);
-    // 141 ms: longer than 40 ms plus half of 200 ms.
+    // A gap: 141 ms are longer than 40 ms plus half of 200 ms.
     script.at(151).acked(0, 2001, 2000).samples_rtt(0, 300);
     script.sends(3, data(0, 2001), SendCause::New).sends(4, data(0, 3001), SendCause::New);
-    // 190 ms are not longer than 40 ms plus half of 300 ms.
+    // No gap: 190 ms are not longer than 40 ms plus half of 300 ms.
     script.at(341).acked(0, 4001, 2000).samples_rtt(0, 50).sends(5, data(0, 4001), SendCause::New);
     // All data has left: neither a retransmission nor the next file ends a gap.
     script.at(2000).sends(6, data(0, 4001), SendCause::Rto);
