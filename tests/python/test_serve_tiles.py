@@ -18,12 +18,21 @@ from umtslab.lanes import Lane
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from umtslab.serve import selection
-from umtslab.serve.measure import MOST_CAUSES, measure
+from umtslab.serve.measure import MAX_CAUSES, measure
 from umtslab.serve.models import Found, Measured, Tile, TimelineHead, ViewRows
 from umtslab.serve.models import Selection as SelectionModel
 from umtslab.serve.search import search
-from umtslab.serve.selection import MOST_ROWS, Selection, TooManyItems, rows_in_view, view_csv
-from umtslab.serve.tiles import CELLS, LANES, LOWEST, ConnectionTimeline, NoSuchTile, cell_ns, head, most
+from umtslab.serve.selection import MAX_ROWS, Selection, TooManyItems, rows_in_view, view_csv
+from umtslab.serve.tiles import (
+    CELLS_PER_TILE,
+    LANES,
+    LOWEST_LEVEL,
+    ConnectionTimeline,
+    NoSuchTile,
+    cell_ns,
+    head,
+    max_items,
+)
 
 CONNECTIONS = (11, 27)
 """The downloads of UE 11: the first with three timeouts, the second with one."""
@@ -51,12 +60,12 @@ def timeline(run: Run, request: pytest.FixtureRequest) -> ConnectionTimeline:
 def windows(timeline: ConnectionTimeline) -> Iterator[tuple[int, int, int, int]]:
     """Yield random windows at each level: level, tile, and the first and last cell."""
     generator = random.Random(1)
-    for level in range(LOWEST, timeline.highest + 1):
-        tiles = timeline.duration_ns // (cell_ns(level) * CELLS) + 1
+    for level in range(LOWEST_LEVEL, timeline.highest_level + 1):
+        tiles = timeline.duration_ns // (cell_ns(level) * CELLS_PER_TILE) + 1
         # The tile in which the connection begins is never empty.
-        busy = nanoseconds(timeline.opened_s or 0) // (cell_ns(level) * CELLS)
+        busy = nanoseconds(timeline.opened_s or 0) // (cell_ns(level) * CELLS_PER_TILE)
         for index in {busy, *(generator.randrange(tiles) for _ in range(WINDOWS))}:
-            first, last = sorted(generator.choices(range(CELLS), k=2))
+            first, last = sorted(generator.choices(range(CELLS_PER_TILE), k=2))
             yield level, index, first, last
 
 
@@ -148,8 +157,8 @@ def test_tiles_count_what_the_tables_hold(run: Run, timeline: ConnectionTimeline
     kinds: Counter[str] = Counter()
     for level, index, first, last in windows(timeline):
         tile = timeline.tile(level, index)
-        start = (index * CELLS + first) * cell_ns(level)
-        end = (index * CELLS + last + 1) * cell_ns(level)
+        start = (index * CELLS_PER_TILE + first) * cell_ns(level)
+        end = (index * CELLS_PER_TILE + last + 1) * cell_ns(level)
         for lane, content in zip(LANES, tile["lanes"], strict=True):
             if lane.cells != "count":
                 continue
@@ -180,8 +189,8 @@ def test_tiles_have_the_time_of_causes_and_states(run: Run, timeline: Connection
         names = [name for name, _ in timeline.categories(lane)]
         for level, index, first, last in windows(timeline):
             content = content_of(timeline, lane.name, level, index)
-            start = (index * CELLS + first) * cell_ns(level)
-            end = (index * CELLS + last + 1) * cell_ns(level)
+            start = (index * CELLS_PER_TILE + first) * cell_ns(level)
+            end = (index * CELLS_PER_TILE + last + 1) * cell_ns(level)
             expected: Counter[str] = Counter()
             shown: Counter[str] = Counter()
             for row in rows:
@@ -208,8 +217,8 @@ def test_a_cell_of_values_has_the_largest_one(run: Run, timeline: ConnectionTime
     rows = rows_of(run, timeline, lane)
     last_s = run.duration_s if name == "rlc_buffer" else timeline.closed_s or run.duration_s
     ends = [*(nanoseconds(row["time_s"]) for row in rows[1:]), nanoseconds(last_s)]
-    level = timeline.highest
-    assert timeline.is_counted(lane, level) == (len(rows) > most(lane))
+    level = timeline.highest_level
+    assert timeline.has_cells(lane, level) == (len(rows) > max_items(lane))
     content = content_of(timeline, name, level, 0)
     for cell, _, value in content["cells"] or []:
         start, end = cell * cell_ns(level), (cell + 1) * cell_ns(level)
@@ -222,8 +231,8 @@ def test_a_cell_of_values_has_the_largest_one(run: Run, timeline: ConnectionTime
 
 
 def test_tiles_are_small_and_fit_their_models(timeline: ConnectionTimeline) -> None:
-    for level in range(LOWEST, timeline.highest + 1):
-        tiles = timeline.duration_ns // (cell_ns(level) * CELLS) + 1
+    for level in range(LOWEST_LEVEL, timeline.highest_level + 1):
+        tiles = timeline.duration_ns // (cell_ns(level) * CELLS_PER_TILE) + 1
         for index in range(0, tiles, max(1, tiles // 40)):
             encoded = timeline.encoded(level, index)
             assert len(encoded) <= 64_000
@@ -242,7 +251,7 @@ def test_a_full_tile_is_small_enough() -> None:
         # Windows and times have decimals, and are smaller than numbers of bytes.
         value: float = 9_999.123456 if lane.unit in ("s", "segments") else number
         row = [number, time, time, value if lane.low else 0, value if lane.high else 0, middle, 9]
-        items += most(lane) * len(json.dumps(row, separators=(",", ":")) + ",")
+        items += max_items(lane) * len(json.dumps(row, separators=(",", ":")) + ",")
     assert items <= 64_000
 
 
@@ -273,7 +282,7 @@ def test_the_table_of_a_view_has_its_items(timeline: ConnectionTimeline) -> None
     opened = timeline.opened_s or 0.0
     view = rows_in_view(timeline, opened, opened + 2.0)
     ViewRows.model_validate(view)
-    assert len(view["rows"]) == min(view["count"], MOST_ROWS)
+    assert len(view["rows"]) == min(view["count"], MAX_ROWS)
     instants = [float(row["instant"].removesuffix(" s")) for row in view["rows"]]
     assert instants == sorted(instants)
     assert any("SYN" in row["text"] for row in view["rows"])
@@ -291,7 +300,7 @@ def test_the_file_of_a_view_has_all_its_items(
         assert [float(line["start_s"]) for line in lines_of_lane] == [row[lane.start] for row in rows]
         for line, row in zip(lines_of_lane, rows, strict=True):
             assert line["packet"] == str(row.get("packet") if row.get("packet") is not None else "")
-    monkeypatch.setattr(selection, "MOST_EXPORTED", 10)
+    monkeypatch.setattr(selection, "MAX_EXPORTED", 10)
     with pytest.raises(TooManyItems, match="zoom in"):
         view_csv(timeline, start, end)
 
@@ -316,7 +325,7 @@ def test_segments_cross_the_rnc_between_start_and_end(run: Run, timeline: Connec
 
 
 def test_what_does_not_exist_is_named(run: Run, timeline: ConnectionTimeline) -> None:
-    for level, index in ((LOWEST - 1, 0), (timeline.highest + 1, 0), (0, -1), (0, 10**9)):
+    for level, index in ((LOWEST_LEVEL - 1, 0), (timeline.highest_level + 1, 0), (0, -1), (0, 10**9)):
         with pytest.raises(NoSuchTile):
             timeline.tile(level, index)
     with pytest.raises(NoSuchTile):
@@ -349,7 +358,7 @@ def test_lanes_of_the_hs_dsch_show_attempts_cqi_and_credits() -> None:
     assert thresholds[0] == float("inf")
     finite = [threshold for threshold in thresholds if threshold < float("inf")]
     assert timeline.items(lanes["ssthresh"]).high.tolist() == finite
-    Tile.model_validate_json(timeline.encoded(timeline.highest, 0))
+    Tile.model_validate_json(timeline.encoded(timeline.highest_level, 0))
     decoded = [row for row in sent if row["decoded"]]
     assert sum(row["pdus"] for row in decoded) <= run.series("timeline_pdus")["count"].sum()
 
@@ -483,4 +492,4 @@ def test_measured_numbers_are_sums_of_the_tables(run: Run, timeline: ConnectionT
                 time_of_cause[row["cause"]] += inside
         for measured_cause in measured["causes"]:
             assert measured_cause["seconds"] == pytest.approx(time_of_cause[measured_cause["cause"]])
-        assert len(measured["causes"]) == min(MOST_CAUSES, len(time_of_cause))
+        assert len(measured["causes"]) == min(MAX_CAUSES, len(time_of_cause))

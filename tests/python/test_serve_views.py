@@ -21,10 +21,10 @@ from umtslab.page import run as run_page
 from umtslab.page.causes import looks
 from umtslab.page.stalls import stalls_of
 from umtslab.serve import lanes as lane_rows
-from umtslab.serve.form import FIRST, form
+from umtslab.serve.form import FIRST_KEYS, form
 from umtslab.serve.home import home
 from umtslab.serve.jobs import _MOST_WAITING, Busy, Jobs, Report
-from umtslab.serve.lanes import MOST_SHAPES, lanes
+from umtslab.serve.lanes import MAX_SHAPES, lanes
 from umtslab.serve.models import Chain, Lanes, TryResult
 from umtslab.serve.reproductions import reproduction
 from umtslab.serve.scenarios import Request, names
@@ -78,7 +78,7 @@ def test_every_shipped_scenario_is_a_form_whose_keys_it_takes(name: str) -> None
     keys = form(scenario)
     assert len(keys) > 50
     first = [key.key for key in keys if key.is_first]
-    assert first == [name for name in FIRST if name in first]
+    assert first == [name for name in FIRST_KEYS if name in first]
     for key in keys:
         assert key.value is None or not key.stops or key.value in key.stops
         assert key.help.endswith(".")
@@ -161,7 +161,7 @@ def test_cells_have_the_same_time_as_the_intervals(
 ) -> None:
     run = switched[1][0]
     with_intervals = lanes(run)
-    monkeypatch.setattr(lane_rows, "MOST_SHAPES", 200)
+    monkeypatch.setattr(lane_rows, "MAX_SHAPES", 200)
     with_cells = lanes(run)
     assert with_intervals is not None
     assert with_cells is not None
@@ -183,7 +183,7 @@ def test_lanes_of_a_crowd_stay_drawable(tmp_path: Path) -> None:
     drawn = lanes(run)
     assert drawn is not None
     shapes = sum(len(row["causes"]) + len(row["states"]) + len(row["timeouts"]) for row in drawn["rows"])
-    assert shapes <= MOST_SHAPES * 1.25, "at most 10,000 in a frame"
+    assert shapes <= MAX_SHAPES * 1.25, "at most 10,000 in a frame"
 
 
 def test_idle_time_is_folded_and_nothing_else(switched: tuple[Path, list[Run]]) -> None:

@@ -33,13 +33,13 @@ _PANEL_IN = 3.4
 
 def picture_of(data: FigureData) -> Picture:
     """Draw a figure once and save it in both forms. The layout takes half of the time."""
-    from umtslab.page import address
+    from umtslab.page import data_url
 
     if not data.drawn:
         figure = draw(data)
         pixels = pixels_of(figure)
         figure.set_layout_engine("none")
-        data.drawn.append(Picture(pixels, address(figure)))
+        data.drawn.append(Picture(pixels, data_url(figure)))
     return data.drawn[0]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.budget import has_budget
 from umtslab.campaign.record import Cell, Record
-from umtslab.page import address
+from umtslab.page import data_url
 from umtslab.reproduce.plan import Plan, Point, text
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _budgets(
         f"{plan.name}-budget",
         "Time budget",
         text,
-        address(draw_budget(record, over), in_pixels=True),
+        data_url(draw_budget(record, over), in_pixels=True),
     )
 
 
@@ -86,7 +86,7 @@ def _of_one_run(
             text = _run_label(point, run)
             for kind, title in (("rrc", "RRC states of the UEs"), ("cell", "DCHs of the cell")):
                 yield ReportPicture(
-                    f"{plan.name}-{kind}", title, text, address(draw(run, kind), in_pixels=True)
+                    f"{plan.name}-{kind}", title, text, data_url(draw(run, kind), in_pixels=True)
                 )
             break
     for point, run in recorded:
@@ -96,7 +96,7 @@ def _of_one_run(
                 f"{plan.name}-waterfall",
                 title,
                 _run_label(point, run),
-                address(draw_waterfall(run), in_pixels=True),
+                data_url(draw_waterfall(run), in_pixels=True),
             )
             break
 

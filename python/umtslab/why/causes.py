@@ -120,10 +120,20 @@ def loss_links(timeline: Timeline, segment: Row) -> list[Link]:
         link = None if row is None else row["link"]
         where = "" if link is None else f", at link {link}"
         text = f"The {name} {_CORE[loss]}{where}."
-        return [Link(loss, lost_s, lost_s, text, loss, "link", {**identity(segment), "link": link})]
+        return [
+            Link(
+                loss,
+                lost_s,
+                lost_s,
+                text,
+                cause=loss,
+                clause="link",
+                identity={**identity(segment), "link": link},
+            )
+        ]
     if loss == "buffer_full":
         text = f"The {name} finds the buffer of RLC full."
-        return [Link(loss, lost_s, lost_s, text, loss, "rlc.buffer", identity(segment))]
+        return [Link(loss, lost_s, lost_s, text, cause=loss, clause="rlc.buffer", identity=identity(segment))]
     sdu = timeline.sdus.get(packet)
     discard = timeline.discards.get(packet)
     lost = _most_lost_pdu(timeline, sdu, discard, lost_s)
@@ -137,12 +147,24 @@ def loss_links(timeline: Timeline, segment: Row) -> list[Link]:
             text, clause = _DISCARD_REASONS.get(reason, ("", "TS 25.322 §9.7.3"))
             because = f" because {text}" if text else ""
             numbers = identity(segment) | _pdu_range(discard or sdu)
-            links = [Link(loss, lost_s, lost_s, f"RLC discards the {name}{because}.", loss, clause, numbers)]
+            links = [
+                Link(
+                    loss,
+                    lost_s,
+                    lost_s,
+                    f"RLC discards the {name}{because}.",
+                    cause=loss,
+                    clause=clause,
+                    identity=numbers,
+                )
+            ]
         return links if lost is None else links + _block_losses(lost)
     # Unacknowledged and transparent mode, and flat radios.
     text = f"The {name} cannot be delivered: a block is lost and RLC repairs nothing."
     place = "nodeb_drop" if loss == "nodeb_drop" else "radio_loss"
-    links = [Link(place, lost_s, lost_s, text, loss, "TS 25.322 §11.2", identity(segment))]
+    links = [
+        Link(place, lost_s, lost_s, text, cause=loss, clause="TS 25.322 §11.2", identity=identity(segment))
+    ]
     return links if lost is None else [*links, _block_lost(lost.transmissions[-1], lost.number)]
 
 
@@ -203,7 +225,7 @@ def _block_losses(lost: _LostPdu) -> list[Link]:
     text = f"PDU {lost.number} is lost in {len(between)} more transmissions."
     begin, end = between[-1].time_s, between[0].end_s
     numbers = {"ue": last.identity["ue"], "pdu": lost.number, "sn": lost.number % SEQUENCE_NUMBERS}
-    return [last, Link("blocks_lost", begin, end, text, "", last.clause, numbers), first]
+    return [last, Link("blocks_lost", begin, end, text, clause=last.clause, identity=numbers), first]
 
 
 def _block_lost(row: Row, number: int) -> Link:
@@ -214,7 +236,7 @@ def _block_lost(row: Row, number: int) -> Link:
     text = f"PDU {number} is {fate} ({row['channel']}, {ordinal} transmission)."
     kind = "nodeb_queue_drop" if row["lost_at"] == "nodeb_queue" else "block_lost"
     numbers = {"ue": row["ue"], "pdu": number, "sn": number % SEQUENCE_NUMBERS, "block_set": row["block_set"]}
-    return Link(kind, row["time_s"], row["end_s"], text, "", "TS 25.322 §11.3", numbers)
+    return Link(kind, row["time_s"], row["end_s"], text, clause="TS 25.322 §11.3", identity=numbers)
 
 
 def _reset_links(timeline: Timeline, ue: int, until_s: float, effect: str) -> list[Link]:
@@ -226,7 +248,9 @@ def _reset_links(timeline: Timeline, ue: int, until_s: float, effect: str) -> li
         and event["kind"] in ("rlc_reset", "cell_update_rlc_error", "cell_update_radio_link_failure")
     ]
     if not started:
-        return [Link("rlc_initial_state", until_s, until_s, effect, "rlc_reset", "TS 25.322 §11.4")]
+        return [
+            Link("rlc_initial_state", until_s, until_s, effect, cause="rlc_reset", clause="TS 25.322 §11.4")
+        ]
     event = started[-1]
     if event["kind"] == "rlc_reset":
         text, clause = f"{effect} The RESET procedure began ({event['direction']}).", "TS 25.322 §11.4"
@@ -237,7 +261,17 @@ def _reset_links(timeline: Timeline, ue: int, until_s: float, effect: str) -> li
             else "a radio link failure"
         )
         text, clause = f"{effect} A cell update began after {why}.", "TS 25.331 §8.3.1"
-    return [Link(event["kind"], event["time_s"], until_s, text, "rlc_reset", clause, {"ue": ue})]
+    return [
+        Link(
+            event["kind"],
+            event["time_s"],
+            until_s,
+            text,
+            cause="rlc_reset",
+            clause=clause,
+            identity={"ue": ue},
+        )
+    ]
 
 
 @dataclass(frozen=True)
@@ -292,7 +326,7 @@ def _in_buffer(
     behind = f" behind {count(ahead, 'byte')}" if ahead else ""
     text = f"The {describe(packet)} waits in RLC{behind}, until {seconds(until)}."
     numbers = {**identity(packet), "octets": sdu["octets"], "ahead_octets": ahead} | _pdu_range(sdu)
-    return [Link("in_rlc", sdu["time_s"], until, text, "", "TS 25.322 §4.2.1.3", numbers)]
+    return [Link("in_rlc", sdu["time_s"], until, text, clause="TS 25.322 §4.2.1.3", identity=numbers)]
 
 
 def _cause_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[Link]:
@@ -317,15 +351,19 @@ def _cause_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[Li
         at = handovers[-1]["time_s"] if handovers else start_s
         to = f" to cell {handovers[-1]['number']}" if handovers else ""
         text = f"The UE changes{to}, which interrupts the DSCH."
-        return [Link("handover", at, end_s, text, cause, "handover.interruption", {"ue": ue})]
+        return [
+            Link(
+                "handover", at, end_s, text, cause=cause, clause="handover.interruption", identity={"ue": ue}
+            )
+        ]
     if cause in _OTHER_WAITS:
         text, clause = _OTHER_WAITS[cause]
         text = f"{text} {duration(wait.time_s)} from {seconds(start_s)} on."
-        return [Link(cause, start_s, wait.until_s, text, cause, clause, {"ue": ue})]
+        return [Link(cause, start_s, wait.until_s, text, cause=cause, clause=clause, identity={"ue": ue})]
     if cause in ("unexplained", "not_visible"):
         return [unknown_link(start_s, end_s)]
     text = f"The connection waits for this: {cause_label(cause)}, {duration(wait.time_s)}."
-    return [Link(cause, start_s, end_s, text, cause, "", {"ue": ue})]
+    return [Link(cause, start_s, end_s, text, cause=cause, identity={"ue": ue})]
 
 
 def _switch_links(timeline: Timeline, wait: _Wait) -> list[Link]:
@@ -341,7 +379,11 @@ def _switch_links(timeline: Timeline, wait: _Wait) -> list[Link]:
         state = rows[-1]["state"] if rows else "a state without user data"
         text = f"The UE is in {state}, which carries no user data, for {duration(wait.time_s)}."
         clause = "TS 25.331 §7.1"
-        return [Link("rrc_state", start_s, end_s, text, "channel_switch", clause, {"ue": ue})]
+        return [
+            Link(
+                "rrc_state", start_s, end_s, text, cause="channel_switch", clause=clause, identity={"ue": ue}
+            )
+        ]
     row = switches[0]
     until = timeline.duration_s if row["end_s"] is None else row["end_s"]
     because = _SWITCH_REASONS.get(row["cause"], row["cause"])
@@ -350,7 +392,17 @@ def _switch_links(timeline: Timeline, wait: _Wait) -> list[Link]:
         f"{seconds(until)}, because {because}. No user data moves meanwhile."
     )
     numbers = {"ue": ue, "from": row["state"], "to": row["to"]}
-    return [Link("rrc_switch", row["time_s"], until, text, "channel_switch", "TS 25.331 §8.2.2", numbers)]
+    return [
+        Link(
+            "rrc_switch",
+            row["time_s"],
+            until,
+            text,
+            cause="channel_switch",
+            clause="TS 25.331 §8.2.2",
+            identity=numbers,
+        )
+    ]
 
 
 def _refusal_links(timeline: Timeline, wait: _Wait) -> list[Link]:
@@ -366,7 +418,9 @@ def _refusal_links(timeline: Timeline, wait: _Wait) -> list[Link]:
     text = (
         f"The UE stays on common channels, which take {duration(wait.time_s)} longer than the requested DCH."
     )
-    stay = Link("dch_refused", start_s, end_s, text, "dch_refused", "TS 25.331 §7.1", {"ue": ue})
+    stay = Link(
+        "dch_refused", start_s, end_s, text, cause="dch_refused", clause="TS 25.331 §7.1", identity={"ue": ue}
+    )
     if not refused:
         return [stay]
     last = refused[-1]
@@ -378,7 +432,13 @@ def _refusal_links(timeline: Timeline, wait: _Wait) -> list[Link]:
     text = f"Admission {last['answer']} the request of UE {ue} for a DCH{again}.{held}"
     numbers = {"ue": ue, "dchs": last["dchs"], "holders": [int(holder) for holder in holders]}
     answer = Link(
-        "dch_request", last["time_s"], last["end_s"], text, "dch_refused", "cell.admission", numbers
+        "dch_request",
+        last["time_s"],
+        last["end_s"],
+        text,
+        cause="dch_refused",
+        clause="cell.admission",
+        identity=numbers,
     )
     return [stay, answer]
 
@@ -390,7 +450,17 @@ def _repair_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[L
     repair = _repaired_pdu(timeline, wait, packet)
     if repair is None:
         text = f"RLC repairs lost PDUs for {duration(wait.time_s)}."
-        return [Link("rlc_recovery", start_s, end_s, text, cause, "TS 25.322 §11.3", {"ue": ue})]
+        return [
+            Link(
+                "rlc_recovery",
+                start_s,
+                end_s,
+                text,
+                cause=cause,
+                clause="TS 25.322 §11.3",
+                identity={"ue": ue},
+            )
+        ]
     direction, lost = repair
     number = lost.number
     numbers = {"ue": ue, "pdu": number, "sn": number % SEQUENCE_NUMBERS}
@@ -411,7 +481,17 @@ def _repair_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[L
     until = "" if arrived is None else f", until {seconds(arrived['end_s'])}"
     text = f"RLC repairs PDU {number}{until}. Later PDUs wait."
     stop = end_s if arrived is None else arrived["end_s"]
-    links = [Link("rlc_recovery", first_loss["end_s"], stop, text, cause, "TS 25.322 §11.3", numbers)]
+    links = [
+        Link(
+            "rlc_recovery",
+            first_loss["end_s"],
+            stop,
+            text,
+            cause=cause,
+            clause="TS 25.322 §11.3",
+            identity=numbers,
+        )
+    ]
     links += _status_links(timeline, wait, direction, number, lost_s, stop)
     lost_links = _block_losses(lost)
     lost_links[-1] = replace(lost_links[-1], cause=cause)
@@ -482,14 +562,16 @@ def _status_links(
         text = f"A STATUS that lists PDU {number} as missing {fate}."
         numbers = {"ue": ue, "pdu": number, "block_set": row["block_set"]}
         end = row["end_s"] if row["end_s"] is not None else row["time_s"]
-        links.append(Link("status", row["time_s"], end, text, "", "TS 25.322 §9.7.2", numbers))
+        links.append(Link("status", row["time_s"], end, text, clause="TS 25.322 §9.7.2", identity=numbers))
     if cause == "status_prohibited":
         first_status_s = links[0].time_s if links else stop_s
         earlier = [row for row in rows if row["time_s"] <= first_status_s - _EPSILON_S]
         before = f" after the STATUS at {seconds(earlier[-1]['time_s'])}" if earlier else ""
         text = f"Timer_Status_Prohibit delays the STATUS{before}."
         start = earlier[-1]["time_s"] if earlier else lost_s
-        prohibited = Link(cause, start, stop_s, text, cause, "TS 25.322 §9.5", {"ue": ue})
+        prohibited = Link(
+            cause, start, stop_s, text, cause=cause, clause="TS 25.322 §9.5", identity={"ue": ue}
+        )
         return [*reversed(links[:2]), prohibited]
     return [*reversed(links[-2:])]
 

@@ -96,7 +96,7 @@ def _timeout_chain(timeline: Timeline, connection: int, row: Row) -> Chain:
     where = "server" if row["end"] == "server" else "UE"
     numbers = {"connection": connection, "end": row["end"]}
     text = f"The retransmission timer of the {where} expires. The timeout {needed}."
-    links = [Link("rto", at, at, text, "", "RFC 6298 §5.4", numbers)]
+    links = [Link("rto", at, at, text, clause="RFC 6298 §5.4", identity=numbers)]
     ue = _ue(timeline, connection)
     if not copies:
         links.append(unknown_link(silent_s, at))
@@ -107,7 +107,7 @@ def _timeout_chain(timeline: Timeline, connection: int, row: Row) -> Chain:
         f"No new acknowledgment arrives from {seconds(start)} on. "
         f"{count(in_flight, 'segment')} in flight, the first of them is the {causes.describe(copies[0])}."
     )
-    links.append(Link("no_ack", start, at, text, "", "RFC 6298 §5.3", causes.identity(copies[0])))
+    links.append(Link("no_ack", start, at, text, clause="RFC 6298 §5.3", identity=causes.identity(copies[0])))
     label = row["because"]
     if row["kind"] == "needed":
         lost = [copy for copy in copies if copy["lost"]]
@@ -118,7 +118,7 @@ def _timeout_chain(timeline: Timeline, connection: int, row: Row) -> Chain:
                 f"{seconds(copy['end_s'])}."
             )
             links.append(
-                Link("lost_later", copy["time_s"], copy["end_s"], text, "", "", causes.identity(copy))
+                Link("lost_later", copy["time_s"], copy["end_s"], text, identity=causes.identity(copy))
             )
         links += causes.loss_links(timeline, lost[-1]) if lost else [unknown_link(start, at)]
         return Chain("rto", at, connection, ue, label, tuple(links))
@@ -143,7 +143,7 @@ def _late_links(
             return [unknown_link(start, at)]
         first = under_way[0]
         text = f"The {causes.describe(first)} is under way until the run ends."
-        links = [Link("late_segment", first["time_s"], at, text, "", "", causes.identity(first))]
+        links = [Link("late_segment", first["time_s"], at, text, identity=causes.identity(first))]
         return links + _explained(timeline, connection, first, start, at, label)
     first = min(arrived, key=lambda copy: copy["end_s"])
     if first["end_s"] > at:
@@ -153,7 +153,7 @@ def _late_links(
             f"The {causes.describe(first)} is late: the timer expires {duration(late)} before the "
             f"arrival at {until}."
         )
-        links = [Link("late_segment", first["time_s"], first["end_s"], text, "", "", causes.identity(first))]
+        links = [Link("late_segment", first["time_s"], first["end_s"], text, identity=causes.identity(first))]
         return links + _explained(timeline, connection, first, start, at, label)
     answers = [
         row
@@ -166,7 +166,7 @@ def _late_links(
             f"The {causes.describe(first)} arrived at {seconds(first['end_s'])}. The acknowledgment is lost."
         )
         numbers = causes.identity(first)
-        links = [Link("ack_loss", first["end_s"], at, text, "", "RFC 9293 §3.10.7.4", numbers)]
+        links = [Link("ack_loss", first["end_s"], at, text, clause="RFC 9293 §3.10.7.4", identity=numbers)]
         if lost:
             # The cause of the wait is the lost acknowledgment, independent of the place of the loss.
             return links + [
@@ -181,11 +181,11 @@ def _late_links(
             f"The {causes.describe(first)} arrived at {seconds(first['end_s'])}. "
             f"The acknowledgment is under way until {seconds(answer['end_s'])}."
         )
-        links = [Link("late_ack", answer["time_s"], answer["end_s"], text, "", "", causes.identity(answer))]
+        links = [Link("late_ack", answer["time_s"], answer["end_s"], text, identity=causes.identity(answer))]
         # Most of the time may have been spent on the segment, before its acknowledgment was sent.
         return links + _explained(timeline, connection, answer, start, at, label, before=first)
     text = f"The {causes.describe(first)} arrived at {seconds(first['end_s'])}."
-    links = [Link("arrived", first["time_s"], first["end_s"], text, "", "", causes.identity(first))]
+    links = [Link("arrived", first["time_s"], first["end_s"], text, identity=causes.identity(first))]
     return links + _explained(timeline, connection, first, start, at, label)
 
 
@@ -221,7 +221,7 @@ def _retransmission_chain(timeline: Timeline, segment: Row, timeouts: list[Chain
     segments = timeline.segments[connection]
     text = f"The {causes.describe(segment)} is sent again {_REPEATS[segment['cause']]}."
     numbers = {**causes.identity(segment), "repeats": segment["repeats"]}
-    first = Link("retransmission", at, at, text, "", _CLAUSES[segment["cause"]], numbers)
+    first = Link("retransmission", at, at, text, clause=_CLAUSES[segment["cause"]], identity=numbers)
     original = segments.by_packet.get(segment["repeats"]) if segment["repeats"] is not None else None
     if segment["cause"] == "rto":
         end = "server" if direction == "downlink" else "ue"
@@ -247,7 +247,14 @@ def _retransmission_chain(timeline: Timeline, segment: Row, timeouts: list[Chain
         text = f"Duplicate ACK number {event['number']} reaches the sender, for byte {una}."
         numbers = {"connection": connection, "ack": una, "count": event["number"]}
         links.append(
-            Link("duplicate_ack", event["time_s"], event["time_s"], text, "", "RFC 5681 §3.2", numbers)
+            Link(
+                "duplicate_ack",
+                event["time_s"],
+                event["time_s"],
+                text,
+                clause="RFC 5681 §3.2",
+                identity=numbers,
+            )
         )
     if original is None:
         return _unknown(links, segment)
@@ -257,7 +264,7 @@ def _retransmission_chain(timeline: Timeline, segment: Row, timeouts: list[Chain
     if original["end_s"] is not None:
         text = f"The earlier copy is not lost: arrival at {seconds(original['end_s'])}."
         links.append(
-            Link("not_lost", original["time_s"], original["end_s"], text, "", "", causes.identity(original))
+            Link("not_lost", original["time_s"], original["end_s"], text, identity=causes.identity(original))
         )
         label = _longest(timeline, connection, original["time_s"], at)
         links += causes.wait_links(timeline, connection, original, original["time_s"], at, label)
@@ -323,7 +330,7 @@ def _stall_chain(timeline: Timeline, stall: Stall) -> Chain:
         f"{count(in_flight, 'segment')} in flight."
     )
     numbers = {"connection": connection, "ue": stall.ue, "ack": una}
-    links = [Link("stall", start, end, text, "", "measure.stall", numbers)]
+    links = [Link("stall", start, end, text, clause="measure.stall", identity=numbers)]
     label = _longest(timeline, connection, start, end)
     also = causes.beside(timeline, connection, start, end, label)
     expired = [
@@ -337,7 +344,11 @@ def _stall_chain(timeline: Timeline, stall: Stall) -> Chain:
         text = f"The {causes.describe(original)} is lost. {_repair_text(copies, original)}"
         links.append(
             Link(
-                "segment_lost", original["time_s"], original["end_s"], text, "", "", causes.identity(original)
+                "segment_lost",
+                original["time_s"],
+                original["end_s"],
+                text,
+                identity=causes.identity(original),
             )
         )
         links += causes.loss_links(timeline, original)
