@@ -1,4 +1,8 @@
-"""Pictures of a plan's runs that are not figures of the document: time budgets, channels, cell."""
+"""Further pictures for the report of a reproduction, which the document does not have.
+
+Time budgets over the plan's parameters, RRC states and DCHs of one run, and one connection in detail
+(the waterfall), as far as the runs recorded these data.
+"""
 
 from __future__ import annotations
 
@@ -58,14 +62,14 @@ def _budgets(
     record = Record(plan.name, plan.title, axes, cells[0].runs[0].seed, tuple(cells))
     over = default_axis(record)
     variants = list(dict.fromkeys(variant(record, cell, over) for cell in cells))
-    chosen = variants[:MAX_VARIANTS]
-    record = replace(record, cells=tuple(cell for cell in cells if variant(record, cell, over) in chosen))
+    shown = variants[:MAX_VARIANTS]
+    record = replace(record, cells=tuple(cell for cell in cells if variant(record, cell, over) in shown))
     text = (
         "Mean time of a connection by cause, in the order of precedence; whiskers: 95 % interval of "
         "the total."
     )
-    if len(variants) > len(chosen):
-        text += f" Shown: {'; '.join(chosen)}; {len(variants) - len(chosen)} more combinations were run."
+    if len(variants) > len(shown):
+        text += f" Shown: {'; '.join(shown)}; {len(variants) - len(shown)} more combinations were run."
     yield ReportPicture(
         f"{plan.name}-budget",
         "Time budget",

@@ -1,4 +1,4 @@
-"""Reproduction of documents: selection, runs, scores, figures."""
+"""Reproduces the selected parts of documents: runs their plans, scores the claims, collects the figures."""
 
 from __future__ import annotations
 
