@@ -22,7 +22,7 @@ def _path() -> None:
 
 @pytest.mark.usefixtures("_path")
 def test_connections_behave_as_without_the_proxy(tmp_path: Path) -> None:
-    compared = proxied_path.inside("compared", tmp_path)
+    compared = proxied_path.inside("findings_without_and_with_proxy", tmp_path)
     for host in proxied_path.SERVER:
         direct, split = compared["direct"][host], compared["split"][host]
         assert direct["half-closed"] == ["1000000", True, True]

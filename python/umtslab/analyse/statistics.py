@@ -96,7 +96,7 @@ def difference_unpaired(first: Summary, second: Summary) -> tuple[float | None, 
 
 @lru_cache(maxsize=1024)
 def t_quantile(freedom: float) -> float:
-    """Return the 97.5 % quantile of Student's t distribution with this many degrees of freedom."""
+    """Return the 97.5 % quantile of Student's t distribution with `freedom` degrees of freedom."""
     from umtslab import _core
 
     return _core.t_quantile(freedom, 1 - CONFIDENCE)

@@ -1,4 +1,7 @@
-"""Plan of a campaign: the number of points and of missing runs, without running anything."""
+"""The plan that ``umts sweep --plan`` prints: the points of a campaign and how many runs the store lacks.
+
+Nothing is run. For a very large campaign only the first points are examined.
+"""
 
 from __future__ import annotations
 
