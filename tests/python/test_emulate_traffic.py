@@ -221,7 +221,15 @@ def test_the_figure_of_an_emulated_cell_counts_simulated_users() -> None:
 
     row = {"time_s": [0.0], "connection": [0], "goodput_kbps": [20.0]}
     tables = {"goodput": row, "simulated_goodput": row}
-    run = Run("x", Identity("0", code_version(), 1, 0), {}, 0, 1.0, None, tables)
+    run = Run(
+        "x",
+        Identity("0", code_version(), seed=1, run=0),
+        {},
+        events=0,
+        duration_s=1.0,
+        folder=None,
+        tables=tables,
+    )
     for kind, total in (("cell", 40.0), ("goodput", 20.0)):
         assert all_users(run, KINDS[kind], "goodput", WHOLE)["goodput_kbps"].sum() == total
 

@@ -57,7 +57,7 @@ def switched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Run]]
 
 
 def test_home_has_the_current_titles_of_the_scenarios(tmp_path: Path) -> None:
-    settings = Settings(tmp_path / "results", tmp_path, 0)
+    settings = Settings(tmp_path / "results", tmp_path, port=0)
     file = tmp_path / "mine.toml"
     for changed_s, text, title in (
         (1, 'title = "First"', "First"),
@@ -316,7 +316,7 @@ def test_every_cause_has_a_look_in_both_themes() -> None:
 
 @pytest.mark.slow
 def test_claims_have_their_verdicts_once_the_document_was_reproduced(umts: Umts, tmp_path: Path) -> None:
-    settings = Settings(tmp_path / "results", SCENARIOS, 0)
+    settings = Settings(tmp_path / "results", SCENARIOS, port=0)
     before = reproduction(settings, "dubois2005")
     assert before["has_verdicts"] is False
     assert {claim["verdict"] for claim in before["claims"]} == {"not scored"}
@@ -372,6 +372,6 @@ def test_jobs_tell_of_each_change_and_can_be_stopped() -> None:
 def test_a_wrong_scenario_of_another_file_names_no_line_of_the_editor(tmp_path: Path) -> None:
     (tmp_path / "base.toml").write_text(FTP.read_text().replace('"1500 s"', '"1500"'))
     (tmp_path / "own.toml").write_text('version = 1\nextends = "base.toml"\n')
-    answer = tried(tmp_path, Request("own", None, ()), allow_code=False)
+    answer = tried(tmp_path, Request("own", text=None, overrides=()), allow_code=False)
     assert answer["mistakes"]
     assert all(mistake["line"] is None for mistake in answer["mistakes"])

@@ -105,7 +105,17 @@ def pivots(record: Record, rows: str, columns: str | None, metrics: Sequence[str
             for cell in record.cells
             for metric in metrics
         }
-        return [Pivot(record.heading, rows, "", tuple(metrics), row_values, tuple(metrics), cells)]
+        return [
+            Pivot(
+                record.heading,
+                rows,
+                columns="",
+                metrics=tuple(metrics),
+                row_values=row_values,
+                column_values=tuple(metrics),
+                cells=cells,
+            )
+        ]
     return [
         Pivot(
             record.heading,

@@ -115,7 +115,7 @@ class _MissingRuns:
 
     def count(self, point: Point) -> int:
         """Return the number of missing runs of a point."""
-        result = Identity(point.scenario.content_hash, code_version(), self._seed, 0).result
+        result = Identity(point.scenario.content_hash, code_version(), self._seed, run=0).result
         if result not in self._missing_by_result:
             self._missing_by_result[result] = runs_of_point(self._campaign) - self._stored_count(result)
         return self._missing_by_result[result]

@@ -117,7 +117,7 @@ def reproduce(
             scored = tuple(
                 not_yet(claim, "no plan runs this part of the document yet") for claim in uncovered
             )
-            chapters.append(Chapter(part.paper, None, quick, 0, scored))
+            chapters.append(Chapter(part.paper, plan=None, quick=quick, runs=0, scored=scored))
     return chapters
 
 

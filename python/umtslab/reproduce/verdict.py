@@ -183,7 +183,9 @@ class _Judge:
         label = self.label(resolved, case)
         outputs = measure_texts(self.plan, self.results, self.claim.metric, case)
         for output, runs in Counter(outputs).items():
-            self.ours.append(Measurement(label, Summary(runs, None, None, None), output or "nothing"))
+            self.ours.append(
+                Measurement(label, Summary(runs, mean=None, sd=None, ci95=None), output or "nothing")
+            )
         wrong = [output for output in outputs if output != expected]
         if not wrong:
             return Finding(Verdict.PASS, "")

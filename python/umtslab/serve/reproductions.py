@@ -1,4 +1,4 @@
-"""Documents whose claims can be reproduced, and the verdicts of the last reproduction.
+"""Documents with claims that can be reproduced, and the verdicts of the last reproduction.
 
 A document is a paper or thesis; its published numbers are claims. ``umts reproduce --out FOLDER``
 measures the claims and writes the verdicts, ``pass`` or ``fail`` for instance, into

@@ -402,7 +402,7 @@ def _max_items_in_tile(items: Items, tile_ns: int) -> int:
     if not len(items):
         return 0
     first_tile, last_tile = items.start_ns // tile_ns, _last_ns(items) // tile_ns
-    # Entry i: items that begin in tile i, minus items whose last tile is i - 1. The running sum of the
+    # Entry i: items that begin in tile i, minus items that end in tile i - 1. The running sum of the
     # entries up to i is the number of items in tile i.
     changes = np.zeros(int(last_tile.max()) + 2, dtype=np.int64)
     np.add.at(changes, first_tile, 1)

@@ -194,5 +194,5 @@ def _repair(mistake: Any, folder: Path, request: Request) -> str | None:
 def _value_in_file(folder: Path, name: str, key: str) -> str | None:
     from umtslab.serve.form import form
 
-    scenario = load(folder, Request(name, None, ()), allow_code=True)
+    scenario = load(folder, Request(name, text=None, overrides=()), allow_code=True)
     return next((entry.value for entry in form(scenario) if entry.key == key), None)

@@ -99,7 +99,7 @@ def scenario_form(folder: Path, name: str, report: Report) -> dict[str, Any]:
 
     text = path_of(folder, name).read_text(encoding="utf-8")
     # Loading executes no Python classes that the scenario names, so they are allowed here.
-    loaded = load(folder, Request(name, None, ()), allow_code=True)
+    loaded = load(folder, Request(name, text=None, overrides=()), allow_code=True)
     return {
         "name": name,
         "title": loaded.title or name,

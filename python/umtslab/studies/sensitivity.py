@@ -167,7 +167,7 @@ def _effects(
     keys = problem["names"]
     # Without differences between the points, no parameter has an effect.
     if float(np.ptp(values)) == 0.0:
-        return tuple(Effect(key, 0.0, 0.0, 0.0, 0.0) for key in keys)
+        return tuple(Effect(key, first=0.0, first_ci95=0.0, total=0.0, total_ci95=0.0) for key in keys)
     if study.method == "morris":
         from SALib.analyze import morris
 
