@@ -66,11 +66,11 @@ def test_a_summary_has_mean_and_interval_in_one_cell_and_no_empty_rows(scenario:
 
 
 def test_a_mean_is_written_for_siunitx() -> None:
-    assert mean(796.1, 130.0) == r"\num{796 \pm 130}"
-    assert mean(50.2416, 0.0213) == r"\num{50.242 \pm 0.021}"
-    assert mean(3.1e-6, 2e-7) == r"\num{3.10 \pm 0.20 e-6}"
-    assert mean(29.73, None) == r"\num{29.73}"
-    assert mean(None, None) == "--"
+    assert mean(value=796.1, half_width=130.0) == r"\num{796 \pm 130}"
+    assert mean(value=50.2416, half_width=0.0213) == r"\num{50.242 \pm 0.021}"
+    assert mean(value=3.1e-6, half_width=2e-7) == r"\num{3.10 \pm 0.20 e-6}"
+    assert mean(value=29.73, half_width=None) == r"\num{29.73}"
+    assert mean(value=None, half_width=None) == "--"
 
 
 def test_a_pivot_has_a_row_and_a_column_for_each_value() -> None:

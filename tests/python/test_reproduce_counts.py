@@ -226,7 +226,9 @@ def test_phases_must_be_equal_in_every_run(plan: Plan) -> None:
 
 
 def test_answers_to_requests_must_be_equal_in_every_run(plan: Plan) -> None:
-    plan = replace(plan, metrics=(replace(plan.metric("granted", {}), requests=Requests(0, 1)),))
+    plan = replace(
+        plan, metrics=(replace(plan.metric("granted", {}), requests=Requests(after_s=0, until_s=1)),)
+    )
     stated = claim("value", "true", "granted")
     results = Synthetic(plan, {})
     results.request_answers = ["true", "true"]

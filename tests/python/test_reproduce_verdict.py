@@ -251,8 +251,8 @@ def test_labels_of_an_order_are_levels_named_levels_or_constants(plan: Plan) -> 
     named = claim("order", "maxdat2 > maxdat9000", vary="maxdat")
     assert score(named, plan, goodput(plan, by_maxdat(1, 2, 3, 4))).verdict is FAIL
     parts = claim("order", "part1 > part2", vary="part")
-    assert score(parts, plan, goodput(plan, by_part(30.0, 25.0))).verdict is PASS
-    assert score(parts, plan, goodput(plan, by_part(20.0, 25.0))).verdict is FAIL
+    assert score(parts, plan, goodput(plan, by_part(part_1=30.0, other_parts=25.0))).verdict is PASS
+    assert score(parts, plan, goodput(plan, by_part(part_1=20.0, other_parts=25.0))).verdict is FAIL
     sign = claim("order", "reno > 0; newreno < 0", vary="tcp")
     assert score(sign, plan, goodput(plan, by_tcp(tahoe=0, reno=1, newreno=-1))).verdict is PASS
     assert score(sign, plan, goodput(plan, by_tcp(tahoe=0, reno=1, newreno=1))).verdict is FAIL
@@ -555,4 +555,4 @@ def test_a_quantity_may_combine_the_runs_of_two_points(plan: Plan) -> None:
 
     assert score(falling, plan, goodput(plan, shrinking)).verdict is PASS
     # A loss of 10 at each error rate.
-    assert score(falling, plan, goodput(plan, by_part(30.0, 20.0))).verdict is FAIL
+    assert score(falling, plan, goodput(plan, by_part(part_1=30.0, other_parts=20.0))).verdict is FAIL
