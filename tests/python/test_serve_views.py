@@ -39,18 +39,19 @@ SHORT = ("duration", "20 s")
 def attempt(
     *overrides: tuple[str, str], name: str = "ftp-on-fach", text: str | None = None
 ) -> dict[str, Any]:
+    """Simulate a scenario once as the page "Try" does, and return the answer."""
     answer = tried(SCENARIOS, Request(name, text, overrides), allow_code=False)
     TryResult.model_validate(answer)
     return answer
 
 
 @pytest.fixture(scope="module")
-def switched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Run]]:
-    """A store with two runs of switched users, with series and budget."""
+def switched_runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    """Two runs whose users change between FACH and DCH, with series and budget."""
     folder = tmp_path_factory.mktemp("switched")
     scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), {"duration": "80 s", "measure.budget": True})
     with open_store(folder) as store:
-        return folder, list(simulate(scenario, runs=2, store=store, series=True))
+        return list(simulate(scenario, runs=2, store=store, series=True))
 
 
 # ── Home ────────────────────────────────────────────────────────────────────────────────────────────
@@ -142,8 +143,8 @@ def seconds(pieces: list[dict[str, Any]]) -> dict[str, float]:
     return sums
 
 
-def test_lanes_have_the_time_of_the_budget(switched: tuple[Path, list[Run]]) -> None:
-    run = switched[1][0]
+def test_lanes_have_the_time_of_the_budget(switched_runs: list[Run]) -> None:
+    run = switched_runs[0]
     drawn = lanes(run)
     assert drawn is not None
     Lanes.model_validate(drawn)
@@ -157,9 +158,9 @@ def test_lanes_have_the_time_of_the_budget(switched: tuple[Path, list[Run]]) -> 
 
 
 def test_cells_have_the_same_time_as_the_intervals(
-    switched: tuple[Path, list[Run]], monkeypatch: pytest.MonkeyPatch
+    switched_runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = switched[1][0]
+    run, _ = switched_runs
     with_intervals = lanes(run)
     monkeypatch.setattr(lane_rows, "MAX_SHAPES", 200)
     with_cells = lanes(run)
@@ -186,8 +187,8 @@ def test_lanes_of_a_crowd_stay_drawable(tmp_path: Path) -> None:
     assert shapes <= MAX_SHAPES * 1.25, "at most 10,000 in a frame"
 
 
-def test_idle_time_is_folded_and_nothing_else(switched: tuple[Path, list[Run]]) -> None:
-    run = switched[1][0]
+def test_idle_time_is_folded_and_nothing_else(switched_runs: list[Run]) -> None:
+    run = switched_runs[0]
     drawn = lanes(run)
     assert drawn is not None
     spans = [(span["from_s"], span["to_s"]) for span in drawn["spans"]]
@@ -251,7 +252,7 @@ def check_chain(row: dict[str, Any], chain: dict[str, Any]) -> None:
 
 
 def test_the_file_of_a_run_has_its_stalls_or_the_command_that_records_them(
-    recorded: Run, switched: tuple[Path, list[Run]], monkeypatch: pytest.MonkeyPatch
+    recorded: Run, switched_runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_page, "figures", lambda run: iter([]))
     text = run_page.html(recorded, [recorded])
@@ -260,7 +261,7 @@ def test_the_file_of_a_run_has_its_stalls_or_the_command_that_records_them(
             assert html.escape(link.text) in text
             assert html.escape(link.clause) in text
     assert "<script" not in text
-    [plain, _] = switched[1]
+    [plain, _] = switched_runs
     assert "timeline_segments" not in plain.series_kinds()
     text = run_page.html(plain, [plain])
     assert "This run recorded no timeline" in text
@@ -270,12 +271,11 @@ def test_the_file_of_a_run_has_its_stalls_or_the_command_that_records_them(
 # ── Runs as pages ───────────────────────────────────────────────────────────────────────────────────
 
 
-def test_headlines_are_the_metrics_that_vary_with_their_interval(switched: tuple[Path, list[Run]]) -> None:
-    runs = switched[1]
-    headlines = list(run_page.headlines(runs[0], runs))
+def test_headlines_are_the_metrics_that_vary_with_their_interval(switched_runs: list[Run]) -> None:
+    headlines = list(run_page.headlines(switched_runs[0], switched_runs))
     assert 0 < len(headlines) <= 8
     for headline in headlines:
-        values = [run.metrics[headline["name"]] for run in runs]
+        values = [run.metrics[headline["name"]] for run in switched_runs]
         assert values[0] != values[1]
         assert headline["value"] == values[0]
         # Of two runs, one is at the low end of the range and the other at the high end.
@@ -284,14 +284,14 @@ def test_headlines_are_the_metrics_that_vary_with_their_interval(switched: tuple
 
 
 def test_a_page_beyond_its_limit_names_the_figures_it_left_out(
-    switched: tuple[Path, list[Run]], monkeypatch: pytest.MonkeyPatch
+    switched_runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = switched[1]
+    run, _ = switched_runs
     monkeypatch.setattr(run_page, "figures", lambda run: iter([{"name": "goodput", "shows": "x"}]))
-    whole = run_page.html(runs[0], runs)
+    whole = run_page.html(run, switched_runs)
     assert "data:image/svg+xml" in whole
     monkeypatch.setattr(run_page, "_MAX_PAGE_BYTES", len(whole.encode()) - 10_000)
-    small = run_page.html(runs[0], runs)
+    small = run_page.html(run, switched_runs)
     assert "Left out, because the page would exceed 5 MB: goodput." in small
     assert len(small.encode()) <= len(whole.encode()) - 10_000
 
