@@ -152,10 +152,10 @@ export function Timeline({ id, stalls, connection }: Props) {
                 setView({ connection: Number(event.currentTarget.value) });
               }}
             >
-              {(lanes?.connections ?? [{ connection: shownConnection, ue: undefined }]).map((one) => (
-                <option key={one.connection} value={String(one.connection)}>
-                  {one.connection}
-                  {one.ue !== undefined && `, UE ${one.ue}`}
+              {(lanes?.connections ?? [{ connection: shownConnection, ue: undefined }]).map((other) => (
+                <option key={other.connection} value={String(other.connection)}>
+                  {other.connection}
+                  {other.ue !== undefined && `, UE ${other.ue}`}
                 </option>
               ))}
             </select>

@@ -48,7 +48,7 @@ function axisOf(lanes: Lanes, width: number): Axis {
   const folds: Axis['folds'] = [];
   let x = LABEL;
   for (let i = 0; i <= lanes.spans.length; i++) {
-    const fold = lanes.folds.find((one) => one.at === i);
+    const fold = lanes.folds.find((candidate) => candidate.at === i);
     if (fold) {
       folds.push({ x: x + FOLD / 2, text: fold.text });
       x += FOLD;
