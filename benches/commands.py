@@ -54,9 +54,9 @@ COMMANDS = (
     *(Command((verb, "--help"), 50) for verb in ("run", "sweep", "emulate", "plot", "analyse", "export")),
     Command(("analyse", "captures/server.pcapng"), 55, name="umts analyse of 1.4 MB"),
     Command(("analyse", "captures/server.pcapng", "--json"), 55, name="umts analyse of 1.4 MB, --json"),
-    Command(("run", FTP, "--sed", "1"), 70, 2),
-    Command(("rnu", FTP), 70, 2),
-    Command(("run", "nofile.toml"), 70, 2),
+    Command(("run", FTP, "--sed", "1"), goal_ms=70, status=2),
+    Command(("rnu", FTP), goal_ms=70, status=2),
+    Command(("run", "nofile.toml"), goal_ms=70, status=2),
     Command(("sweep", *POINTS, "--out", "swept"), 100, name="umts sweep, all points there"),
     Command(("params",), 50),
 )

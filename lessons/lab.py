@@ -1,7 +1,7 @@
-"""Runs and questions of the lessons.
+"""Simulations, figures and questions of the lessons.
 
-A question knows how to compute its answer from runs. It compares the answer of the student, and
-returns a verdict: no answer yet, right, or a hint.
+A question has a function that computes its answer from simulated runs. It compares the answer of
+the student with that answer, and returns a verdict: no answer yet, right, or a hint.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import umtslab
-from umtslab.plot import View
+from umtslab import plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,23 +29,21 @@ def load(name: str, **changes: object) -> umtslab.Scenario:
 
 def run(scenario: umtslab.Scenario | str, **changes: object) -> umtslab.Run:
     """Run a scenario once, with time series."""
-    wanted = load(scenario, **changes) if isinstance(scenario, str) else scenario
-    return umtslab.simulate(wanted, series=True)[0]
+    loaded = load(scenario, **changes) if isinstance(scenario, str) else scenario
+    return umtslab.simulate(loaded, series=True)[0]
 
 
 def repeat(scenario: umtslab.Scenario | str, runs: int, **changes: object) -> umtslab.Runs:
     """Run a scenario several times, without time series."""
-    wanted = load(scenario, **changes) if isinstance(scenario, str) else scenario
-    return umtslab.simulate(wanted, runs=runs)
+    loaded = load(scenario, **changes) if isinstance(scenario, str) else scenario
+    return umtslab.simulate(loaded, runs=runs)
 
 
 def draw(
-    what: umtslab.Run | dict[str, umtslab.Run], kind: str, from_s: float = 0.0, until_s: float | None = None
+    runs: umtslab.Run | dict[str, umtslab.Run], kind: str, from_s: float = 0.0, until_s: float | None = None
 ) -> Figure:
     """Draw a figure of one run, or of several runs by label."""
-    from umtslab.plot import draw as drawn
-
-    return drawn(what, kind, View(from_s=from_s, until_s=until_s))
+    return plot.draw(runs, kind, plot.View(from_s=from_s, until_s=until_s))
 
 
 def curve(points: Sequence[tuple[float, float | None]], xlabel: str, ylabel: str) -> Figure:
@@ -64,10 +62,10 @@ def curve(points: Sequence[tuple[float, float | None]], xlabel: str, ylabel: str
 
 def mean(runs: umtslab.Runs, metric: str) -> float:
     """Return the mean of a metric over runs. A metric without a value is an error."""
-    found = runs.summary()[metric].mean
-    if found is None:
+    mean_value = runs.summary()[metric].mean
+    if mean_value is None:
         raise ValueError(f"{metric} has no value in these runs")
-    return found
+    return mean_value
 
 
 def table(results: Mapping[str, umtslab.Runs], metrics: Mapping[str, str]) -> str:
@@ -76,14 +74,14 @@ def table(results: Mapping[str, umtslab.Runs], metrics: Mapping[str, str]) -> st
     Parameters
     ----------
     results : mapping of str to Runs
-        One row each, by label.
+        The runs of each row of the table, by the label of the row.
     metrics : mapping of str to str
-        Heading of the column by metric.
+        The metric of each column, with the heading of the column.
     """
     lines = ["| | " + " | ".join(metrics.values()) + " |", "|---" * (len(metrics) + 1) + "|"]
     for label, runs in results.items():
-        found = [runs.summary()[metric] for metric in metrics]
-        cells = (f"{one.mean or 0:.4g} ± {one.ci95 or 0:.2g}" for one in found)
+        statistics = [runs.summary()[metric] for metric in metrics]
+        cells = (f"{statistic.mean or 0:.4g} ± {statistic.ci95 or 0:.2g}" for statistic in statistics)
         lines.append(f"| {label} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -117,15 +115,15 @@ class Question:
         if given is None:
             unit = f" (a number in {self.unit})" if self.unit else ""
             return Verdict("missing", f"no answer yet{unit}")
-        wanted = self.answer()
-        if isinstance(wanted, str) or isinstance(given, str):
-            right = str(given).strip().casefold() == str(wanted).casefold()
+        computed = self.answer()
+        if isinstance(computed, str) or isinstance(given, str):
+            right = str(given).strip().casefold() == str(computed).casefold()
         else:
-            right = math.isclose(given, wanted, rel_tol=self.tolerance, abs_tol=1e-9)
+            right = math.isclose(given, computed, rel_tol=self.tolerance, abs_tol=1e-9)
         if not right:
             return Verdict("wrong", f"{given} is not right. Hint: {self.hint}")
-        shown = f"{wanted:.4g}" if isinstance(wanted, float) else wanted
-        return Verdict("right", f"right: {shown} {self.unit}".rstrip())
+        computed_text = f"{computed:.4g}" if isinstance(computed, float) else computed
+        return Verdict("right", f"right: {computed_text} {self.unit}".rstrip())
 
 
 @dataclass(frozen=True)

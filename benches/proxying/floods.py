@@ -72,16 +72,18 @@ class Turn(NamedTuple):
 
 
 FLOODS = (
-    Flood("SYNs from nowhere, 20,000 a second", "syn", 20_000),
-    Flood("9,000 silent connections", "silent", 1, 9_000),
-    Flood("9,000 that send an octet each 9 s", "octets", 1_000, 9_000),
-    Flood("1,000 resets of clients a second", "client resets", 1_000),
+    Flood("SYNs from nowhere, 20,000 a second", "syn", rate=20_000),
+    Flood("9,000 silent connections", "silent", rate=1, connections=9_000),
+    Flood("9,000 that send an octet each 9 s", "octets", rate=1_000, connections=9_000),
+    Flood("1,000 resets of clients a second", "client resets", rate=1_000),
     Flood("resets of clients, as fast as it goes", "client resets"),
-    Flood("1,000 resets of the server a second", "server resets", 1_000),
+    Flood("1,000 resets of the server a second", "server resets", rate=1_000),
     Flood("resets of the server, as fast as it goes", "server resets"),
-    Flood("refused for want of descriptors", "refused", 1_000, 1_000, has_few_descriptors=True),
-    Flood("connections to the proxy itself", "itself", 1_000, by_socks5=True),
-    Flood("octets that are no SOCKS5", "garbage", 1_000, by_socks5=True),
+    Flood(
+        "refused for want of descriptors", "refused", rate=1_000, connections=1_000, has_few_descriptors=True
+    ),
+    Flood("connections to the proxy itself", "itself", rate=1_000, by_socks5=True),
+    Flood("octets that are no SOCKS5", "garbage", rate=1_000, by_socks5=True),
 )
 ACTIONS = ("opening", "exchange", "download")
 

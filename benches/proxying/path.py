@@ -24,21 +24,26 @@ HOST = CLIENT[0].removesuffix("0")
 """Address of this host, towards the client."""
 
 SENDS, ECHOES = 7011, 7012
+"""Ports of the server: on one it sends without end, on the other it echoes (`SERVE`)."""
 
 
 class Peer(NamedTuple):
-    """A running proxy: its address and ports, and the processes whose CPU time counts."""
+    """A running proxy, or the server itself. The client connects to it."""
 
     host: str
+    """Its address."""
     sends: int
+    """Its port whose connections reach `SENDS`."""
     echoes: int
+    """Its port whose connections reach `ECHOES`."""
     processes: tuple[int, ...]
+    """Its processes; their CPU time is measured."""
 
 
 @contextmanager
 def direct() -> Iterator[Peer]:
     """Measure without a proxy: this host forwards packets."""
-    yield Peer(SERVER[0], SENDS, ECHOES, ())
+    yield Peer(SERVER[0], SENDS, ECHOES, processes=())
 
 
 @contextmanager

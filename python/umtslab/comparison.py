@@ -93,8 +93,8 @@ class Comparison:
         try:
             return self[metric]
         except KeyError:
-            no_values = Summary(0, None, None, None)
-            return Difference(metric, no_values, no_values, 0, None, None, equal=False)
+            no_values = Summary(n=0, mean=None, sd=None, ci95=None)
+            return Difference(metric, no_values, no_values, n=0, difference=None, ci95=None, equal=False)
 
     def __getitem__(self, metric: str) -> Difference:
         for difference in self.differences:

@@ -1,7 +1,9 @@
-"""Lanes of the time line, and colours of causes and states, as the core declares them.
+"""Lanes of the time line, and colours of causes and RRC states, as the core declares them.
 
-Pages, exports and figures read this declaration (``crates/record/src/timeline/lanes.rs`` and
-``looks.rs``).
+The time line of a run shows its events over time: segments, RLC PDUs, timers, RRC states and so on.
+A lane is one kind of event, or one value over time, such as the congestion window. Its rows come
+from one table of the run. The page of ``umts serve``, exports and figures all read the declaration
+in the core (``crates/record/src/timeline/lanes.rs`` and ``looks.rs``), so that they agree.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from umtslab import _core
 
@@ -17,13 +19,18 @@ if TYPE_CHECKING:
     import polars as pl
 
 Cells = Literal["count", "share", "maximum"]
+"""Value of a cell, which stands for many rows where they are too dense to be drawn one by one."""
 
 
 @dataclass(frozen=True)
 class Test:
-    """A test of a column of a row. A missing text counts as an empty text."""
+    """A test of a column of a row. A missing text counts as an empty text.
 
-    __test__ = False
+    Operators: ``equal``, ``not`` (differs from the operand), ``prefix``, ``above`` (a larger number),
+    ``unset`` (false, or no value), ``missing`` (no value). Any other operator holds if there is a value.
+    """
+
+    __test__ = False  # pytest would otherwise collect this class, because of its name
 
     column: str
     operator: str
@@ -100,17 +107,17 @@ class Lane:
     start, end : str
         Columns with start and end. An empty `end` is the start of the next row.
     low, high : str
-        Columns with the range on the vertical axis. Empty for lanes without one. A column `count`
-        counts from the smallest value on.
+        Columns with the range on the vertical axis. Empty for lanes without a vertical axis. If
+        `high` is ``count``, the row has `count` consecutive values, the first of them in `low`.
     text : str
         Column with the text of a row.
     draw : str
         How a viewer draws the rows, such as ``line`` or ``steps``.
     cells : str
-        Value of a cell that stands for many rows: how many begin in it, the share of time of each
-        category, or the largest value.
+        Value of a cell that stands for many rows: ``count``, the number of rows that begin in the
+        cell; ``share``, the share of time of each category; or ``maximum``, the largest value.
     categories : tuple[Category, ...]
-        A row has the first one whose tests it meets. Empty for causes.
+        A row belongs to the first category of which it meets all tests. Empty for the lane of causes.
     """
 
     name: str
@@ -147,13 +154,20 @@ class Area:
     height: int
 
 
+class HueColours(NamedTuple):
+    """Colours of an area and of the line around it, in one theme, as in ``#0072b2``."""
+
+    fill: str
+    edge: str
+
+
 @dataclass(frozen=True)
 class Hue:
-    """A colour: fill and edge in the light and in the dark theme."""
+    """A named colour: fill and edge in the light and in the dark theme."""
 
     name: str
-    light: tuple[str, str]
-    dark: tuple[str, str]
+    light: HueColours
+    dark: HueColours
 
 
 @dataclass(frozen=True)
@@ -180,7 +194,7 @@ def areas() -> tuple[Area, ...]:
 @lru_cache(maxsize=1)
 def hues() -> dict[str, Hue]:
     """Return the hues by name."""
-    return {name: Hue(name, _pair(light), _pair(dark)) for name, light, dark in _core.hues()}
+    return {name: Hue(name, HueColours(*light), HueColours(*dark)) for name, light, dark in _core.hues()}
 
 
 def fill_of(hue: str) -> str:
@@ -189,7 +203,7 @@ def fill_of(hue: str) -> str:
     >>> fill_of("serial")
     '#0072b2'
     """
-    return hues()[hue].light[0]
+    return hues()[hue].light.fill
 
 
 @lru_cache(maxsize=1)
@@ -223,16 +237,12 @@ def _looks_by_name(rows: Sequence[tuple[str, str, str]]) -> dict[str, Look]:
     return {name: Look(name, hue, hatch) for name, hue, hatch in rows}
 
 
-def _pair(values: Sequence[str]) -> tuple[str, str]:
-    fill, edge = values
-    return fill, edge
-
-
 def _tests(rows: Sequence[tuple[str, str, str]]) -> tuple[Test, ...]:
     return tuple(Test(column, operator, operand) for column, operator, operand in rows)
 
 
 def _lane(row: Mapping[str, Any]) -> Lane:
+    """Convert a lane from the core: a dictionary with texts, tests and categories."""
     texts = (
         *("name", "label", "area", "layer", "table", "owner", "direction", "start", "end", "low", "high"),
         *("text", "unit", "meaning", "draw"),

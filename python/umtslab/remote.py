@@ -79,7 +79,7 @@ def perform_batch(tasks: Sequence[tuple[Task, Identity]], *, keep: bool) -> Batc
             runs.append(_with_files(task) if keep else ReturnedRun(perform(task, None), {}))
     except Exception as error:
         return BatchResult(runs, time.monotonic() - start_s, error)
-    return BatchResult(runs, time.monotonic() - start_s, None)
+    return BatchResult(runs, time.monotonic() - start_s, error=None)
 
 
 def execute_in_processes(

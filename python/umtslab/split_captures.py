@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 Progress = list[tuple[float, int]]
-"""Time in seconds since 1970 at which each number of bytes was first reached."""
+"""Steps of a connection: a time in seconds since 1970, and the number of bytes reached then.
+
+The bytes were sent for the first time, or acknowledged, by that time.
+"""
 
 _IDENTIFYING_BYTES = 256
 """Number of first data bytes by which connections with the same data are recognised.
@@ -171,13 +174,13 @@ def _connections(core: _core.Analysis) -> Iterator[_Connection]:
             _digest(first_bytes[1][preamble[1] :][:_IDENTIFYING_BYTES]),
         )
         yield _Connection(
-            core,
-            number,
-            start + row["opened_s"],
-            frozenset((row["client"], row["server"])),
-            content if any(content) else None,
-            preamble_bytes,
-            int((row["distinct_bytes"] or 0) + (row["unseen_bytes"] or 0)),
+            core=core,
+            number=number,
+            opened_s=start + row["opened_s"],
+            addresses=frozenset((row["client"], row["server"])),
+            content=content if any(content) else None,
+            preamble_bytes=preamble_bytes,
+            data_bytes=int((row["distinct_bytes"] or 0) + (row["unseen_bytes"] or 0)),
         )
 
 

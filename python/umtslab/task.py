@@ -102,8 +102,8 @@ def _run(output: TaskOutput, result: _core.RunResult) -> Run:
         finite(result.metrics),
         result.events,
         scenario.duration_s,
-        None,
-        {} if output.tables is not None else {"connections": result.connections, **result.series},
+        folder=None,
+        tables={} if output.tables is not None else {"connections": result.connections, **result.series},
         overrides=scenario.overrides,
     )
 

@@ -1,8 +1,13 @@
-"""A client, a host with ``umts proxy --transparent`` and a server in separate network namespaces.
+"""A test network for ``umts proxy --transparent``: a client, the proxy's host, and a server.
 
-A test calls `inside` with the name of a function of this file, for example `compared`. The function
-runs in a new process on the proxy's host, and prints its result as JSON. Nothing here reaches the
-machine's own network.
+::
+
+    client ── device "client" ── proxy's host ── device "server" ── server
+
+Each host is a network namespace. A test calls `inside` with the name of a function of this file, for
+example `findings_without_and_with_proxy`. The function runs in a new process on the proxy's host, which
+forwards between the other two, and prints its result as JSON. Programs on the client and the server are
+in `proxied_programs`. Nothing here reaches the machine's own network.
 """
 
 from __future__ import annotations
@@ -165,7 +170,7 @@ def add_foreign_rules() -> None:
         _run(NFT, "add rule inet host forward tcp dport 25 counter drop")
 
 
-def compared() -> dict[str, Any]:
+def findings_without_and_with_proxy() -> dict[str, Any]:
     """Findings of a client without and with a proxy; also the proxy's end, users and capabilities."""
     make_path()
     before, direct = state(), query_servers()

@@ -231,7 +231,7 @@ class Synthetic:
         results._keys = {key(point) for point in results._points}
         results._metrics = defaultdict(lambda: lambda point: 1.0 + float(point.get("bler", 0.0)))
         results._connections = defaultdict(lambda: [1.0, 2.0])
-        results._series = defaultdict(lambda: [Series([0.0, 1600.0], [5.0, 3.0], 7500.0)] * 5)
+        results._series = defaultdict(lambda: [Series([0.0, 1600.0], [5.0, 3.0], end_s=7500.0)] * 5)
         return results
 
     def points(self) -> Sequence[Point]:

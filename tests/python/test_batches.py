@@ -67,9 +67,9 @@ def test_a_process_pool_and_one_thread_write_the_same_bytes(store: Store, scenar
 
 
 def test_runs_before_a_failure_are_returned(scenario: Scenario) -> None:
-    task = Task(scenario, 1, 0)
+    task = Task(scenario, seed=1, run=0)
     # The second run fails, because it is expected to have another identity.
-    other = Identity(scenario.content_hash, task.identity.code, 2, 0)
+    other = Identity(scenario.content_hash, task.identity.code, seed=2, run=0)
     delivery = perform_batch([(task, task.identity), (task, other)], keep=True)
     assert [parcel.run.run for parcel in delivery.runs] == [0]
     assert isinstance(delivery.error, OtherCode)
@@ -103,7 +103,7 @@ def test_a_run_that_kills_every_worker_ends_the_work(store: Store, scenario: Sce
 
 
 def test_another_version_of_the_code_is_refused() -> None:
-    task = Task(short(), 1, 0)
+    task = Task(short(), seed=1, run=0)
     other_code = replace(task.identity.code, code="0" * 64)
     delivery = perform_batch([(task, replace(task.identity, code=other_code))], keep=True)
     assert delivery.runs == []

@@ -17,7 +17,7 @@ def runs(values: Sequence[float | None], seed: int = 1) -> list[Run]:
     """Return runs with the metric "x". Runs of equal seeds and numbers are paired."""
     code = CodeVersion("1", "c", "f")
     return [
-        Run("made-up", Identity("hash", code, seed, number), {"x": value}, 1, 20.0)
+        Run("made-up", Identity("hash", code, seed, number), {"x": value}, events=1, duration_s=20.0)
         for number, value in enumerate(values)
     ]
 

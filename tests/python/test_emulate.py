@@ -1,4 +1,9 @@
-"""``umts emulate`` with real programs and the kernel's TCP, in its own namespaces."""
+"""``umts emulate`` with real programs and the kernel's TCP, in network namespaces of its own.
+
+The command after ``--`` runs on an emulated UE. Its packets cross the simulated UMTS network in real
+time. Every name and address leads to a server of the emulation, at which ``/bytes/N`` is a download of
+N bytes. The results of a simulation are stored, and ``emulation.json`` about the emulation itself.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +99,7 @@ def test_a_bearer_by_name_carries_a_program(
 
 
 def test_options_set_the_core_network_and_the_radio() -> None:
-    core = Core("20 ms", "5 ms", "0.01", "30 kB", "0.1")
+    core = Core(delay="20 ms", jitter="5 ms", loss="0.01", buffer="30 kB", bler="0.1")
     changed = scenario_of("ps-64", core)
     assert [link["delay"] for link in changed["link"]] == ["20 ms", "0 s", "0 s", "0 s"]
     assert (changed["link"][0]["jitter"], changed["link"][0]["loss"]) == ("5 ms", 0.01)
@@ -506,5 +511,13 @@ def test_kernel_settings_are_described_in_a_line() -> None:
 
 
 def test_a_session_is_unchanged_after_a_round_trip_through_json() -> None:
-    session = Session("version = 1", "/", 5, ("a", "b"), ("c",), tcp=(("tcp_sack", "1"),), strict=True)
+    session = Session(
+        scenario="version = 1",
+        base_dir="/",
+        seed=5,
+        command=("a", "b"),
+        ues=("c",),
+        tcp=(("tcp_sack", "1"),),
+        strict=True,
+    )
     assert Session.from_json(session.to_json()) == session

@@ -62,6 +62,7 @@ def test_simulation_and_emulation_change_at_the_same_instants(umts: Umts, tmp_pa
     umts("run", scenario, "--series", "--out", tmp_path / "simulated", "--quiet")
     options = ("-q", "--series", "--scenario", scenario, "--out", tmp_path / "emulated")
     umts("emulate", *options, "--", sys.executable, "-c", DOWNLOAD)
+    # Mean rates in kbit/s: before the air is cut, while it is cut, afterwards, and over the slower link.
     rates = {}
     for kind in ("simulated", "emulated"):
         (run,) = (tmp_path / kind / "runs").iterdir()

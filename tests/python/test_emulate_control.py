@@ -232,7 +232,10 @@ def test_values_are_written_as_toml() -> None:
 
 
 def test_summary_and_account_list_the_faults() -> None:
-    orders = [Order(1_500_000_000, "added", "a", {"radio.cut": True}), Order(2_000_000_000, "removed", "a")]
+    orders = [
+        Order(at_ns=1_500_000_000, action="added", name="a", set={"radio.cut": True}),
+        Order(at_ns=2_000_000_000, action="removed", name="a"),
+    ]
     assert fault_lines(orders) == [
         "  faults set during the emulation:",
         "    1.500 s  a added: radio.cut = true",

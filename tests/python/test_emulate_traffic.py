@@ -221,7 +221,15 @@ def test_the_figure_of_an_emulated_cell_counts_simulated_users() -> None:
 
     row = {"time_s": [0.0], "connection": [0], "goodput_kbps": [20.0]}
     tables = {"goodput": row, "simulated_goodput": row}
-    run = Run("x", Identity("0", code_version(), 1, 0), {}, 0, 1.0, None, tables)
+    run = Run(
+        "x",
+        Identity("0", code_version(), seed=1, run=0),
+        {},
+        events=0,
+        duration_s=1.0,
+        folder=None,
+        tables=tables,
+    )
     for kind, total in (("cell", 40.0), ("goodput", 20.0)):
         assert all_users(run, KINDS[kind], "goodput", WHOLE)["goodput_kbps"].sum() == total
 
@@ -275,10 +283,13 @@ def test_metrics_combine_programs_and_simulated_users() -> None:
 
 
 def test_summary_lines_have_the_expected_texts() -> None:
-    assert first_connection_line(2.2, 2.0, used_dns=True) == (
+    assert first_connection_line(waited_s=2.2, promotion_s=2.0, used_dns=True) == (
         "before the first connection: 2.20 s, of which 2.00 s promotion (DNS)"
     )
-    assert first_connection_line(0.35, 0.0, used_dns=False) == "before the first connection: 0.35 s"
+    assert (
+        first_connection_line(waited_s=0.35, promotion_s=0.0, used_dns=False)
+        == "before the first connection: 0.35 s"
+    )
     assert recovery_lines({"rlc_unrecoverable_errors": 0.0, "cell_updates": None}) == []
     failed = {"rlc_unrecoverable_errors": 2.0, "cell_updates": 1.0}
     assert recovery_lines(failed) == ["  RLC unrecoverable errors: 2, cell updates: 1"]

@@ -20,7 +20,13 @@ def cell(variant: str, bler: float, *goodputs: float, buffer: str = "9 kB") -> C
     """Return a point of a campaign with one run for each goodput in kbit/s."""
     code = CodeVersion("1", "c", "f")
     runs = tuple(
-        Run("made-up", Identity("hash", code, 1, number), {"goodput_kbps": value, "pages": 0.0}, 1, 20.0)
+        Run(
+            "made-up",
+            Identity("hash", code, seed=1, run=number),
+            {"goodput_kbps": value, "pages": 0.0},
+            events=1,
+            duration_s=20.0,
+        )
         for number, value in enumerate(goodputs)
     )
     return Cell({"tcp.variant": variant, "radio.bler": bler, "rlc.buffer": buffer}, runs)
@@ -60,15 +66,17 @@ def test_a_summary_has_mean_and_interval_in_one_cell_and_no_empty_rows(scenario:
 
 
 def test_a_mean_is_written_for_siunitx() -> None:
-    assert mean(796.1, 130.0) == r"\num{796 \pm 130}"
-    assert mean(50.2416, 0.0213) == r"\num{50.242 \pm 0.021}"
-    assert mean(3.1e-6, 2e-7) == r"\num{3.10 \pm 0.20 e-6}"
-    assert mean(29.73, None) == r"\num{29.73}"
-    assert mean(None, None) == "--"
+    assert mean(value=796.1, half_width=130.0) == r"\num{796 \pm 130}"
+    assert mean(value=50.2416, half_width=0.0213) == r"\num{50.242 \pm 0.021}"
+    assert mean(value=3.1e-6, half_width=2e-7) == r"\num{3.10 \pm 0.20 e-6}"
+    assert mean(value=29.73, half_width=None) == r"\num{29.73}"
+    assert mean(value=None, half_width=None) == "--"
 
 
 def test_a_pivot_has_a_row_and_a_column_for_each_value() -> None:
-    [table] = pivots(Record("c", "A & B", AXES, 1, CELLS), "radio.bler", "tcp.variant", ["goodput_kbps"])
+    [table] = pivots(
+        Record("c", "A & B", AXES, seed=1, cells=CELLS), "radio.bler", "tcp.variant", ["goodput_kbps"]
+    )
     lines = table.latex().splitlines()
     assert lines[4] == r"\begin{tabular}{rrr}"
     assert r"A \& B: Goodput (kbit/s), mean and 95 \% interval of 3 runs" in lines[3]
@@ -87,7 +95,7 @@ def test_a_pivot_has_a_row_and_a_column_for_each_value() -> None:
 
 
 def test_without_a_column_key_each_metric_is_a_column() -> None:
-    record = Record("c", "", AXES, 1, CELLS[:2])
+    record = Record("c", title="", axes=AXES, seed=1, cells=CELLS[:2])
     [table] = pivots(record, "radio.bler", None, ["goodput_kbps", "pages"])
     assert r"Block error rate & Goodput (kbit/s) & Web pages \\" in table.latex()
     assert r"\caption{c: mean and 95 \% interval of 3 runs}" in table.latex()
@@ -98,20 +106,24 @@ def test_equal_values_of_different_types_have_separate_rows() -> None:
         Cell({**cell("reno", 0.1).parameters, "rlc.buffer": value}, cell("reno", 0.1, goodput).runs)
         for value, goodput in ((1, 10.0), (True, 20.0), (1.0, 30.0))
     )
-    [table] = pivots(Record("c", "", AXES, 1, cells), "rlc.buffer", None, ["goodput_kbps"])
+    [table] = pivots(
+        Record("c", title="", axes=AXES, seed=1, cells=cells), "rlc.buffer", None, ["goodput_kbps"]
+    )
     assert list(map(repr, table.row_values)) == ["1", "True", "1.0"]
     assert [table.at(value, "goodput_kbps").mean for value in (1, True, 1.0)] == [10.0, 20.0, 30.0]
 
 
 def test_units_of_keys_and_metrics_are_in_the_headings() -> None:
     cells = (cell("reno", 0.1, 1.0, 2.0), cell("reno", 0.1, 1.0, 2.0, buffer="20 kB"))
-    [table] = pivots(Record("c", "", AXES, 1, cells), "rlc.buffer", None, ["goodput_kbps"])
+    [table] = pivots(
+        Record("c", title="", axes=AXES, seed=1, cells=cells), "rlc.buffer", None, ["goodput_kbps"]
+    )
     assert r"(kB) & Goodput (kbit/s) \\" in table.latex()
     assert "\n20 & " in table.latex()
 
 
 def test_other_varying_parameters_must_be_chosen() -> None:
-    record = Record("c", "", AXES, 1, (*CELLS, cell("reno", 0.1, 1.0, buffer="20 kB")))
+    record = Record("c", title="", axes=AXES, seed=1, cells=(*CELLS, cell("reno", 0.1, 1.0, buffer="20 kB")))
     with pytest.raises(CampaignError, match=r"c also varies rlc\.buffer: c@rlc\.buffer=9 kB"):
         pivots(record, "radio.bler", "tcp.variant", ["goodput_kbps"])
     with pytest.raises(CampaignError, match=r"not vary radio\.blerr; it varies tcp\.variant, radio\.bler"):

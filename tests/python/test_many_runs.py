@@ -84,7 +84,7 @@ def test_batch_lookup_of_runs_equals_single_lookups(tmp_path: Path) -> None:
     (runs[5].folder or tmp_path).joinpath("metrics.json").write_text("{}")  # Damage.
     identities = [run.identity for run in runs]
     with open_store(tmp_path / "store", tell=lambda _: None) as store:
-        unknown = Task(short(), 99, 0).identity
+        unknown = Task(short(), seed=99, run=0).identity
         assert store.get_all([*identities, unknown]) == {run.key: run for run in runs if run != runs[5]}
         assert [damage.name for damage in store.damage] == [runs[5].key]
         assert set(store.get_all(identities, series=True)) == {runs[0].key, runs[1].key}
@@ -98,19 +98,19 @@ def test_progress_counts_finished_runs_and_fractions() -> None:
     # Four tasks are expected. One is half finished, two are finished, and one has not started.
     for number, fractions in enumerate([(0.25, 0.5), (0.5, 1.0), (1.0, 1.0)]):
         for fraction in fractions:
-            progress(Task(scenario, 1, number), fraction)
+            progress(Task(scenario, seed=1, run=number), fraction)
     assert (progress.done, progress.total, progress.fraction) == (2, 4, 0.625)
 
 
 def test_the_first_of_two_tasks_of_a_run_decides_the_recording(store: Store, scenario: Scenario) -> None:
-    tasks = [Task(scenario, 1, 0, series=True), Task(scenario, 1, 0)]
+    tasks = [Task(scenario, seed=1, run=0, series=True), Task(scenario, seed=1, run=0)]
     [(key, run)] = run_missing(tasks, store)
     assert (key, bool(run.series_kinds())) == (tasks[0].identity.key, True)
 
 
 def test_progress_is_reported_for_every_task() -> None:
     reports: list[tuple[Task, float]] = []
-    tasks = [Task(short(), 1, number) for number in range(2)]
+    tasks = [Task(short(), seed=1, run=number) for number in range(2)]
     list(execute(tasks, watch=lambda task, fraction: reports.append((task, fraction))))
     for task in tasks:
         fractions = [fraction for reported_task, fraction in reports if reported_task is task]
@@ -121,7 +121,7 @@ def test_progress_is_reported_for_every_task() -> None:
 
 def test_tasks_that_differ_in_measure_have_the_results_of_separate_executions() -> None:
     tasks = [
-        Task(short().with_overrides(measure), 1, 0)
+        Task(short().with_overrides(measure), seed=1, run=0)
         for measure in ({}, {"measure.from": "2 s", "measure.to": "8 s", "measure.budget": True})
     ]
     measured_whole, measured_part = execute(tasks)

@@ -20,7 +20,12 @@ from umtslab.version import CodeVersion
 def made_up(metrics: Mapping[str, float | None], number: int = 0, **more: Any) -> Run:
     """Return a run that was not simulated, with these metrics."""
     return Run(
-        "made-up", Identity("hash", CodeVersion("1", "c", "f"), 1, number), dict(metrics), 1, 20.0, **more
+        "made-up",
+        Identity("hash", CodeVersion("1", "c", "f"), seed=1, run=number),
+        dict(metrics),
+        events=1,
+        duration_s=20.0,
+        **more,
     )
 
 

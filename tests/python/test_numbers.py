@@ -71,7 +71,7 @@ def test_times_in_nanoseconds_stay_distinct(times: list[int]) -> None:
 
 
 def test_fewer_than_three_equal_values_have_no_interval_of_zero() -> None:
-    assert estimate(8.0, 0.0, 2) == ("8", "equal in 2 runs")
-    assert with_interval(8.0, 0.0, 2) == "8 (equal in 2 runs)"
-    assert with_interval(8.0, 0.0, 3) == "8 ± 0"
-    assert with_interval(8.0, 0.5, 2) == "8.00 ± 0.50"
+    assert estimate(mean=8.0, half_width=0.0, n=2) == ("8", "equal in 2 runs")
+    assert with_interval(mean=8.0, half_width=0.0, n=2) == "8 (equal in 2 runs)"
+    assert with_interval(mean=8.0, half_width=0.0, n=3) == "8 ± 0"
+    assert with_interval(mean=8.0, half_width=0.5, n=2) == "8.00 ± 0.50"

@@ -112,15 +112,15 @@ def test_a_part_of_a_series_has_the_values_at_its_ends() -> None:
         }
     )
     # Connection 1 ends at 1 s, and connection 2 begins at 6 s.
-    assert cut(table, ("connection",), 3.0, 5.0).rows() == [(3.0, 0, 6.0), (5.0, 0, 6.0)]
-    at_one_s = cut(table, ("connection",), 1.0, 1.5).rows()
+    assert cut(table, ("connection",), from_s=3.0, until_s=5.0).rows() == [(3.0, 0, 6.0), (5.0, 0, 6.0)]
+    at_one_s = cut(table, ("connection",), from_s=1.0, until_s=1.5).rows()
     assert sorted(at_one_s) == [(1.0, 0, 5.0), (1.0, 1, 7.0), (1.0, 1, 8.0), (1.5, 0, 5.0)]
 
 
 @pytest.mark.parametrize("kind", ["timeseq", "cwnd", "rtt", "outstanding", "goodput", "rlc_buffer", "cell"])
 def test_both_axes_show_the_requested_part(kind: str, recorded: Run, switched: Run) -> None:
     run = switched if kind == "cell" else recorded
-    for axes in draw(run, kind, View(1.3, 4.7)).axes:
+    for axes in draw(run, kind, View(from_s=1.3, until_s=4.7)).axes:
         assert axes.get_xlim() == (1.3, 4.7)
         # The data fill the axis except for margins of up to 20 %.
         low, high = axes.get_ylim()
@@ -133,13 +133,13 @@ def test_both_axes_show_the_requested_part(kind: str, recorded: Run, switched: R
 
 
 def test_sequence_numbers_begin_at_zero_only_in_a_figure_of_the_whole_run(recorded: Run) -> None:
-    last_part = draw(recorded, "timeseq", View(15.0, 20.0)).axes[0]
+    last_part = draw(recorded, "timeseq", View(from_s=15.0, until_s=20.0)).axes[0]
     whole_run = draw(recorded, "timeseq").axes[0]
     assert whole_run.get_ylim()[0] == 0 < last_part.get_ylim()[0]
 
 
 def test_efficiency_in_a_part_equals_efficiency_in_the_whole_run(switched: Run) -> None:
-    upper, lower = draw(switched, "cell", View(10.0, 20.0)).axes
+    upper, lower = draw(switched, "cell", View(from_s=10.0, until_s=20.0)).axes
     part, whole = lower.patches[0], draw(switched, "cell").axes[1].patches[0]
     values = whole.get_data().values[10:20]  # type: ignore[attr-defined]
     assert part.get_data().values == pytest.approx(values, nan_ok=True)  # type: ignore[attr-defined]
@@ -177,7 +177,7 @@ def test_the_legend_has_only_marks_of_the_figure() -> None:
 
 @pytest.mark.parametrize("kind", ["cwnd", "outstanding"])
 def test_ticks_of_an_axis_of_segments_are_integers(kind: str, recorded: Run) -> None:
-    figure = draw(recorded, kind, View(0.0, 1.0))
+    figure = draw(recorded, kind, View(from_s=0.0, until_s=1.0))
     figure.draw_without_rendering()
     assert all(float(tick).is_integer() for tick in figure.axes[0].get_yticks())
 

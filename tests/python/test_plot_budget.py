@@ -46,7 +46,7 @@ def budgeted(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def campaign(*cells: Cell) -> Record:
     """Return the record of a campaign with these points."""
-    return Record("c", "A campaign", tuple(cells[0].parameters), 1, cells)
+    return Record("c", "A campaign", tuple(cells[0].parameters), seed=1, cells=cells)
 
 
 def test_every_cause_has_a_unique_style() -> None:

@@ -51,7 +51,7 @@ def record() -> Record:
         for version in VERSIONS
         for bler in ERRORS
     )
-    return Record("c", "A campaign", ("tcp.variant", "radio.bler"), 1, tuple(cells))
+    return Record("c", "A campaign", ("tcp.variant", "radio.bler"), seed=1, cells=tuple(cells))
 
 
 @pytest.mark.parametrize("width", [3.5, 6.3, 10])
@@ -170,7 +170,7 @@ def test_a_map_has_a_cell_for_each_pair_of_values(record: Record) -> None:
     assert [label.get_text() for label in axes.get_yticklabels()] == ["Reno", "NewReno"]
     assert bar.get_ylabel() == "Goodput (kbit/s)"
     assert axes.texts[0].get_text() == "31.0\n± 2.5"
-    of_one_parameter = Record("c", "A campaign", ("radio.bler",), 1, record.cells[:5])
+    of_one_parameter = Record("c", "A campaign", ("radio.bler",), seed=1, cells=record.cells[:5])
     with pytest.raises(CampaignError, match="a map needs two parameters"):
         draw_map(of_one_parameter, "goodput_kbps")
 
@@ -254,14 +254,26 @@ def test_commands_report_and_export_a_study(umts: Umts, searched: tuple[Path, Ou
 
 def frame(settings: dict[str, str]) -> Frame:
     """Return the common part of a study with these settings."""
-    return Frame("study", "", Path("study.toml"), FTP, None, 1, settings, ())
+    return Frame(
+        "study",
+        title="",
+        source=Path("study.toml"),
+        scenario=FTP,
+        seed=None,
+        runs=1,
+        settings=settings,
+        parameters=(),
+    )
 
 
 @pytest.mark.parametrize("method", ["morris", "sobol"])
 def test_the_axes_of_effects_cover_every_estimate_and_interval(method: str) -> None:
-    effects = (Effect("radio.bler", 0.2, 1.3, 0.9, 1.7), Effect("tcp.variant", -0.1, 0.3, 0.4, None))
-    study = Sensitivity(frame({"duration": "60 s"}), method, 8, ("goodput_kbps",))
-    figure = draw_effects(Findings(study, 7, 16, {"goodput_kbps": effects}))
+    effects = (
+        Effect("radio.bler", first=0.2, first_ci95=1.3, total=0.9, total_ci95=1.7),
+        Effect("tcp.variant", first=-0.1, first_ci95=0.3, total=0.4, total_ci95=None),
+    )
+    study = Sensitivity(frame({"duration": "60 s"}), method, samples=8, metrics=("goodput_kbps",))
+    figure = draw_effects(Findings(study, seed=7, points=16, effects={"goodput_kbps": effects}))
     assert figure.get_suptitle() == "study, seed 7, with duration = 60 s"
     [axes] = figure.axes
     low, high = axes.get_xlim()

@@ -114,7 +114,7 @@ def test_budgets_of_two_campaigns_are_panels_of_one_figure() -> None:
         cells = tuple(
             Cell({"tcp.variant": version}, tuple(budgeted(version))) for version in ("reno", "sack")
         )
-        return Record(name, "", ("tcp.variant",), 1, cells)
+        return Record(name, title="", axes=("tcp.variant",), seed=1, cells=cells)
 
     figure = draw_budget(merged({"one": campaign("one"), "two": campaign("two")}))
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["one", "two"]

@@ -46,12 +46,12 @@ def ticks_of(low: float, high: float) -> list[float]:
 
 
 def test_ticks_are_1_2_and_5_where_there_is_room() -> None:
-    assert ticks_of(0.9, 110) == pytest.approx([1, 2, 5, 10, 20, 50, 100])
-    assert {label(tick).strip("0.")[0] for tick in ticks_of(1e-3, 10)} <= DIGITS
+    assert ticks_of(low=0.9, high=110) == pytest.approx([1, 2, 5, 10, 20, 50, 100])
+    assert {label(tick).strip("0.")[0] for tick in ticks_of(low=1e-3, high=10)} <= DIGITS
 
 
 def test_ticks_of_many_decades_are_powers_of_ten() -> None:
-    ticks = ticks_of(1e-12, 1e12)
+    ticks = ticks_of(low=1e-12, high=1e12)
     assert len(ticks) >= 2
     assert all(math.log10(tick) == pytest.approx(round(math.log10(tick))) for tick in ticks)
     # Numbers from 100,000 on are written as powers.
@@ -59,4 +59,4 @@ def test_ticks_of_many_decades_are_powers_of_ten() -> None:
 
 
 def test_a_small_part_of_a_decade_has_two_ticks_at_least() -> None:
-    assert len(ticks_of(2.1, 4.4)) >= 2
+    assert len(ticks_of(low=2.1, high=4.4)) >= 2

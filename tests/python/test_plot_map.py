@@ -131,6 +131,8 @@ def test_without_a_layout_there_is_no_map(tmp_path: Path) -> None:
 
 
 def test_a_map_refuses_connections(town: Run) -> None:
-    of_connection_0 = RunSelection(None, None, ("0",), (), mean=False, annotate=False)
+    of_connection_0 = RunSelection(
+        from_=None, until=None, connections=("0",), ues=(), mean=False, annotate=False
+    )
     with pytest.raises(UsageError, match="--ue N"):
         draw_runs([[town]], ["town"], "map", of_connection_0, HOUSE)

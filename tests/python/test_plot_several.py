@@ -139,7 +139,10 @@ def test_a_mean_over_runs_has_its_band(versions: dict[str, list[Run]]) -> None:
     assert [entry.partition(";")[0].rstrip(")") for entry in legend_entries(figure)] == [
         f"{name} (mean of 2 runs, 95 % band" for name in versions
     ]
-    assert draw_mean({"": versions["reno"]}, "cwnd", View(5.0, 15.0)).axes[0].get_xlim() == (5.0, 15.0)
+    assert draw_mean({"": versions["reno"]}, "cwnd", View(from_s=5.0, until_s=15.0)).axes[0].get_xlim() == (
+        5.0,
+        15.0,
+    )
     with pytest.raises(MissingSeries, match="at least two"):
         draw_mean({"": versions["reno"][:1]}, "cwnd")
 
@@ -202,7 +205,7 @@ def test_rates_of_connections_are_summed() -> None:
 
 def test_an_envelope_has_minimum_mean_and_maximum_of_each_bin() -> None:
     rows = pl.DataFrame({"time_s": [0.0, 1.0, 1.5, 4.0], "x": [2.0, 6.0, 4.0, 4.0]})
-    bins = envelope(rows, "x", 0.0, 6.0, 3)
+    bins = envelope(rows, "x", from_s=0.0, until_s=6.0, bins=3)
     assert bins.rows() == [(0.0, 2.0, 3.5, 6.0), (2.0, 4.0, 4.0, 4.0), (4.0, None, None, None)]
 
 

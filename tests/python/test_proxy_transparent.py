@@ -1,4 +1,9 @@
-"""``umts proxy --transparent``: it intercepts forwarded connections and leaves nothing behind."""
+"""``umts proxy --transparent``: it intercepts forwarded connections and leaves nothing behind.
+
+Network namespaces of one machine form a client, a host that forwards its packets, and a server. The
+proxy runs on the host between them. `proxied_path.inside` runs a function of `proxied_programs.py`
+in these namespaces, and returns what it found.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +27,10 @@ def _path() -> None:
 
 @pytest.mark.usefixtures("_path")
 def test_connections_behave_as_without_the_proxy(tmp_path: Path) -> None:
-    compared = proxied_path.inside("compared", tmp_path)
+    compared = proxied_path.inside("findings_without_and_with_proxy", tmp_path)
     for host in proxied_path.SERVER:
         direct, split = compared["direct"][host], compared["split"][host]
+        # Bytes received by the client; whether the server saw the client's address, and its port.
         assert direct["half-closed"] == ["1000000", True, True]
         assert direct["reset of the client"] == "ConnectionResetError"
         assert (direct["slow"], direct["slow server"]) == (True, "10000000")

@@ -67,7 +67,9 @@ def base_run() -> Run:
 
 def run_with(base_run: Run, **tables: pl.DataFrame) -> Run:
     """Return a run with the series `TABLES`, some of them replaced by `tables`."""
-    return Run(base_run.scenario, base_run.identity, {}, 0, 20.0, tables={**TABLES, **tables})
+    return Run(
+        base_run.scenario, base_run.identity, {}, events=0, duration_s=20.0, tables={**TABLES, **tables}
+    )
 
 
 SWITCHING = SeriesRows("rrc_state", {"towards": "CELL_DCH"})
@@ -164,10 +166,10 @@ def test_quick_set_overrides_set(tmp_path: Path) -> None:
 
 def test_phases_follow_states_and_buffer(base_run: Run) -> None:
     assert phases(run_with(base_run)) == [
-        Phase("fach", 0.0, 1.0),
-        Phase("switching", 1.0, 1.5),
-        Phase("dch_active", 1.5, 3.0),
-        Phase("dch_idle", 3.0, 9.0),
+        Phase("fach", start_s=0.0, end_s=1.0),
+        Phase("switching", start_s=1.0, end_s=1.5),
+        Phase("dch_active", start_s=1.5, end_s=3.0),
+        Phase("dch_idle", start_s=3.0, end_s=9.0),
     ]
 
 
@@ -214,17 +216,19 @@ def test_phases_must_be_equal_in_every_run(plan: Plan) -> None:
     plan = replace(plan, metrics=(replace(plan.metric("transfer", {}), phases=True),))
     stated = claim("trend", "phases(fach, switching)", "transfer")
     results = Synthetic(plan, {})
-    results.transfers = [[Phase("fach", 0, 1), Phase("switching", 1, 2)]] * 2
+    results.transfers = [[Phase("fach", start_s=0, end_s=1), Phase("switching", start_s=1, end_s=2)]] * 2
     scored = score(stated, plan, results)
     assert scored.verdict is Verdict.PASS
     assert [str(reading) for reading in scored.ours] == ["fach (s): 1 ± 0", "switching (s): 1 ± 0"]
-    results.transfers[1] = [Phase("fach", 0, 1)]
+    results.transfers[1] = [Phase("fach", start_s=0, end_s=1)]
     scored = score(stated, plan, results)
     assert (scored.verdict, scored.detail) == (Verdict.FAIL, "1 of 2 runs have fach")
 
 
 def test_answers_to_requests_must_be_equal_in_every_run(plan: Plan) -> None:
-    plan = replace(plan, metrics=(replace(plan.metric("granted", {}), requests=Requests(0, 1)),))
+    plan = replace(
+        plan, metrics=(replace(plan.metric("granted", {}), requests=Requests(after_s=0, until_s=1)),)
+    )
     stated = claim("value", "true", "granted")
     results = Synthetic(plan, {})
     results.request_answers = ["true", "true"]

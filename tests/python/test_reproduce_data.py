@@ -256,7 +256,7 @@ def test_a_reason_names_its_commands_once(tmp_path: Path) -> None:
     (reason,) = load_claims(root, "paper")[0].reasons
     assert str(reason) == "Because. Shown by: umts run a.toml"
     # Row, no column, number, and the default tolerance.
-    assert reason.shown[0].numbers == (Number(("goodput_kbps",), "", 1.0, 0.05),)
+    assert reason.shown[0].numbers == (Number(("goodput_kbps",), column="", stated=1.0, within=0.05),)
 
 
 LABEL = '[[label]]\nis = "by construction"\nclaims = ["paper.ch1.sec1.it"]\nreason = "It is an input."\n'

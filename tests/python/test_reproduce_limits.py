@@ -22,7 +22,7 @@ from umtslab.reproduce.expression import parse
 from umtslab.reproduce.measure import measure
 from umtslab.reproduce.plan import Point
 from umtslab.reproduce.plan_file import plans
-from umtslab.reproduce.reduce import Rows, reduced
+from umtslab.reproduce.reduce import PointSamples, reduced
 from umtslab.reproduce.verdict import score
 
 ROOT = Path(__file__).parents[2] / "reproductions"
@@ -31,7 +31,12 @@ ROOT = Path(__file__).parents[2] / "reproductions"
 def test_reaches_95pct_is_the_first_value_of_each_run_within_95_percent_of_its_best() -> None:
     # Values of two runs at 0, 2, 4 and 16, whose maxima are 100. The first run has 95 at 2, the second
     # 96 at 4.
-    rows: Rows = [((0,), [10.0, 1.0]), ((2,), [95.0, 2.0]), ((4,), [97.0, 96.0]), ((16,), [100.0, 100.0])]
+    rows: PointSamples = [
+        ((0,), [10.0, 1.0]),
+        ((2,), [95.0, 2.0]),
+        ((4,), [97.0, 96.0]),
+        ((16,), [100.0, 100.0]),
+    ]
     assert reduced("reaches_95pct", rows) == [2.0, 4.0]
 
 

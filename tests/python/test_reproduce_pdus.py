@@ -76,7 +76,7 @@ def test_the_selected_rows_are_described(part: PduTemplate, description: str) ->
 def run_with(tables: dict[str, pl.DataFrame]) -> Run:
     """Return a run that recorded these series."""
     base_run = simulate(Scenario.load(EXAMPLES / "fig2a.toml", {"duration": "10 ms"}))[0]
-    return Run(base_run.scenario, base_run.identity, {}, 0, 0.01, tables=tables)
+    return Run(base_run.scenario, base_run.identity, {}, events=0, duration_s=0.01, tables=tables)
 
 
 def test_missing_fields_columns_and_series_are_named() -> None:
@@ -121,7 +121,7 @@ def reproduced(data: Path, folder: Path) -> Chapter:
         chapters = reproduce(parts, store=store, data=data, quick=True, jobs=2)
     scored = tuple(entry for chapter in chapters for entry in chapter.scored)
     figures = tuple(data for chapter in chapters for data in chapter.figures)
-    return Chapter("teyeb2005", chapters[0].plan, True, 0, scored, figures)
+    return Chapter("teyeb2005", chapters[0].plan, quick=True, runs=0, scored=scored, figures=figures)
 
 
 def test_the_worked_examples_of_teyeb_are_run_and_scored(examples: Chapter) -> None:

@@ -67,7 +67,7 @@ def chapter(plan: Plan) -> Chapter:
         return 32.0 * (1 - float(point["bler"])) + (1 if point["tcp"] == "newreno" else 0)
 
     # The runs have a window of 10 to 14 segments until 500 s, then of 20 segments until 1,000 s.
-    windows = [Series([0.0, 500.0], [10.0 + number, 20.0], 1000.0) for number in range(5)]
+    windows = [Series([0.0, 500.0], [10.0 + number, 20.0], end_s=1000.0) for number in range(5)]
     results = Synthetic(
         plan, {"sent_kbps": goodput}, noise=NOISE, connections={"window": [20.0]}, series={"window": windows}
     )
@@ -79,7 +79,7 @@ def chapter(plan: Plan) -> Chapter:
     scored = [score(entry, plan, results) for entry in claims]
     scored.append(not_yet(claim("value", 1, place="fig1.later"), "TCP Vegas is missing | today"))
     figures = tuple(figure_data(plan, figure, results, claims) for figure in plan.figures)
-    return Chapter("paper", plan, True, 15, tuple(scored), figures)
+    return Chapter("paper", plan, quick=True, runs=15, scored=tuple(scored), figures=figures)
 
 
 def test_a_figure_has_our_points_with_intervals_and_the_stated_number(chapter: Chapter) -> None:
@@ -249,7 +249,7 @@ def test_reasons_are_given_with_mismatches_only(plan: Plan) -> None:
     mismatch = replace(claim("value", 31.0), reasons=reasons)
     match = replace(claim("value", 30.0), reasons=reasons)
     for entry, is_given in [(mismatch, True), (match, False)]:
-        chapter = Chapter("paper", plan, False, 5, (score(entry, plan, results),))
+        chapter = Chapter("paper", plan, quick=False, runs=5, scored=(score(entry, plan, results),))
         assert ("The header is missing. Shown by: umts run a.toml" in markdown(chapter)) is is_given
 
 
@@ -257,7 +257,7 @@ def test_reasons_are_given_with_mismatches_only(plan: Plan) -> None:
 def test_a_labelled_claim_is_counted_apart_from_passes_everywhere(plan: Plan, kind: Verdict) -> None:
     labelled = replace(claim("value", 30.0), label=Label(kind, "The load was an input."))
     scored = score(labelled, plan, Synthetic(plan, {"sent_kbps": lambda _: 30.0}))
-    chapter = Chapter("paper", plan, False, 5, (scored,))
+    chapter = Chapter("paper", plan, quick=False, runs=5, scored=(scored,))
     assert totals([chapter]) == {**NO_CLAIMS, str(kind): 1}
     assert f"0 pass, {'1' if kind is Verdict.CALIBRATED else '0'} calibrated" in summary_line([chapter])
     assert next(lines(chapter)).startswith(str(kind))
@@ -332,7 +332,13 @@ def test_the_report_shows_every_claim_once_with_its_verdict(chapter: Chapter) ->
 
 
 def test_the_report_of_several_documents_has_a_row_for_each_and_for_all(chapter: Chapter) -> None:
-    other = Chapter("other", None, False, 0, (not_yet(claim("value", 1, paper="other"), "<no> plan"),))
+    other = Chapter(
+        "other",
+        plan=None,
+        quick=False,
+        runs=0,
+        scored=(not_yet(claim("value", 1, paper="other"), "<no> plan"),),
+    )
     text = html([chapter, other], version="1")
     shown = " ".join(" ".join(Page(text).texts).split())
     # Name of the document, claims, runs.

@@ -1,8 +1,14 @@
-"""Verdicts of ``umts reproduce`` on claims, with synthetic results that match a claim or do not.
+"""Verdicts of ``umts reproduce`` on claims of a document, with synthetic results.
 
 A claim passes if the whole 95 % interval of the mean over the runs agrees with it, fails if no part
-of the interval does, and is inconclusive otherwise. Without `NOISE` the five runs are equal and the
-interval has no width.
+of the interval does, and is inconclusive otherwise. It is "not yet" scored if a point, a metric or a
+rule is missing.
+
+The tests use a small plan (`reproduce_synthetic.PLAN`) with the dimensions ``tcp`` (tahoe, reno,
+newreno), ``bler`` (0.01, 0.1, 0.5), ``maxdat`` (2, 5, 8, 9000) and ``part`` of a run. Results are
+functions of the point (`by_tcp`, `by_bler` and so on), for five runs. Without `NOISE` the five runs are
+equal and the interval has no width. Each test scores a claim with results that fit it and with results
+that do not.
 """
 
 from __future__ import annotations
@@ -116,8 +122,8 @@ def test_value_shows_our_number_and_its_second_interpretation(plan: Plan) -> Non
 
     scored = score(claim("value", 25.76, tolerance=0.08, part=2), plan, goodput(plan, whole_or_part))
     assert scored.verdict is PASS
-    assert [str(reading) for reading in scored.ours] == ["25.7 ± 0"]
-    assert [str(reading) for reading in scored.alternatives] == ["phase alone: 24.6 ± 0"]
+    assert [str(measurement) for measurement in scored.ours] == ["25.7 ± 0"]
+    assert [str(measurement) for measurement in scored.alternatives] == ["phase alone: 24.6 ± 0"]
 
 
 def test_value_must_hold_for_each_listed_case(plan: Plan) -> None:
@@ -136,9 +142,9 @@ def test_a_claim_about_an_average_is_judged_by_the_mean_of_each_run(plan: Plan) 
     assert score(stated, plan, noisy).verdict is FAIL
     scored = score(stated, averaging, noisy)
     assert scored.verdict is INCONCLUSIVE
-    [reading] = scored.ours
-    assert reading.label.startswith("mean of ")
-    assert reading.summary.n == 5
+    [measurement] = scored.ours
+    assert measurement.label.startswith("mean of ")
+    assert measurement.summary.n == 5
     exact = goodput(averaging, by_bler(33.0, 30.0, 27.0))
     assert score(stated, averaging, exact).verdict is PASS
     too_large = goodput(averaging, by_bler(36.0, 30.0, 27.0))
@@ -245,8 +251,8 @@ def test_labels_of_an_order_are_levels_named_levels_or_constants(plan: Plan) -> 
     named = claim("order", "maxdat2 > maxdat9000", vary="maxdat")
     assert score(named, plan, goodput(plan, by_maxdat(1, 2, 3, 4))).verdict is FAIL
     parts = claim("order", "part1 > part2", vary="part")
-    assert score(parts, plan, goodput(plan, by_part(30.0, 25.0))).verdict is PASS
-    assert score(parts, plan, goodput(plan, by_part(20.0, 25.0))).verdict is FAIL
+    assert score(parts, plan, goodput(plan, by_part(part_1=30.0, other_parts=25.0))).verdict is PASS
+    assert score(parts, plan, goodput(plan, by_part(part_1=20.0, other_parts=25.0))).verdict is FAIL
     sign = claim("order", "reno > 0; newreno < 0", vary="tcp")
     assert score(sign, plan, goodput(plan, by_tcp(tahoe=0, reno=1, newreno=-1))).verdict is PASS
     assert score(sign, plan, goodput(plan, by_tcp(tahoe=0, reno=1, newreno=1))).verdict is FAIL
@@ -549,4 +555,4 @@ def test_a_quantity_may_combine_the_runs_of_two_points(plan: Plan) -> None:
 
     assert score(falling, plan, goodput(plan, shrinking)).verdict is PASS
     # A loss of 10 at each error rate.
-    assert score(falling, plan, goodput(plan, by_part(30.0, 20.0))).verdict is FAIL
+    assert score(falling, plan, goodput(plan, by_part(part_1=30.0, other_parts=20.0))).verdict is FAIL

@@ -172,7 +172,7 @@ def test_ctrl_c_does_not_break_a_condition_variable(monkeypatch: pytest.MonkeyPa
             raise KeyboardInterrupt
         acquire(condition, state)
 
-    tasks = [Task(short(), 1, number) for number in range(40)]
+    tasks = [Task(short(), seed=1, run=number) for number in range(40)]
     runs = execute(tasks, jobs=2)
     # All threads exist after the first run, so the patch does not affect the start of threads.
     finished = [next(runs)]

@@ -1,4 +1,8 @@
-"""The guard of ``umts serve``: the requests that are answered, and the files that visitors can reach."""
+"""Security of ``umts serve``: which requests are answered, which files they reach, which limits they have.
+
+Only a browser with the token, later a cookie, at a known host name is answered. Visitors can name
+scenarios, but these reach no file outside their folder. Uploads, requests and jobs have limits.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,7 @@ SHORT = {"overrides": [{"key": "duration", "value": "5 s"}]}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a store of one run, and with scenarios."""
+    """A folder with a store of one run, harmless scenarios, and scenarios that name forbidden files."""
     place = tmp_path_factory.mktemp("serve")
     with open_store(place / "results") as store:
         simulate_short(store)
@@ -94,7 +98,7 @@ def connect(served: Served, origin: str | None = None, cookie: str | None = None
     )
 
 
-# ── Who is answered ─────────────────────────────────────────────────────────────────────────────────
+# ── Requests that are answered ──────────────────────────────────────────────────────────────────────
 
 
 def test_only_loopback_is_listened_to_by_default(served: Served) -> None:
@@ -153,7 +157,7 @@ def test_localhost_is_answered_and_two_hosts_are_not(served: Served) -> None:
 
 
 def test_ipv6_loopback_is_answered_under_its_name_in_brackets(folder: Path) -> None:
-    settings = Settings(folder, folder, 8765, "::1")
+    settings = Settings(store=folder, scenarios=folder, port=8765, address="::1")
     assert "[::1]:8765" in settings.hosts
     assert settings.url.startswith("http://[::1]:8765/?token=")
     if not Path("/proc/net/if_inet6").exists():
@@ -389,7 +393,7 @@ def test_an_upload_is_checked_while_it_streams(served: Served) -> None:
     assert declared.status == 413
     with socket.create_connection(("127.0.0.1", served.port), PATIENCE_S) as client:
         client.sendall(head(served, "/api/captures", "Transfer-Encoding: chunked"))
-        # The length of a chunk is hexadecimal: 0x100000 bytes are 1 MB.
+        # The length of a chunk is hexadecimal: 0x100000 bytes are 1 MiB.
         chunk = b"100000\r\n" + bytes(2**20) + b"\r\n"
         sent = 0
         with suppress(OSError):  # the server closes the connection

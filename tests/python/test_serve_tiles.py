@@ -1,4 +1,9 @@
-"""Tiles of the time line: they hold what the tables of the run hold, at each zoom and in each window."""
+"""The tiles that the page of ``umts serve`` draws as the time line of a connection.
+
+A tile is a part of the time line at one zoom level. It has the items of each lane (rows of a table of
+the run), or values per cell if there are too many items. The tests compute the same numbers directly
+from the tables, in random windows of every level.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from conftest import FTP
@@ -18,18 +23,27 @@ from umtslab.lanes import Lane
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from umtslab.serve import selection
-from umtslab.serve.measure import MOST_CAUSES, measure
+from umtslab.serve.measure import MAX_CAUSES, measure
 from umtslab.serve.models import Found, Measured, Tile, TimelineHead, ViewRows
 from umtslab.serve.models import Selection as SelectionModel
 from umtslab.serve.search import search
-from umtslab.serve.selection import MOST_ROWS, Selection, TooManyItems, rows_in_view, view_csv
-from umtslab.serve.tiles import CELLS, LANES, LOWEST, ConnectionTimeline, NoSuchTile, cell_ns, head, most
+from umtslab.serve.selection import MAX_ROWS, Selection, TooManyItems, rows_in_view, view_csv
+from umtslab.serve.tiles import (
+    CELLS_PER_TILE,
+    LANES,
+    LOWEST_LEVEL,
+    ConnectionTimeline,
+    NoSuchTile,
+    cell_ns,
+    head,
+    max_items,
+)
 
 CONNECTIONS = (11, 27)
 """The downloads of UE 11: the first with three timeouts, the second with one."""
 
 WINDOWS = 6
-"""Random windows of a test, at each level where there are levels."""
+"""Number of random windows of a test, per level."""
 
 Row = dict[str, Any]
 
@@ -48,55 +62,75 @@ def timeline(run: Run, request: pytest.FixtureRequest) -> ConnectionTimeline:
     return ConnectionTimeline(run, request.param)
 
 
-def windows(timeline: ConnectionTimeline) -> Iterator[tuple[int, int, int, int]]:
-    """Yield random windows at each level: level, tile, and the first and last cell."""
+class Window(NamedTuple):
+    """Some successive cells of a tile."""
+
+    level: int
+    tile: int
+    """Index of the tile at this level."""
+    first_cell: int
+    last_cell: int
+
+    @property
+    def start_ns(self) -> int:
+        return (self.tile * CELLS_PER_TILE + self.first_cell) * cell_ns(self.level)
+
+    @property
+    def end_ns(self) -> int:
+        return (self.tile * CELLS_PER_TILE + self.last_cell + 1) * cell_ns(self.level)
+
+    def has_cell(self, cell: int) -> bool:
+        return self.first_cell <= cell <= self.last_cell
+
+
+def windows(timeline: ConnectionTimeline) -> Iterator[Window]:
+    """Yield random windows at each level."""
     generator = random.Random(1)
-    for level in range(LOWEST, timeline.highest + 1):
-        tiles = timeline.duration_ns // (cell_ns(level) * CELLS) + 1
+    for level in range(LOWEST_LEVEL, timeline.highest_level + 1):
+        tile_ns = cell_ns(level) * CELLS_PER_TILE
+        tiles = timeline.duration_ns // tile_ns + 1
         # The tile in which the connection begins is never empty.
-        busy = nanoseconds(timeline.opened_s or 0) // (cell_ns(level) * CELLS)
-        for index in {busy, *(generator.randrange(tiles) for _ in range(WINDOWS))}:
-            first, last = sorted(generator.choices(range(CELLS), k=2))
-            yield level, index, first, last
+        busy_tile = nanoseconds(timeline.opened_s or 0) // tile_ns
+        for tile in {busy_tile, *(generator.randrange(tiles) for _ in range(WINDOWS))}:
+            first_cell, last_cell = sorted(generator.choices(range(CELLS_PER_TILE), k=2))
+            yield Window(level, tile, first_cell, last_cell)
 
 
 def rows_of(run: Run, timeline: ConnectionTimeline, lane: Lane) -> list[Row]:
-    """Return the rows of a lane, chosen without the code under test."""
-    rows = []
-    for row in run.series(lane.table).to_dicts():
-        match lane.name:
-            case "causes":
-                is_in = row["connection"] == timeline.connection
-            case "segments":
-                is_in = (row["connection"], row["direction"]) == (timeline.connection, "downlink")
-                is_in = is_in and row["kind"] != "ack"
-            case "acknowledgments":
-                is_in = (row["connection"], row["direction"]) == (timeline.connection, "uplink")
-                is_in = is_in and row["ack"] > 0
-            case "status":
-                is_in = (row["ue"], row["direction"]) == (timeline.ue, "uplink")
-            case "pdus":
-                is_in = (row["ue"], row["direction"]) == (timeline.ue, "downlink")
-                is_in = is_in and row["first"] is not None
-            case "rrc" | "dch_requests":
-                is_in = row["ue"] == timeline.ue
-            case "node_b_queue":
-                is_in = (row["ue"], row["direction"]) == (timeline.ue, "downlink")
-                is_in = is_in and row["on_air_s"] is not None
-            case "cwnd" | "ssthresh" | "outstanding" | "srtt" | "rto":
-                is_in = row["connection"] == timeline.connection
-            case "retransmission_timer":
-                is_in = (row["timer"], row["connection"]) == ("rto", timeline.connection)
-                is_in = is_in and row["direction"] == "downlink"
-            case "timer_poll" | "timer_status_prohibit":
-                # Data go down. Their sender polls, and their receiver prohibits STATUS PDUs.
-                direction = "downlink" if lane.name == "timer_poll" else "uplink"
-                is_in = (row["timer"], row["ue"], row["direction"]) == (lane.name, timeline.ue, direction)
-            case _:
-                is_in = (row["ue"], row["direction"]) == (timeline.ue, "downlink")
-        if is_in:
-            rows.append(row)
-    return rows
+    """Return the rows of a lane, selected without the code under test."""
+    return [row for row in run.series(lane.table).to_dicts() if is_in_lane(timeline, lane, row)]
+
+
+def is_in_lane(timeline: ConnectionTimeline, lane: Lane, row: Row) -> bool:
+    """Whether a row belongs to a lane. The data of the connection is sent in the downlink."""
+    is_of_connection = row.get("connection") == timeline.connection
+    is_of_ue = row.get("ue") == timeline.ue
+    is_downlink = row.get("direction") == "downlink"
+    is_uplink = row.get("direction") == "uplink"
+    match lane.name:
+        case "causes" | "cwnd" | "ssthresh" | "outstanding" | "srtt" | "rto":
+            return is_of_connection
+        case "segments":
+            return is_of_connection and is_downlink and row["kind"] != "ack"
+        case "acknowledgments":
+            return is_of_connection and is_uplink and row["ack"] > 0
+        case "status":
+            return is_of_ue and is_uplink
+        case "pdus":
+            return is_of_ue and is_downlink and row["first"] is not None
+        case "rrc" | "dch_requests":
+            return is_of_ue
+        case "node_b_queue":
+            return is_of_ue and is_downlink and row["on_air_s"] is not None
+        case "retransmission_timer":
+            return is_of_connection and is_downlink and row["timer"] == "rto"
+        case "timer_poll":
+            # The sender of data polls.
+            return is_of_ue and is_downlink and row["timer"] == lane.name
+        case "timer_status_prohibit":
+            # The receiver of data prohibits STATUS PDUs, which are sent in the uplink.
+            return is_of_ue and is_uplink and row["timer"] == lane.name
+    return is_of_ue and is_downlink
 
 
 def category_of(lane: Lane, row: Row) -> str:
@@ -134,22 +168,20 @@ def nanoseconds(time_s: float) -> int:
 
 
 def content_of(timeline: ConnectionTimeline, lane: str, level: int, index: int) -> dict[str, Any]:
-    """Return what a tile has of a lane."""
+    """Return the content of a lane in a tile: its items or its cells."""
     [content] = [content for content in timeline.tile(level, index)["lanes"] if content["name"] == lane]
     return dict(content)
 
 
 def test_tiles_count_what_the_tables_hold(run: Run, timeline: ConnectionTimeline) -> None:
     tables = {lane.name: rows_of(run, timeline, lane) for lane in LANES}
-    # The scenario has no HS-DSCH and no E-DCH: other tests do.
+    # The scenario has no HS-DSCH and no E-DCH. Their lanes have tests below.
     hspa = {lane.name for lane in LANES if lane.name.startswith(("hs_", "e_"))}
     assert {name for name, rows in tables.items() if not rows} == hspa
     assert len(hspa) == 7
     kinds: Counter[str] = Counter()
-    for level, index, first, last in windows(timeline):
-        tile = timeline.tile(level, index)
-        start = (index * CELLS + first) * cell_ns(level)
-        end = (index * CELLS + last + 1) * cell_ns(level)
+    for window in windows(timeline):
+        tile = timeline.tile(window.level, window.tile)
         for lane, content in zip(LANES, tile["lanes"], strict=True):
             if lane.cells != "count":
                 continue
@@ -157,19 +189,19 @@ def test_tiles_count_what_the_tables_hold(run: Run, timeline: ConnectionTimeline
             expected: Counter[str] = Counter()
             shown: Counter[str] = Counter()
             for row in tables[lane.name]:
-                if start <= nanoseconds(row["time_s"]) < end:
+                if window.start_ns <= nanoseconds(row["time_s"]) < window.end_ns:
                     # A row of PDUs is one item, but counts as several in a cell.
                     counts_pdus = lane.name == "pdus" and content["items"] is None
                     expected[category_of(lane, row)] += row["count"] if counts_pdus else 1
             if content["items"] is None:
                 for cell, category, count in content["cells"]:
-                    if first <= cell <= last:
+                    if window.has_cell(cell):
                         shown[names[category]] += count
             else:
                 for _, start_s, _, _, _, _, category in content["items"]:
-                    if start <= nanoseconds(start_s) < end:
+                    if window.start_ns <= nanoseconds(start_s) < window.end_ns:
                         shown[names[category]] += 1
-            assert shown == expected, (lane.name, level, index)
+            assert shown == expected, (lane.name, window)
             kinds["cells" if content["items"] is None else "items"] += 1
     assert min(kinds["cells"], kinds["items"]) > 50
 
@@ -178,28 +210,28 @@ def test_tiles_have_the_time_of_causes_and_states(run: Run, timeline: Connection
     for lane in (lane for lane in LANES if lane.cells == "share"):
         rows = rows_of(run, timeline, lane)
         names = [name for name, _ in timeline.categories(lane)]
-        for level, index, first, last in windows(timeline):
-            content = content_of(timeline, lane.name, level, index)
-            start = (index * CELLS + first) * cell_ns(level)
-            end = (index * CELLS + last + 1) * cell_ns(level)
+        for window in windows(timeline):
+            content = content_of(timeline, lane.name, window.level, window.tile)
             expected: Counter[str] = Counter()
             shown: Counter[str] = Counter()
             for row in rows:
-                until = run.duration_s if row["end_s"] is None else row["end_s"]
-                begin = nanoseconds(row["start_s" if "start_s" in row else "time_s"])
-                inside = min(end, nanoseconds(until)) - max(start, begin)
-                if inside > 0:
-                    expected[category_of(lane, row)] += inside
+                start_ns = nanoseconds(row["start_s" if "start_s" in row else "time_s"])
+                end_ns = nanoseconds(run.duration_s if row["end_s"] is None else row["end_s"])
+                inside_ns = min(window.end_ns, end_ns) - max(window.start_ns, start_ns)
+                if inside_ns > 0:
+                    expected[category_of(lane, row)] += inside_ns
             if content["items"] is None:
                 for cell, category, share in content["cells"]:
-                    if first <= cell <= last:
-                        shown[names[category]] += round(share * cell_ns(level))
+                    if window.has_cell(cell):
+                        shown[names[category]] += round(share * cell_ns(window.level))
             else:
                 for _, start_s, end_s, _, _, _, category in content["items"]:
-                    inside = min(end, nanoseconds(end_s)) - max(start, nanoseconds(start_s))
-                    if inside > 0:
-                        shown[names[category]] += inside
-            assert shown == expected, (lane.name, level, index)
+                    inside_ns = min(window.end_ns, nanoseconds(end_s)) - max(
+                        window.start_ns, nanoseconds(start_s)
+                    )
+                    if inside_ns > 0:
+                        shown[names[category]] += inside_ns
+            assert shown == expected, (lane.name, window)
 
 
 @pytest.mark.parametrize("name", ["rlc_buffer", "cwnd", "outstanding", "srtt", "rto"])
@@ -208,8 +240,8 @@ def test_a_cell_of_values_has_the_largest_one(run: Run, timeline: ConnectionTime
     rows = rows_of(run, timeline, lane)
     last_s = run.duration_s if name == "rlc_buffer" else timeline.closed_s or run.duration_s
     ends = [*(nanoseconds(row["time_s"]) for row in rows[1:]), nanoseconds(last_s)]
-    level = timeline.highest
-    assert timeline.is_counted(lane, level) == (len(rows) > most(lane))
+    level = timeline.highest_level
+    assert timeline.has_cells(lane, level) == (len(rows) > max_items(lane))
     content = content_of(timeline, name, level, 0)
     for cell, _, value in content["cells"] or []:
         start, end = cell * cell_ns(level), (cell + 1) * cell_ns(level)
@@ -222,8 +254,8 @@ def test_a_cell_of_values_has_the_largest_one(run: Run, timeline: ConnectionTime
 
 
 def test_tiles_are_small_and_fit_their_models(timeline: ConnectionTimeline) -> None:
-    for level in range(LOWEST, timeline.highest + 1):
-        tiles = timeline.duration_ns // (cell_ns(level) * CELLS) + 1
+    for level in range(LOWEST_LEVEL, timeline.highest_level + 1):
+        tiles = timeline.duration_ns // (cell_ns(level) * CELLS_PER_TILE) + 1
         for index in range(0, tiles, max(1, tiles // 40)):
             encoded = timeline.encoded(level, index)
             assert len(encoded) <= 64_000
@@ -242,7 +274,7 @@ def test_a_full_tile_is_small_enough() -> None:
         # Windows and times have decimals, and are smaller than numbers of bytes.
         value: float = 9_999.123456 if lane.unit in ("s", "segments") else number
         row = [number, time, time, value if lane.low else 0, value if lane.high else 0, middle, 9]
-        items += most(lane) * len(json.dumps(row, separators=(",", ":")) + ",")
+        items += max_items(lane) * len(json.dumps(row, separators=(",", ":")) + ",")
     assert items <= 64_000
 
 
@@ -273,7 +305,7 @@ def test_the_table_of_a_view_has_its_items(timeline: ConnectionTimeline) -> None
     opened = timeline.opened_s or 0.0
     view = rows_in_view(timeline, opened, opened + 2.0)
     ViewRows.model_validate(view)
-    assert len(view["rows"]) == min(view["count"], MOST_ROWS)
+    assert len(view["rows"]) == min(view["count"], MAX_ROWS)
     instants = [float(row["instant"].removesuffix(" s")) for row in view["rows"]]
     assert instants == sorted(instants)
     assert any("SYN" in row["text"] for row in view["rows"])
@@ -291,7 +323,7 @@ def test_the_file_of_a_view_has_all_its_items(
         assert [float(line["start_s"]) for line in lines_of_lane] == [row[lane.start] for row in rows]
         for line, row in zip(lines_of_lane, rows, strict=True):
             assert line["packet"] == str(row.get("packet") if row.get("packet") is not None else "")
-    monkeypatch.setattr(selection, "MOST_EXPORTED", 10)
+    monkeypatch.setattr(selection, "MAX_EXPORTED", 10)
     with pytest.raises(TooManyItems, match="zoom in"):
         view_csv(timeline, start, end)
 
@@ -316,7 +348,7 @@ def test_segments_cross_the_rnc_between_start_and_end(run: Run, timeline: Connec
 
 
 def test_what_does_not_exist_is_named(run: Run, timeline: ConnectionTimeline) -> None:
-    for level, index in ((LOWEST - 1, 0), (timeline.highest + 1, 0), (0, -1), (0, 10**9)):
+    for level, index in ((LOWEST_LEVEL - 1, 0), (timeline.highest_level + 1, 0), (0, -1), (0, 10**9)):
         with pytest.raises(NoSuchTile):
             timeline.tile(level, index)
     with pytest.raises(NoSuchTile):
@@ -349,7 +381,7 @@ def test_lanes_of_the_hs_dsch_show_attempts_cqi_and_credits() -> None:
     assert thresholds[0] == float("inf")
     finite = [threshold for threshold in thresholds if threshold < float("inf")]
     assert timeline.items(lanes["ssthresh"]).high.tolist() == finite
-    Tile.model_validate_json(timeline.encoded(timeline.highest, 0))
+    Tile.model_validate_json(timeline.encoded(timeline.highest_level, 0))
     decoded = [row for row in sent if row["decoded"]]
     assert sum(row["pdus"] for row in decoded) <= run.series("timeline_pdus")["count"].sum()
 
@@ -483,4 +515,4 @@ def test_measured_numbers_are_sums_of_the_tables(run: Run, timeline: ConnectionT
                 time_of_cause[row["cause"]] += inside
         for measured_cause in measured["causes"]:
             assert measured_cause["seconds"] == pytest.approx(time_of_cause[measured_cause["cause"]])
-        assert len(measured["causes"]) == min(MOST_CAUSES, len(time_of_cause))
+        assert len(measured["causes"]) == min(MAX_CAUSES, len(time_of_cause))

@@ -21,10 +21,10 @@ from umtslab.page import run as run_page
 from umtslab.page.causes import looks
 from umtslab.page.stalls import stalls_of
 from umtslab.serve import lanes as lane_rows
-from umtslab.serve.form import FIRST, form
+from umtslab.serve.form import FIRST_KEYS, form
 from umtslab.serve.home import home
 from umtslab.serve.jobs import _MOST_WAITING, Busy, Jobs, Report
-from umtslab.serve.lanes import MOST_SHAPES, lanes
+from umtslab.serve.lanes import MAX_SHAPES, lanes
 from umtslab.serve.models import Chain, Lanes, TryResult
 from umtslab.serve.reproductions import reproduction
 from umtslab.serve.scenarios import Request, names
@@ -39,25 +39,26 @@ SHORT = ("duration", "20 s")
 def attempt(
     *overrides: tuple[str, str], name: str = "ftp-on-fach", text: str | None = None
 ) -> dict[str, Any]:
+    """Simulate a scenario once as the page "Try" does, and return the answer."""
     answer = tried(SCENARIOS, Request(name, text, overrides), allow_code=False)
     TryResult.model_validate(answer)
     return answer
 
 
 @pytest.fixture(scope="module")
-def switched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Run]]:
-    """A store with two runs of switched users, with series and budget."""
+def switched_runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    """Two runs whose users change between FACH and DCH, with series and budget."""
     folder = tmp_path_factory.mktemp("switched")
     scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), {"duration": "80 s", "measure.budget": True})
     with open_store(folder) as store:
-        return folder, list(simulate(scenario, runs=2, store=store, series=True))
+        return list(simulate(scenario, runs=2, store=store, series=True))
 
 
 # ── Home ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_home_has_the_current_titles_of_the_scenarios(tmp_path: Path) -> None:
-    settings = Settings(tmp_path / "results", tmp_path, 0)
+    settings = Settings(tmp_path / "results", tmp_path, port=0)
     file = tmp_path / "mine.toml"
     for changed_s, text, title in (
         (1, 'title = "First"', "First"),
@@ -78,7 +79,7 @@ def test_every_shipped_scenario_is_a_form_whose_keys_it_takes(name: str) -> None
     keys = form(scenario)
     assert len(keys) > 50
     first = [key.key for key in keys if key.is_first]
-    assert first == [name for name in FIRST if name in first]
+    assert first == [name for name in FIRST_KEYS if name in first]
     for key in keys:
         assert key.value is None or not key.stops or key.value in key.stops
         assert key.help.endswith(".")
@@ -142,8 +143,8 @@ def seconds(pieces: list[dict[str, Any]]) -> dict[str, float]:
     return sums
 
 
-def test_lanes_have_the_time_of_the_budget(switched: tuple[Path, list[Run]]) -> None:
-    run = switched[1][0]
+def test_lanes_have_the_time_of_the_budget(switched_runs: list[Run]) -> None:
+    run = switched_runs[0]
     drawn = lanes(run)
     assert drawn is not None
     Lanes.model_validate(drawn)
@@ -157,11 +158,11 @@ def test_lanes_have_the_time_of_the_budget(switched: tuple[Path, list[Run]]) -> 
 
 
 def test_cells_have_the_same_time_as_the_intervals(
-    switched: tuple[Path, list[Run]], monkeypatch: pytest.MonkeyPatch
+    switched_runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = switched[1][0]
+    run, _ = switched_runs
     with_intervals = lanes(run)
-    monkeypatch.setattr(lane_rows, "MOST_SHAPES", 200)
+    monkeypatch.setattr(lane_rows, "MAX_SHAPES", 200)
     with_cells = lanes(run)
     assert with_intervals is not None
     assert with_cells is not None
@@ -183,11 +184,11 @@ def test_lanes_of_a_crowd_stay_drawable(tmp_path: Path) -> None:
     drawn = lanes(run)
     assert drawn is not None
     shapes = sum(len(row["causes"]) + len(row["states"]) + len(row["timeouts"]) for row in drawn["rows"])
-    assert shapes <= MOST_SHAPES * 1.25, "at most 10,000 in a frame"
+    assert shapes <= MAX_SHAPES * 1.25, "at most 10,000 in a frame"
 
 
-def test_idle_time_is_folded_and_nothing_else(switched: tuple[Path, list[Run]]) -> None:
-    run = switched[1][0]
+def test_idle_time_is_folded_and_nothing_else(switched_runs: list[Run]) -> None:
+    run = switched_runs[0]
     drawn = lanes(run)
     assert drawn is not None
     spans = [(span["from_s"], span["to_s"]) for span in drawn["spans"]]
@@ -251,7 +252,7 @@ def check_chain(row: dict[str, Any], chain: dict[str, Any]) -> None:
 
 
 def test_the_file_of_a_run_has_its_stalls_or_the_command_that_records_them(
-    recorded: Run, switched: tuple[Path, list[Run]], monkeypatch: pytest.MonkeyPatch
+    recorded: Run, switched_runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_page, "figures", lambda run: iter([]))
     text = run_page.html(recorded, [recorded])
@@ -260,7 +261,7 @@ def test_the_file_of_a_run_has_its_stalls_or_the_command_that_records_them(
             assert html.escape(link.text) in text
             assert html.escape(link.clause) in text
     assert "<script" not in text
-    [plain, _] = switched[1]
+    [plain, _] = switched_runs
     assert "timeline_segments" not in plain.series_kinds()
     text = run_page.html(plain, [plain])
     assert "This run recorded no timeline" in text
@@ -270,12 +271,11 @@ def test_the_file_of_a_run_has_its_stalls_or_the_command_that_records_them(
 # ── Runs as pages ───────────────────────────────────────────────────────────────────────────────────
 
 
-def test_headlines_are_the_metrics_that_vary_with_their_interval(switched: tuple[Path, list[Run]]) -> None:
-    runs = switched[1]
-    headlines = list(run_page.headlines(runs[0], runs))
+def test_headlines_are_the_metrics_that_vary_with_their_interval(switched_runs: list[Run]) -> None:
+    headlines = list(run_page.headlines(switched_runs[0], switched_runs))
     assert 0 < len(headlines) <= 8
     for headline in headlines:
-        values = [run.metrics[headline["name"]] for run in runs]
+        values = [run.metrics[headline["name"]] for run in switched_runs]
         assert values[0] != values[1]
         assert headline["value"] == values[0]
         # Of two runs, one is at the low end of the range and the other at the high end.
@@ -284,14 +284,14 @@ def test_headlines_are_the_metrics_that_vary_with_their_interval(switched: tuple
 
 
 def test_a_page_beyond_its_limit_names_the_figures_it_left_out(
-    switched: tuple[Path, list[Run]], monkeypatch: pytest.MonkeyPatch
+    switched_runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = switched[1]
+    run, _ = switched_runs
     monkeypatch.setattr(run_page, "figures", lambda run: iter([{"name": "goodput", "shows": "x"}]))
-    whole = run_page.html(runs[0], runs)
+    whole = run_page.html(run, switched_runs)
     assert "data:image/svg+xml" in whole
     monkeypatch.setattr(run_page, "_MAX_PAGE_BYTES", len(whole.encode()) - 10_000)
-    small = run_page.html(runs[0], runs)
+    small = run_page.html(run, switched_runs)
     assert "Left out, because the page would exceed 5 MB: goodput." in small
     assert len(small.encode()) <= len(whole.encode()) - 10_000
 
@@ -316,7 +316,7 @@ def test_every_cause_has_a_look_in_both_themes() -> None:
 
 @pytest.mark.slow
 def test_claims_have_their_verdicts_once_the_document_was_reproduced(umts: Umts, tmp_path: Path) -> None:
-    settings = Settings(tmp_path / "results", SCENARIOS, 0)
+    settings = Settings(tmp_path / "results", SCENARIOS, port=0)
     before = reproduction(settings, "dubois2005")
     assert before["has_verdicts"] is False
     assert {claim["verdict"] for claim in before["claims"]} == {"not scored"}
@@ -372,6 +372,6 @@ def test_jobs_tell_of_each_change_and_can_be_stopped() -> None:
 def test_a_wrong_scenario_of_another_file_names_no_line_of_the_editor(tmp_path: Path) -> None:
     (tmp_path / "base.toml").write_text(FTP.read_text().replace('"1500 s"', '"1500"'))
     (tmp_path / "own.toml").write_text('version = 1\nextends = "base.toml"\n')
-    answer = tried(tmp_path, Request("own", None, ()), allow_code=False)
+    answer = tried(tmp_path, Request("own", text=None, overrides=()), allow_code=False)
     assert answer["mistakes"]
     assert all(mistake["line"] is None for mistake in answer["mistakes"])

@@ -41,7 +41,7 @@ def test_one_value_has_no_interval() -> None:
 
 @given(st.floats(-1e6, 1e6), st.integers(2, 60))
 def test_equal_values_have_no_deviation(value: float, count: int) -> None:
-    assert summarise([value] * count) == Summary(count, value, 0.0, 0.0)
+    assert summarise([value] * count) == Summary(count, value, sd=0.0, ci95=0.0)
 
 
 def test_values_that_differ_by_rounding_have_no_deviation() -> None:

@@ -227,7 +227,15 @@ def test_metrics_are_read_back_exactly(
     scenario = short()
     identity = Identity(scenario.content_hash, CodeVersion("1", "c", "f"), seed, number)
     connections = _core.simulate(short(("duration", "1 ms")).core, 1, 0).connections
-    run = Run(scenario.name, identity, finite(measured), 1, 20.0, None, {"connections": connections})
+    run = Run(
+        scenario.name,
+        identity,
+        finite(measured),
+        events=1,
+        duration_s=20.0,
+        folder=None,
+        tables={"connections": connections},
+    )
     folder = tmp_path_factory.mktemp("exact")
     with open_store(folder) as store, store.draft() as draft:
         stored = store.keep(draft, run, scenario, series=False, pcap=False)

@@ -63,10 +63,10 @@ def written(folder: Path, text: str, name: str = "study.toml") -> Path:
 
 
 def test_drawn_numbers_become_values_with_units() -> None:
-    assert Parameter("k", 50, 500, "ms", whole=True, step=10).value(123.4) == "120 ms"
-    assert Parameter("k", 0.01, 0.2).value(0.123456789) == 0.123457
-    assert Parameter("k", 2, 10, whole=True).value(10.7) == 10
-    assert Parameter("k", 0.5, 1.0, "ms").value(0.75) == "0.75 ms"
+    assert Parameter("k", low=50, high=500, unit="ms", whole=True, step=10).value(123.4) == "120 ms"
+    assert Parameter("k", low=0.01, high=0.2).value(0.123456789) == 0.123457
+    assert Parameter("k", low=2, high=10, whole=True).value(10.7) == 10
+    assert Parameter("k", low=0.5, high=1.0, unit="ms").value(0.75) == "0.75 ms"
 
 
 def test_the_best_trial_is_the_best_feasible_one(umts: Umts, tmp_path: Path) -> None:
@@ -277,12 +277,12 @@ def test_an_infeasible_scenario_is_not_compared_with_the_best(umts: Umts, tmp_pa
 
 def test_an_interval_wider_than_its_share_means_too_few_samples() -> None:
     # Share of the variance and its half width, for the parameter alone and with interactions.
-    assert Effect("a", 0.4, 0.1, 1.3, 1.7).has_too_few_samples
-    assert Effect("a", 0.1, 0.4, 1.0, 0.1).has_too_few_samples
-    assert not Effect("a", 0.9, 0.1, 1.0, 0.1).has_too_few_samples
+    assert Effect("a", first=0.4, first_ci95=0.1, total=1.3, total_ci95=1.7).has_too_few_samples
+    assert Effect("a", first=0.1, first_ci95=0.4, total=1.0, total_ci95=0.1).has_too_few_samples
+    assert not Effect("a", first=0.9, first_ci95=0.1, total=1.0, total_ci95=0.1).has_too_few_samples
     # A share near 0 with a narrow interval.
-    assert not Effect("a", 0.0, 0.01, 0.0, 0.02).has_too_few_samples
-    assert not Effect("a", 0.4, None, 0.5, None).has_too_few_samples
+    assert not Effect("a", first=0.0, first_ci95=0.01, total=0.0, total_ci95=0.02).has_too_few_samples
+    assert not Effect("a", first=0.4, first_ci95=None, total=0.5, total_ci95=None).has_too_few_samples
 
 
 def test_the_table_marks_effects_with_too_few_samples(umts: Umts, tmp_path: Path) -> None:

@@ -1,1 +1,4 @@
-"""Computations on tables of runs."""
+"""Computations on the recorded tables of runs: rates, step functions, round-trip times, statistics.
+
+Tables are Polars data frames with times in seconds. Figures, pages and commands use these functions.
+"""

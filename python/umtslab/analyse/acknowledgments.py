@@ -31,24 +31,30 @@ def round_trips(sent: pl.DataFrame, acked: pl.DataFrame) -> pl.DataFrame:
     import numpy as np
     import polars as pl
 
-    new = sent.filter(~pl.col("retransmission")).sort("end", "time_s")
-    again = sent.filter(pl.col("retransmission"))
-    ends, starts = new["end"].to_numpy(), new["seq"].to_numpy()
-    # Each retransmission adds one to the new segments that it overlaps.
-    changes = np.zeros(len(new) + 1, dtype=np.int64)
-    np.add.at(changes, np.searchsorted(ends, again["seq"].to_numpy(), side="right"), 1)
-    np.add.at(changes, np.searchsorted(starts, again["end"].to_numpy(), side="left"), -1)
-    # Number of segments that were sent again, before each segment.
-    repeated = np.concatenate(([0], np.cumsum(np.cumsum(changes)[:-1] > 0)))
+    # The segments in order of sequence numbers. Indices below refer to this order.
+    segments = sent.filter(~pl.col("retransmission")).sort("end", "time_s")
+    retransmissions = sent.filter(pl.col("retransmission"))
+    starts, ends = segments["seq"].to_numpy(), segments["end"].to_numpy()
+    # Count the retransmissions that overlap each segment: a retransmission adds 1 at the first segment
+    # that it overlaps and -1 behind the last, and the running sum is the count.
+    changes = np.zeros(len(segments) + 1, dtype=np.int64)
+    np.add.at(changes, np.searchsorted(ends, retransmissions["seq"].to_numpy(), side="right"), 1)
+    np.add.at(changes, np.searchsorted(starts, retransmissions["end"].to_numpy(), side="left"), -1)
+    was_sent_again = np.cumsum(changes)[:-1] > 0
+    # Entry i: how many of the segments before index i were sent again.
+    sent_again_before = np.concatenate(([0], np.cumsum(was_sent_again)))
 
     acks = acked["ack"].to_numpy()
-    # A SYN has the number -1.
-    before = np.concatenate(([-1], np.maximum.accumulate(acks)))[:-1]
-    # The segments that an acknowledgment is the first to cover.
-    first, beyond = (np.searchsorted(ends, numbers, side="right") for numbers in (before, acks))
-    chosen = np.flatnonzero((beyond > first) & (repeated[beyond] == repeated[first]))
-    times = acked["time_s"].to_numpy()[chosen]
-    return pl.DataFrame({"time_s": times, "rtt_s": times - new["time_s"].to_numpy()[beyond[chosen] - 1]})
+    # The highest earlier acknowledgment. A SYN has the number -1.
+    highest_before = np.concatenate(([-1], np.maximum.accumulate(acks)))[:-1]
+    # An acknowledgment is the first to cover the segments from index `first` up to `beyond` - 1.
+    first, beyond = (np.searchsorted(ends, numbers, side="right") for numbers in (highest_before, acks))
+    covers_new_segments = beyond > first
+    covers_no_repeat = sent_again_before[beyond] == sent_again_before[first]
+    samples = np.flatnonzero(covers_new_segments & covers_no_repeat)
+    ack_times = acked["time_s"].to_numpy()[samples]
+    sent_times = segments["time_s"].to_numpy()[beyond[samples] - 1]
+    return pl.DataFrame({"time_s": ack_times, "rtt_s": ack_times - sent_times})
 
 
 def in_flight(sent: pl.DataFrame, acked: pl.DataFrame) -> pl.DataFrame:
@@ -63,11 +69,12 @@ def in_flight(sent: pl.DataFrame, acked: pl.DataFrame) -> pl.DataFrame:
     """
     import polars as pl
 
-    nothing = pl.lit(0, dtype=pl.Int64)
+    # Acknowledgments precede segments of the same instant. The number 0 changes no maximum.
+    zero = pl.lit(0, dtype=pl.Int64)
     events = pl.concat(
         [
-            acked.select("time_s", nothing.alias("end"), pl.col("ack").cast(pl.Int64)),
-            sent.select("time_s", pl.col("end").cast(pl.Int64), nothing.alias("ack")),
+            acked.select("time_s", zero.alias("end"), pl.col("ack").cast(pl.Int64)),
+            sent.select("time_s", pl.col("end").cast(pl.Int64), zero.alias("ack")),
         ]
     ).sort("time_s", maintain_order=True)
     octets = (pl.col("end").cum_max() - pl.col("ack").cum_max()).clip(lower_bound=0)

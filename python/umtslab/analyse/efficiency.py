@@ -1,4 +1,4 @@
-"""Efficiency of cells per time window, from series."""
+"""Efficiency of the cells per time window: goodput as a share of the reserved rate, from recorded series."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 _MAX_WINDOWS = 50
+"""Maximum number of windows, if their length is chosen here."""
+
 _LENGTHS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+"""Lengths of windows to choose from."""
 
 
 def efficiency_per_window(
@@ -46,19 +49,22 @@ def efficiency_per_window(
         length_s = next((length for length in _LENGTHS_S if span_s / length <= _MAX_WINDOWS), _LENGTHS_S[-1])
     edges = np.append(np.arange(begin_s // length_s * length_s, end_s, length_s), end_s)
     edges[0] = begin_s
-    reserved = np.zeros(len(edges) - 1)
+    # The reserved rate of all cells, integrated over each window.
+    reserved_kbit = np.zeros(len(edges) - 1)
     for rows in cell.partition_by("cell", maintain_order=True):
-        reserved += np.diff(integral(rows["time_s"].to_numpy(), rows["downlink_kbps"].to_numpy(), edges))
+        reserved_kbit += np.diff(integral(rows["time_s"].to_numpy(), rows["downlink_kbps"].to_numpy(), edges))
+    # Each row of `goodput` lasts 1 s, or less at `begin_s` and at the end of the run.
     starts = goodput["time_s"].to_numpy()
-    # The rate of a window that the end of the run cuts short refers to its actual length.
-    seconds = np.clip(np.minimum(starts + 1.0, end_s) - np.maximum(starts, begin_s), 0.0, None)
+    lengths_s = np.clip(np.minimum(starts + 1.0, end_s) - np.maximum(starts, begin_s), 0.0, None)
     window_indices = np.searchsorted(edges, starts, side="right") - 1
-    kbit = np.bincount(
-        np.clip(window_indices, 0, len(reserved) - 1),
-        weights=goodput["goodput_kbps"].to_numpy() * seconds,
-        minlength=len(reserved),
+    goodput_kbit = np.bincount(
+        np.clip(window_indices, 0, len(reserved_kbit) - 1),
+        weights=goodput["goodput_kbps"].to_numpy() * lengths_s,
+        minlength=len(reserved_kbit),
     )
-    efficiency = np.divide(kbit, reserved, out=np.full(len(reserved), np.nan), where=reserved > 0)
+    efficiency = np.divide(
+        goodput_kbit, reserved_kbit, out=np.full(len(reserved_kbit), np.nan), where=reserved_kbit > 0
+    )
     return pl.DataFrame(
         {"time_s": edges[:-1], "length_s": np.diff(edges), "efficiency": efficiency}
     ).with_columns(pl.col("efficiency").fill_nan(None))

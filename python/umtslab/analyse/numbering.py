@@ -1,4 +1,4 @@
-"""Sequence numbers of RLC PDUs without wrap-around."""
+"""Unwraps the sequence numbers of RLC PDUs: 4094, 4095, 0, 1 becomes 4094, 4095, 4096, 4097."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNACKNOWLEDGED_MODE = 128
 """Number of sequence numbers in unacknowledged mode."""
 
 _OUT_OF_ORDER = 64
-"""A smaller decrease is not a wrap-around: block sets of one TTI may be recorded out of order."""
+"""A decrease by at most this number is not a wrap-around: block sets of one TTI may be out of order."""
 
 
 def unwrapped(pdus: pl.DataFrame) -> pl.DataFrame:
@@ -37,26 +37,29 @@ def unwrapped(pdus: pl.DataFrame) -> pl.DataFrame:
 
     if not len(pdus):
         return pdus
-    highest = int(str(pdus["first"].max()))
-    modulus = _ACKNOWLEDGED_MODE if highest >= _UNACKNOWLEDGED_MODE else _UNACKNOWLEDGED_MODE
-    # Larger numbers are from a scenario without a modulus, in which numbers do not wrap around.
-    lap = modulus if highest < _ACKNOWLEDGED_MODE else 0
+    highest_sn = int(str(pdus["first"].max()))
+    modulus = _ACKNOWLEDGED_MODE if highest_sn >= _UNACKNOWLEDGED_MODE else _UNACKNOWLEDGED_MODE
+    # Larger sequence numbers are from a scenario without a modulus, in which they do not wrap around.
+    wrap_step = modulus if highest_sn < _ACKNOWLEDGED_MODE else 0
     new = pdus.filter(pl.col("what") == "pdu")
-    offset = -int((new if len(new) else pdus)["first"][0])  # number minus sequence number
-    latest, numbers = -1, []
-    for kind, first, last in pdus.select("what", "first", "last").rows():
-        number = offset + first
+    # Difference between the unwrapped number and the sequence number. Grows with each wrap-around.
+    offset = -int((new if len(new) else pdus)["first"][0])
+    highest_new = -1
+    first_numbers, last_numbers = [], []
+    for kind, first_sn, last_sn in pdus.select("what", "first", "last").rows():
+        number = offset + first_sn
         if kind == "pdu":
-            if number < latest - _OUT_OF_ORDER:  # the sequence numbers have wrapped around
-                offset += lap
-                number += lap
-            elif lap and number > latest + lap - _OUT_OF_ORDER:  # out of order, from before the wrap
-                number -= lap
-            latest = max(latest, number + last - first)
-        elif number > latest:  # a retransmission has been sent before, so before the wrap
+            if number < highest_new - _OUT_OF_ORDER:  # the sequence numbers have wrapped around
+                offset += wrap_step
+                number += wrap_step
+            elif wrap_step and number > highest_new + wrap_step - _OUT_OF_ORDER:
+                number -= wrap_step  # out of order, from before the wrap-around
+            highest_new = max(highest_new, number + last_sn - first_sn)
+        elif number > highest_new:  # the original PDU was sent before the wrap-around
             number -= modulus
-        numbers.append((number, number + last - first))
+        first_numbers.append(number)
+        last_numbers.append(number + last_sn - first_sn)
     return pdus.with_columns(
-        pl.Series("first", [number for number, _ in numbers], dtype=pl.Int64),
-        pl.Series("last", [number for _, number in numbers], dtype=pl.Int64),
+        pl.Series("first", first_numbers, dtype=pl.Int64),
+        pl.Series("last", last_numbers, dtype=pl.Int64),
     )

@@ -1,4 +1,4 @@
-"""Rates per time window, from rows per segment."""
+"""Rates of connections over time: from single segments, or averaged over longer time windows."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ MIN_SEGMENTS = 20
 """Minimum mean number of segments per bin. With fewer, single segments dominate the figure."""
 
 _MAX_BINS, _MIN_BINS = 120, 10
+"""Limits on the number of bins in a figure."""
 
 
 def bin_length(rates: pl.DataFrame, column: str, sent: pl.DataFrame) -> float:
@@ -78,9 +79,9 @@ def bin_length(rates: pl.DataFrame, column: str, sent: pl.DataFrame) -> float:
     if rates.is_empty() or sent.is_empty():
         return 1.0
     begin, end = float(str(rates["time_s"].min())), float(str(rates["time_s"].max())) + 1.0
-    octets = float(str((sent["end"] - sent["seq"]).max())) or 1.0
-    per_second = float(str(rates[column].mean())) * 1e3 / 8 / octets
-    length_needed_s = MIN_SEGMENTS / per_second if per_second > 0 else end - begin
+    segment_octets = float(str((sent["end"] - sent["seq"]).max())) or 1.0
+    segments_per_s = float(str(rates[column].mean())) * 1e3 / 8 / segment_octets
+    length_needed_s = MIN_SEGMENTS / segments_per_s if segments_per_s > 0 else end - begin
     length_s = max(min(length_needed_s, (end - begin) / _MIN_BINS), (end - begin) / _MAX_BINS)
     lengths = (factor * 10.0**power for power in range(8) for factor in (1.0, 2.0, 5.0))
     return next(length for length in lengths if length >= min(length_s, 1e7))

@@ -1,4 +1,7 @@
-"""Mean of several runs of one result as a function of time, with confidence intervals."""
+"""Mean over the runs of one scenario as a function of time, with 95 % confidence intervals.
+
+`over_bins` reduces each run to one value per time bin. `mean_and_half` combines the runs bin by bin.
+"""
 
 from __future__ import annotations
 

@@ -36,16 +36,16 @@ def summarise(values: Iterable[float | None]) -> Summary:
     """Summarise a sample: the mean needs one value, deviation and interval need two."""
     sample = [value for value in values if value is not None]
     if not sample:
-        return Summary(0, None, None, None)
+        return Summary(n=0, mean=None, sd=None, ci95=None)
     mean = math.fsum(sample) / len(sample)
     if len(sample) == 1:
-        return Summary(1, mean, None, None)
+        return Summary(n=1, mean=mean, sd=None, ci95=None)
     low, high = min(sample), max(sample)
     if low == high:
         # The exact value: the rounded mean could differ from it.
-        return Summary(len(sample), sample[0], 0.0, 0.0)
+        return Summary(len(sample), sample[0], sd=0.0, ci95=0.0)
     if high - low <= ROUNDING * max(abs(low), abs(high)):
-        return Summary(len(sample), mean, 0.0, 0.0)
+        return Summary(len(sample), mean, sd=0.0, ci95=0.0)
     sd = math.sqrt(_sum_of_squares(sample, mean) / (len(sample) - 1))
     return Summary(len(sample), mean, sd, t_quantile(len(sample) - 1) * sd / math.sqrt(len(sample)))
 
@@ -96,7 +96,7 @@ def difference_unpaired(first: Summary, second: Summary) -> tuple[float | None, 
 
 @lru_cache(maxsize=1024)
 def t_quantile(freedom: float) -> float:
-    """Return the 97.5 % quantile of Student's t distribution with this many degrees of freedom."""
+    """Return the 97.5 % quantile of Student's t distribution with `freedom` degrees of freedom."""
     from umtslab import _core
 
     return _core.t_quantile(freedom, 1 - CONFIDENCE)

@@ -1,4 +1,8 @@
-"""Series recorded on change: each value holds until the next row, so a series is a step function."""
+"""Computations on series that are recorded on change, such as a congestion window.
+
+Each value holds until the next row, so a series is a step function of time. A *line* is the part of a
+series that belongs to one connection, UE or cell. The tables have times in seconds (``time_s``).
+"""
 
 from __future__ import annotations
 
@@ -75,6 +79,7 @@ def cut(table: pl.DataFrame, keys: Sequence[str], from_s: float, until_s: float)
             continuing.filter(time.is_between(from_s, until_s)),
         ]
     )
+    # Lines that continue beyond the range get a row at its end, with the value that holds there.
     ends_later = ends.filter(time > until_s).select(keys)
     last = (
         inside_range.group_by(keys, maintain_order=True)
@@ -126,7 +131,8 @@ def envelope(rows: pl.DataFrame, column: str, from_s: float, until_s: float, bin
 
     edges = np.linspace(from_s, until_s, bins + 1)
     times, values = rows["time_s"].to_numpy(), rows[column].to_numpy().astype(float)
-    # A bin includes the changes inside it and the value at its start, whose index is `at_start`.
+    # A bin includes the changes inside it and the value at its start. `at_start` is the index of this
+    # value, -1 if the line begins later.
     at_start = np.searchsorted(times, edges[:-1], side="right") - 1
     bin_of_row = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, bins - 1)
     inside = (times >= from_s) & (times <= until_s)

@@ -1,4 +1,4 @@
-"""Execution of missing runs, on threads or on an executor."""
+"""Runs points of a campaign or sweep, on threads or on an executor. Runs in the store are not repeated."""
 
 from __future__ import annotations
 

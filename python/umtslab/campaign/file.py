@@ -1,4 +1,8 @@
-"""Campaign files: which scenarios, which parameters, how often."""
+"""Campaign files: a scenario, the keys that vary, and the number of runs of each point.
+
+The file varies keys in ``[grid]`` (every combination), ``[zip]`` (lists that are combined value by
+value) and ``[[list]]`` (single rows). ``where`` selects points. A point is one combination of values.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from umtslab.quantity import in_one_unit
 if TYPE_CHECKING:
     import polars as pl
 
-_EMPTY = Summary(0, None, None, None)
+_EMPTY = Summary(n=0, mean=None, sd=None, ci95=None)
 
 
 _Value = tuple[type, object]
@@ -25,16 +25,15 @@ _Value = tuple[type, object]
 
 @dataclass(frozen=True)
 class Pivot:
-    """A table with means of metrics. `rows` is the varied key whose values are the rows.
-
-    `columns` is a second varied key, and the cells show one metric. Or `columns` is empty, and
-    each metric has a column.
-    """
+    """A table with means of metrics."""
 
     title: str
     rows: str
+    """The varied key with one row per value."""
     columns: str
+    """A second varied key with one column per value. Empty: each metric has a column."""
     metrics: tuple[str, ...]
+    """The metric of all cells, or the metrics of the columns."""
     row_values: tuple[object, ...]
     column_values: tuple[object, ...]
     cells: Mapping[tuple[_Value, _Value], Summary]
@@ -106,7 +105,17 @@ def pivots(record: Record, rows: str, columns: str | None, metrics: Sequence[str
             for cell in record.cells
             for metric in metrics
         }
-        return [Pivot(record.heading, rows, "", tuple(metrics), row_values, tuple(metrics), cells)]
+        return [
+            Pivot(
+                record.heading,
+                rows,
+                columns="",
+                metrics=tuple(metrics),
+                row_values=row_values,
+                column_values=tuple(metrics),
+                cells=cells,
+            )
+        ]
     return [
         Pivot(
             record.heading,

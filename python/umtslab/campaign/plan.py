@@ -1,4 +1,7 @@
-"""Plan of a campaign: the number of points and of missing runs, without running anything."""
+"""The plan that ``umts sweep --plan`` prints: the points of a campaign and how many runs the store lacks.
+
+Nothing is run. For a very large campaign only the first points are examined.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +115,7 @@ class _MissingRuns:
 
     def count(self, point: Point) -> int:
         """Return the number of missing runs of a point."""
-        result = Identity(point.scenario.content_hash, code_version(), self._seed, 0).result
+        result = Identity(point.scenario.content_hash, code_version(), self._seed, run=0).result
         if result not in self._missing_by_result:
             self._missing_by_result[result] = runs_of_point(self._campaign) - self._stored_count(result)
         return self._missing_by_result[result]

@@ -1,4 +1,8 @@
-"""Execution of a campaign: its points, and the number of replications of each."""
+"""Execution of a campaign: its points, the number of runs of each, and the record of the results.
+
+Each point needs a fixed number of runs, or as many as the precision of a metric demands. Runs are
+identified by key, so runs in the store are used again. Run k of every point has the same seed.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +62,7 @@ class Study:
     finished: dict[str, Run] = field(default_factory=dict)
     """Runs by key, from the store or made by `run`."""
     taken: int = 0
-    """Number of runs that were taken from the store."""
+    """Number of runs that were in the store already."""
     _tasks_by_scenario: dict[str, list[Task]] = field(default_factory=dict, init=False, repr=False)
     """Tasks by scenario hash. Cached, because computing thousands of keys again takes long."""
 

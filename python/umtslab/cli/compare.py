@@ -100,6 +100,10 @@ def _compare_points(first: Record, second: Record, metrics: Sequence[str], *, as
 
 
 def _print_points(axes: Sequence[str], metric: str, rows: Sequence[tuple[Cell, Comparison]]) -> None:
+    """Print the differences of a metric at the points of two campaigns.
+
+    `rows` has a point of the first campaign, and its comparison with the point of the second.
+    """
     from umtslab.numbers import estimate, number
     from umtslab.text_table import Table, show
 
@@ -157,6 +161,7 @@ def _print(
     *,
     show_all: bool,
 ) -> None:
+    """Print the differences between two results as a table."""
     from umtslab.numbers import estimate, number
     from umtslab.text_table import Table, show
 

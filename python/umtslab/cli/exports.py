@@ -127,7 +127,7 @@ def _heading(runs: Sequence[Run]) -> str:
 def _as_text(
     content: pl.DataFrame, table: str, caption: str, *, latex: bool, keys: Iterable[str] = ()
 ) -> str:
-    """LaTeX with the values of `keys` as they were given, or CSV with quantities as numbers."""
+    """Return a table as LaTeX, or as CSV, in which the quantities of the columns `keys` are numbers."""
     if not latex:
         return to_csv(with_numbers(content, keys))
     from umtslab.latex import summary_to_latex, to_latex
@@ -138,6 +138,7 @@ def _as_text(
 def _pivot(
     record: Record, metrics: Sequence[str], rows: str | None, columns: str | None, *, latex: bool
 ) -> str:
+    """Return a table of means with a row and a column for each value of two keys."""
     from umtslab.campaign.pivot import pivots
 
     if rows is None:

@@ -17,7 +17,7 @@ _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
 
 
 def add_print(options: Options) -> None:
-    """Add the options for size, font and colour."""
+    """Add the options of every figure: size, font and shades of grey."""
     add_value(
         options,
         "--width",
@@ -29,7 +29,7 @@ def add_print(options: Options) -> None:
 
 
 def add_look(options: Options) -> None:
-    """Add the options for size, labels, font, colour and logarithmic axes."""
+    """Add all options: also title, labels and logarithmic axes."""
     add_print(options)
     add_value(options, "--title", "TEXT", 'Title of the figure; "" for none.')
     add_value(options, "--xlabel", "TEXT", "Label of the horizontal axis.")
@@ -56,7 +56,16 @@ def chosen_look(
     from umtslab.plot.look import WIDTH_IN
 
     width_in = WIDTH_IN if width is None else _inches(width)
-    return Look(width_in, title, x_label, y_label, grey, font, log_x, log_y)
+    return Look(
+        width_in,
+        title=title,
+        x_label=x_label,
+        y_label=y_label,
+        grey=grey,
+        font=font,
+        log_x=log_x,
+        log_y=log_y,
+    )
 
 
 def check_font(look: Look) -> None:

@@ -107,10 +107,17 @@ def plot(
     if output is not None:
         check_figure_file(output)
     look = chosen_look(width, title, xlabel, ylabel, font, grey=grey, log_x=log, log_y=log_y)
-    selection = RunSelection(from_, until, tuple(connection), tuple(ue), mean=mean, annotate=annotate)
+    selection = RunSelection(
+        from_=from_,
+        until=until,
+        connections=tuple(connection),
+        ues=tuple(ue),
+        mean=mean,
+        annotate=annotate,
+    )
     axes = {"--over": over, "--against": against}
     try:
-        figure, path = _drawn(results, kind, selection, axes, look, out)
+        figure, path = _draw_results(results, kind, selection, axes, look, out)
     except (NobodyChosen, UnknownFont) as error:
         raise UsageError(str(error)) from None
     if output is None:
@@ -120,7 +127,7 @@ def plot(
     return 0
 
 
-def _drawn(
+def _draw_results(
     results: Sequence[str],
     kind: str,
     selection: RunSelection,
@@ -128,7 +135,10 @@ def _drawn(
     look: Look,
     out: Path,
 ) -> tuple[Figure, Path]:
-    """Return the figure and its default file."""
+    """Return the figure of the results, and the file in which it is saved by default.
+
+    `axes` has the values of ``--over`` and ``--against``.
+    """
     from umtslab.campaign.file import shortened
     from umtslab.cli.plot_campaigns import draw_campaigns
     from umtslab.cli.plot_results import find_results
@@ -169,7 +179,10 @@ def _no_figure_of_runs(kind: str, result: str) -> str:
 
 
 def _refuse(options: Sequence[str], result: str, kind: str, owners: str) -> None:
-    """Refuse options that do not apply to this kind of result."""
+    """Refuse options that do not apply to a result.
+
+    `kind` says what the result is ("is a campaign"), `owners` to which results the options apply.
+    """
     if options:
         verb = "is" if len(options) == 1 else "are"
         raise UsageError(f"{', '.join(options)} {verb} for {owners}, and {result} {kind}")

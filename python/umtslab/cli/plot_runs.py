@@ -47,7 +47,12 @@ class RunSelection:
         from_s, until_s = _seconds("--from", self.from_), _seconds("--until", self.until)
         if from_s is not None and until_s is not None and from_s >= until_s:
             raise UsageError(f"--from {self.from_} is not before --until {self.until}")
-        return View(from_s, until_s, _numbers("--connection", self.connections), _numbers("--ue", self.ues))
+        return View(
+            from_s=from_s,
+            until_s=until_s,
+            connections=_numbers("--connection", self.connections),
+            ues=_numbers("--ue", self.ues),
+        )
 
 
 def draw_runs(
@@ -76,11 +81,11 @@ def draw_runs(
         raise UsageError(f"--from {selection.from_} is not before the end of the run at {last_s:g} s")
     name = "-".join([*dict.fromkeys(run.scenario for run in runs), kind])
     if selection.annotate:
-        return _annotated(runs, kind, view, look, mean=selection.mean), name
-    return _drawn(results, runs, arguments, kind, view, look, mean=selection.mean), name
+        return _draw_annotated(runs, kind, view, look, mean=selection.mean), name
+    return _draw_results(results, runs, arguments, kind, view, look, mean=selection.mean), name
 
 
-def _annotated(runs: Sequence[Run], kind: str, view: View, look: Look, *, mean: bool) -> Figure:
+def _draw_annotated(runs: Sequence[Run], kind: str, view: View, look: Look, *, mean: bool) -> Figure:
     from umtslab.plot import ANNOTATED, draw
 
     if mean or kind not in ANNOTATED:
@@ -90,7 +95,7 @@ def _annotated(runs: Sequence[Run], kind: str, view: View, look: Look, *, mean: 
     return draw(runs[0], kind, view, look, annotated=True)
 
 
-def _drawn(
+def _draw_results(
     results: Sequence[Sequence[Run]],
     runs: Sequence[Run],
     arguments: Sequence[str],
@@ -106,7 +111,7 @@ def _drawn(
     if mean and kind not in MEANS:
         raise UsageError(f"--mean applies to {', '.join(MEANS)}")
     if kind == BUDGET and len(runs) > 1:
-        return _budgets(results, runs, arguments, view, look)
+        return _draw_budgets(results, runs, arguments, view, look)
     if kind in (WATERFALL, BUDGET, MAP):
         if len(runs) > 1:
             raise UsageError(f"{kind} shows one result, not {len(runs)}")
@@ -127,7 +132,7 @@ def _drawn(
     return draw_cdf(named_results, kind, view, look)
 
 
-def _budgets(
+def _draw_budgets(
     results: Sequence[Sequence[Run]], runs: Sequence[Run], arguments: Sequence[str], view: View, look: Look
 ) -> Figure:
     """Draw the budgets of several results side by side."""

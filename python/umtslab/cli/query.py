@@ -84,7 +84,7 @@ def _kind(output: Path | None, *, csv: bool, json: bool) -> str:
 
 
 def _as_bytes(answer: pl.DataFrame, kind: str) -> bytes:
-    """Return the answer in the format of a file name's ending."""
+    """Return the answer in the format of `kind`: .csv, .json or .parquet."""
     if kind == ".csv":
         return _with_nested_as_text(answer).write_csv().encode()
     if kind == ".json":

@@ -21,7 +21,12 @@ from umtslab.task import Task
 
 @dataclass
 class Replications:
-    """Replications of one scenario: configuration and finished runs."""
+    """Replications of one scenario: configuration and finished runs.
+
+    `first_run` is the number of the first run. With `series` and `pcap` the runs record time series
+    and captures. With `resume` stored runs are used instead of new ones. `threads` is the maximum
+    number of runs at the same time.
+    """
 
     scenario: Scenario
     seed: int

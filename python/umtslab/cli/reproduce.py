@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from umtslab.reproduce.reproduction import Chapter
 
 _OUT = Path("results/reproductions")
+"""Default folder for the report."""
 
 
 def options(parser: Parser) -> None:
@@ -189,6 +190,7 @@ def _write(chapters: list[Chapter], out: Path, look: Look, *, as_json: bool) -> 
 
 
 def _print_campaign(selections: Sequence[str], *, quick: bool, changes: Sequence[tuple[str, str]]) -> int:
+    """Print the campaign file for the selected figures or chapters. Returns the exit status."""
     from umtslab.reproduce.as_campaign import as_campaign
     from umtslab.reproduce.reproduction import find_data
     from umtslab.reproduce.selection import select
@@ -207,6 +209,7 @@ def _count_runs(out: Path) -> int:
 
 
 def _show(chapters: list[Chapter], files: list[Path]) -> None:
+    """Print the verdicts by chapter, the totals, and the last of the written files, the report."""
     from umtslab.reproduce.report import changed_verdict_lines, lines, open_reasons, summary_line
     from umtslab.text_table import heading
 

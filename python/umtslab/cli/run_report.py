@@ -1,4 +1,4 @@
-"""Output of ``umts run``."""
+"""What ``umts run`` prints: tables, or a JSON object."""
 
 from __future__ import annotations
 

@@ -180,8 +180,15 @@ def sweep(
             from umtslab.cli.report import write_report
 
             print(f"report: {write_report(merged, store, metric)}", file=sys.stderr)
-        shown = metric or _default_metrics(chosen, study.record())
-        return _report(study, merged, store, shown, as_json=json, quiet=quiet, interrupted=bool(stopped))
+        return _report(
+            study,
+            merged,
+            store,
+            metrics=metric or _default_metrics(chosen, study.record()),
+            as_json=json,
+            quiet=quiet,
+            interrupted=bool(stopped),
+        )
 
 
 def _campaign(
@@ -238,9 +245,9 @@ def _checked_name(name: str) -> str:
 
 
 def _parameters(texts: Sequence[str]) -> dict[str, list[str | int | float | bool]]:
+    """Return the values of ``-P`` by scenario key."""
     from umtslab.cli.values import listed
 
-    """Return the values of ``-P`` by scenario key."""
     values_by_key: dict[str, list[str | int | float | bool]] = {}
     for parameter in texts:
         key, equals, value_list = parameter.partition("=")
@@ -268,7 +275,10 @@ def _default_metrics(campaign: Campaign, record: Record) -> tuple[str, ...]:
 
 @contextmanager
 def _collect_on_interrupt(study: Study, store: Store) -> Iterator[list[bool]]:
-    """Collect the stored runs after Ctrl-C. Yields a list that is empty until Ctrl-C."""
+    """Collect the stored runs after Ctrl-C.
+
+    Yields a list, to which True is added on Ctrl-C. So the caller knows of it after the block.
+    """
     stopped: list[bool] = []
     try:
         yield stopped
@@ -278,6 +288,7 @@ def _collect_on_interrupt(study: Study, store: Store) -> Iterator[list[bool]]:
 
 
 def _show_plan(campaign: Campaign, out: Path, *, as_json: bool) -> int:
+    """Print the points with their missing runs. Returns the exit status."""
     from umtslab.campaign.plan import plan
     from umtslab.cli import sweep_report
     from umtslab.cli.results import read_results
@@ -302,6 +313,10 @@ def _report(
     quiet: bool,
     interrupted: bool,
 ) -> int:
+    """Print the points of this sweep, and remarks on its runs. Returns the exit status.
+
+    `merged` is the campaign in the store, which may have more points and runs.
+    """
     from umtslab.cli import sweep_report
 
     record = study.record()

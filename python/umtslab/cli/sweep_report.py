@@ -130,10 +130,10 @@ def print_plan(plan: Plan, *, as_json: bool) -> None:
         values = (str(point.parameters.get(key, "")) for key in axes)
         table.add_row(*values, str(point.runs), str(point.missing))
     show(table)
-    print(_sum_of_plan(plan) + (", and more until the precision is reached" if has_precision else ""))
+    print(_totals_text(plan) + (", and more until the precision is reached" if has_precision else ""))
 
 
-def _sum_of_plan(plan: Plan) -> str:
+def _totals_text(plan: Plan) -> str:
     """Return the totals of a plan, as far as they are known."""
     first = f"the first {len(plan.points)} of"
     if plan.point_count is None:

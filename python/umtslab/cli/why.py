@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from umtslab.run import Run
     from umtslab.why import Chain, Explanation, Stall
 
-_MOST_STALLS = 20
-"""Rows of the table of stalls without ``--all``."""
+_MAX_STALLS = 20
+"""Maximum number of rows of the table of stalls without ``--all``."""
 
 _NAMES = {"rto": "Retransmission timeout", "retransmission": "Retransmission", "stall": "Stall"}
 
@@ -34,10 +34,12 @@ def options(parser: Parser) -> None:
         RESULT,
     )
     parser.add_argument("result", metavar="RESULT", help="The run to explain.")
-    what = parser.add_argument_group("selection")
-    what.add_argument("--connection", type=whole_number, metavar="N", help="Number of a connection, from 0.")
-    add_value(what, "--at", "TIME", 'An instant of the run, for example "27.04 s".')
-    add_all(what, "Print all stalls and all chains.")
+    selection = parser.add_argument_group("selection")
+    selection.add_argument(
+        "--connection", type=whole_number, metavar="N", help="Number of a connection, from 0."
+    )
+    add_value(selection, "--at", "TIME", 'An instant of the run, for example "27.04 s".')
+    add_all(selection, "Print all stalls and all chains.")
     add_json(parser, "one JSON object with all stalls and chains")
     add_out(parser, "Results folder in which names are looked up")
 
@@ -127,17 +129,18 @@ def _print_stalls(explanation: Explanation, *, show_all: bool) -> None:
         print(f"{count(len(explanation.stalls), 'stall')} of {limit} s or more")
         table = Table(">from (s)", ">to (s)", ">length (s)", ">connection", ">ue", ">timeouts", "cause")
         pairs = list(zip(explanation.stalls, explanation.stall_chains, strict=True))
-        for stall, chain in pairs if show_all else pairs[:_MOST_STALLS]:
+        for stall, chain in pairs if show_all else pairs[:_MAX_STALLS]:
             table.add_row(*_cells(stall), cause_label(chain.label))
         show(table)
-        if not show_all and len(pairs) > _MOST_STALLS:
-            print(f"… and {len(pairs) - _MOST_STALLS} more: --all")
+        if not show_all and len(pairs) > _MAX_STALLS:
+            print(f"… and {len(pairs) - _MAX_STALLS} more: --all")
     timeouts = sum(chain.kind == "rto" for chain in explanation.chains)
     retransmissions = len(explanation.chains) - timeouts
     print(f"{count(timeouts, 'timeout')}, {count(retransmissions, 'retransmission')}")
 
 
 def _cells(stall: Stall) -> list[str]:
+    """Return the cells of a stall in the table, except its cause."""
     return [
         f"{stall.start_s:.3f}",
         f"{stall.end_s:.3f}",

@@ -33,7 +33,6 @@ def needs() -> Iterator[tuple[str, str, str]]:
 _SANDBOX_PROGRAM = """
 import subprocess, sys
 from umtslab import _core
-from umtslab.emulate.emulator import PRIORITY
 _core.leave_host(keep_network=False)
 inside = "from umtslab import _core; from umtslab.emulate import sandbox; _core.settle(); sandbox.place()"
 done = subprocess.run([sys.executable, "-c", inside], stderr=subprocess.PIPE, text=True)
@@ -44,7 +43,6 @@ new ones, mounts /proc there and creates a sandbox for programs."""
 
 _TUN_PROGRAM = """
 from umtslab import _core
-from umtslab.emulate.emulator import PRIORITY
 _core.leave_host(keep_network=False)
 open('/dev/net/tun', 'r+b', 0)
 """

@@ -60,8 +60,8 @@ def run_of(
         finite(metrics),
         result.events,
         result.duration_s,
-        None,
-        tables,
+        folder=None,
+        tables=tables,
     )
 
 

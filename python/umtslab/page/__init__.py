@@ -1,4 +1,8 @@
-"""Self-contained HTML pages, which open offline and include their figures."""
+"""Self-contained HTML pages of ``umts report``, which open offline and include their figures.
+
+Each module collects the content of one kind of page and fills a template of this folder: `run`,
+`campaign` and `study`. `run` and `stalls` also serve the pages of ``umts serve``.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DPI = 130
+"""Resolution of figures that are included as PNG."""
 
 
 def render(template: str, **content: Any) -> str:
-    """Fill a template of this folder. Values are escaped."""
+    """Fill a template of this folder with `content`. Values are escaped for HTML."""
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(
@@ -23,8 +28,8 @@ def render(template: str, **content: Any) -> str:
     return environment.get_template(template).render(content)
 
 
-def address(figure: Figure, *, in_pixels: bool = False) -> str:
-    """Return a figure as a data URL: as SVG, or as PNG if it has too many elements for SVG."""
+def data_url(figure: Figure, *, in_pixels: bool = False) -> str:
+    """Return a figure as a data URL: as SVG, or `in_pixels` as PNG, for figures with very many elements."""
     from umtslab.plot.look import printable
 
     content = io.BytesIO()

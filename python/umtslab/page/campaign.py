@@ -1,4 +1,9 @@
-"""A campaign as one page: figures with intervals, tables of points, commands to repeat the runs."""
+"""A campaign as one HTML page of ``umts report``: figures, tables, and commands to repeat the runs.
+
+A campaign runs a scenario at many points. A point (a `Cell`) is one combination of the values of the
+varied parameters (`Record.axes`) and has several runs. Each metric is shown with the mean and the
+95 % interval of a point's runs.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from umtslab.labels import key_label, metric_with_unit, value_label
 from umtslab.metrics import definitions
 from umtslab.numbers import estimate, number
 from umtslab.overrides import changes_text
-from umtslab.page import address, render
+from umtslab.page import data_url, render
 
 if TYPE_CHECKING:
     from umtslab.store import StoreReader
@@ -78,7 +83,7 @@ def html(
 
 
 def commands(cell: Cell, store: StoreReader) -> list[str]:
-    """Return commands that repeat a point's runs: one if numbers are consecutive, else several."""
+    """Return commands that repeat a point's runs: one if run numbers are consecutive, else one per run."""
     if not cell.runs:
         return []
     first = cell.runs[0].run
@@ -111,7 +116,7 @@ def _sections(
             "text": " ".join(
                 filter(None, [f"{metric}: {meanings.get(metric, '')}", _scope_sentence(metric)])
             ),
-            "picture": address(draw_campaign(record, metric, over, log=log)),
+            "picture": data_url(draw_campaign(record, metric, over, log=log)),
             "rows": [_row(record, cell, summarise(cell.values(metric))) for cell in record.cells],
         }
     if any(has_budget(run.metrics) for cell in record.cells for run in cell.runs):
@@ -122,7 +127,7 @@ def _budget(record: Record, over: str | None) -> Iterator[dict[str, Any]]:
     from umtslab.plot.budget import draw_budget
 
     try:
-        picture = address(draw_budget(record, over), in_pixels=True)
+        picture = data_url(draw_budget(record, over), in_pixels=True)
     except CampaignError:
         return  # too many combinations for one figure: `umts plot NAME@KEY=VALUE budget` draws some
     text = "Mean time of a connection by cause; whiskers: 95 % interval of the total."
@@ -130,7 +135,8 @@ def _budget(record: Record, over: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _row(record: Record, cell: Cell, summary: Summary) -> dict[str, Any]:
-    """Return the cells of a point: parameters, n, mean and ends of the interval."""
+    """Return a point's row of the table: parameters, number of runs, mean, interval, standard deviation."""
+    # `ci95` is half the length of the 95 % interval.
     mean, half = summary.mean, summary.ci95
     low, high = (None, None) if mean is None or half is None else (mean - half, mean + half)
     mean_text, half_text = estimate(mean, half, summary.n)
@@ -153,6 +159,6 @@ def _values(record: Record, cell: Cell) -> list[str]:
 
 
 def _scope_sentence(metric: str) -> str:
-    """Describe the numbers of a metric, as a sentence."""
+    """Say as a sentence which part of a run the metric covers, as in "Here: all connections."."""
     scope = scope_of(metric)
     return f"Here: {scope}." if scope else ""

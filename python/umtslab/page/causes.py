@@ -1,7 +1,8 @@
 """Colours of the causes of time budgets for pages, in light and dark themes.
 
-Hue and hatch of each cause are as in the figures. A page adds an edge to each fill, because yellow,
-orange and light blue are too pale to be seen alone.
+The causes are the entries of the time budget of a connection, such as a channel switch. Each has a
+hue and for some causes a hatch, both as in the figures. A page adds an edge to each fill, because
+yellow, orange and light blue are too pale to be seen alone.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def looks() -> tuple[dict[str, str], ...]:
 
 
 def looks_of_file() -> dict[str, Any]:
-    """Return colours, the fill of each cause, and hatched patterns, for the template of a file."""
+    """Return the colours for the template of ``umts report``: style sheet, fills, and hatched patterns."""
     from markupsafe import Markup
 
     hatched = {(look["hue"], look["hatch"]) for look in looks() if look["hatch"]}
@@ -35,6 +36,7 @@ def looks_of_file() -> dict[str, Any]:
 
 
 def _fill(look: dict[str, str]) -> str:
+    """Return the SVG fill of a cause: a hatched pattern of the page, or the hue's custom property."""
     return f"url(#h-{look['hue']}-{look['hatch']})" if look["hatch"] else f"var(--{look['hue']})"
 
 
@@ -42,6 +44,6 @@ def _css() -> str:
     """Return the custom properties of the causes' hues in both themes."""
     used = {look.hue for look in cause_looks().values()}
     hues_of_causes = [hue for hue in hues().values() if hue.name in used]
-    light = " ".join(f"--{hue.name}: {fill};" for hue in hues_of_causes for fill, _ in [hue.light])
-    dark = " ".join(f"--{hue.name}: {fill};" for hue in hues_of_causes for fill, _ in [hue.dark])
+    light = " ".join(f"--{hue.name}: {hue.light.fill};" for hue in hues_of_causes)
+    dark = " ".join(f"--{hue.name}: {hue.dark.fill};" for hue in hues_of_causes)
     return f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"

@@ -1,6 +1,7 @@
-"""A run as a page: content of the view in ``umts serve`` and of the file by ``umts report``.
+"""One run as a page: content of the view in ``umts serve`` and of the file by ``umts report``.
 
-`content` collects the numbers, and `html` writes them as one self-contained file.
+`content` collects the numbers, and `html` writes them as one self-contained file. Metrics are shown
+with the 95 % interval over the replications: the runs of the same scenario with other random numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HAS_TIMELINE = "timeline_segments"
-"""Table that each run with a timeline has."""
+"""Name of a table. Exactly the runs with a recorded timeline have this table."""
 
 _MAX_HEADLINES = 8
 """Maximum number of headline metrics."""
@@ -39,14 +40,14 @@ _MAX_CHAINS = 100
 _MAX_SVG_BYTES = 600_000
 """Maximum size of a figure as SVG. Larger figures are included as PNG."""
 
-_OF_CONNECTION = (
+_CONNECTION_COLUMNS = (
     ("download_time_s", "Download"),
     ("goodput_active_kbps", "Goodput while active"),
     ("mean_rtt_s", "Mean RTT"),
     ("tcp_retransmissions", "Retransmissions"),
     ("rto_count", "Timeouts"),
 )
-"""Columns of the table of connections."""
+"""Columns of the table of connections: metric and heading."""
 
 
 def content(run: Run, replications: Sequence[Run]) -> dict[str, Any]:
@@ -102,7 +103,10 @@ def headlines(run: Run, replications: Sequence[Run]) -> Iterator[dict[str, Any]]
 
 
 def headline(name: str, value: float | None, sample: Sequence[float | None]) -> dict[str, Any]:
-    """Describe a metric with the interval of its replications, and the run's place among them."""
+    """Describe a metric with the interval over the replications, and the run's place among them.
+
+    `value` is the metric of the shown run, and `sample` has the metric of each replication.
+    """
     summary = summarise(sample)
     known = [measured for measured in sample if measured is not None]
     return {
@@ -121,8 +125,8 @@ def headline(name: str, value: float | None, sample: Sequence[float | None]) -> 
 def _place(value: float | None, known: Sequence[float], summary: Summary) -> dict[str, float] | None:
     """Return the positions of the run's value and of the interval's ends among the replications.
 
-    Position 0 is the smallest replication, 1 the largest. None if all replications are equal, or if
-    there is no interval.
+    Position 0 is the smallest of the values that are `known`, 1 the largest. None if all replications
+    are equal, or if there is no interval.
     """
     if value is None or len(known) < 2 or summary.mean is None or summary.ci95 is None:
         return None
@@ -162,7 +166,10 @@ def _all_metrics(run: Run, replications: Sequence[Run]) -> Iterator[dict[str, An
 
 
 def budget(run: Run, replications: Sequence[Run]) -> dict[str, Any]:
-    """Return the time of all connections by cause, longest first, with shares over replications."""
+    """Return the time budget of a run: the time of all connections by cause, longest first.
+
+    The interval of each cause is of its share over the replications.
+    """
     return {
         "total": f"{number(run.metrics.get('budget_total_s'))} s",
         "parts": [
@@ -205,7 +212,8 @@ def connections(run: Run) -> dict[str, Any]:
     return {
         "count": len(rows),
         "columns": [
-            {"name": name, "label": label, "unit": units().get(name, "")} for name, label in _OF_CONNECTION
+            {"name": name, "label": label, "unit": units().get(name, "")}
+            for name, label in _CONNECTION_COLUMNS
         ],
         "rows": [_connection(row) for row in rows[:_MAX_CONNECTIONS]],
     }
@@ -218,7 +226,7 @@ def _connection(row: Mapping[str, Any]) -> dict[str, Any]:
         "ue": row.get("ue"),
         "opened": _seconds(row.get("opened_s")),
         "closed": _seconds(row.get("closed_s")),
-        "values": [number(row.get(name)) for name, _ in _OF_CONNECTION],
+        "values": [number(row.get(name)) for name, _ in _CONNECTION_COLUMNS],
         "budget": parts(row) if total else [],
         "total": None if total is None else f"{number(total)} s",
     }
@@ -304,9 +312,9 @@ def _picture(run: Run, name: str) -> str:
     drawn = figure_svg(run, name)
     if len(drawn) <= _MAX_SVG_BYTES:
         return f"data:image/svg+xml;base64,{base64.b64encode(drawn).decode('ascii')}"
-    from umtslab.page import address
+    from umtslab.page import data_url
 
-    return address(_figure(run, name), in_pixels=True)
+    return data_url(_figure(run, name), in_pixels=True)
 
 
 def _size(octets: int) -> str:

@@ -1,6 +1,10 @@
-"""Stalls of a run and the chains behind them, for the page and for the file of ``umts report``.
+"""Stalls of a run and their chains of causes, for the run's view in ``umts serve`` and in ``umts report``.
 
-Times, texts, clauses and identities are those of ``umts why --json``.
+A stall is a time in which a TCP sender has data in flight and no new acknowledgment arrives. The
+chain of a stall, timeout or retransmission has one link per event, from the effect back to the first
+cause: no acknowledgment, a late segment, an RLC repair, a lost block. `umtslab.why` builds the
+chains; this module adds headings, positions on the time line and commands. Times, texts, clauses and
+identities (numbers of packets, PDUs, …) equal the output of ``umts why --json``.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ MAX_EVENTS = 2000
 """Maximum number of listed timeouts and retransmissions: the first ones."""
 
 KINDS = {"rto": "Retransmission timeout", "retransmission": "Retransmission", "stall": "Stall"}
+"""Headings of chains by kind."""
 
 _IDENTITIES = {
     "packet": "packet",
@@ -34,15 +39,16 @@ _IDENTITIES = {
     "block_set": "block set",
     "link": "link",
 }
-"""Words for the identities of a link that are one number each."""
+"""Words for the identities of a link that are single numbers."""
 
 _OWNERS = {"connection": "connection", "ue": "UE"}
+"""Words for the identities of every link. They are written only if a link has no other identity."""
 
 
 def stalls_of(run: Run) -> dict[str, Any] | None:
     """Return the stalls, the longest first, and the timeouts and retransmissions in order of time.
 
-    Each has its chain. None for a run without a timeline.
+    Every stall, timeout and retransmission has its chain. None for a run without a timeline.
     """
     try:
         explanation = explain(run)
@@ -95,6 +101,7 @@ def _ordinal(index: int) -> str:
 
 
 def _stall(timeline: Timeline, stall: Stall, chain: Chain, longest_s: float) -> dict[str, Any]:
+    """Return the row of a stall. Its bar, `scale_pct` long, is relative to the longest stall of the run."""
     return {
         **stall.as_dict(),
         "start": f"{stall.start_s:.3f} s",
@@ -126,6 +133,7 @@ def _parts(timeline: Timeline, stall: Stall) -> list[dict[str, Any]]:
 
 
 def _chain(run: Run, chain: Chain, name: str) -> dict[str, Any]:
+    """Return a chain with the texts of the page. `name` is its anchor; `spoken` is for screen readers."""
     links = chain.as_dict()["links"]
     title = f"{KINDS[chain.kind]} at {seconds(chain.time_s)}"
     return {
@@ -163,13 +171,13 @@ _MIN_VIEW_S = 0.1
 
 
 def _view(start_s: float, end_s: float) -> dict[str, float]:
-    """Return begin and end of the part of the time line that shows a link or chain."""
+    """Return start and end of the part of the time line that shows a link or chain, with a margin."""
     margin = max(_MARGIN * (end_s - start_s), _MIN_VIEW_S / 2)
     return {"from_s": max(0.0, start_s - margin), "to_s": end_s + margin}
 
 
 def identity_text(identity: Mapping[str, Any]) -> str:
-    """Return the identities of a link as text: the UE or connection only if there is nothing else.
+    """Return the identities of a link as text: the UE or connection only if there is no other identity.
 
     >>> identity_text({"packet": 7, "seq": 1, "end": 1001, "pdu": 54, "sn": 54})
     'bytes 1 to 1000, packet 7, PDU 54, SN 54'

@@ -1,4 +1,8 @@
-"""A study as one page: trials or effects, in figures and tables."""
+"""A study as one HTML page of ``umts report``, with figures and tables.
+
+An optimisation (`Outcome`) searches the parameters for the best value of a metric, in trials. A
+sensitivity study (`Findings`) measures the effect of each parameter on some metrics.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from umtslab.campaign.errors import CampaignError
 from umtslab.labels import key_label, metric_label, metric_with_unit
 from umtslab.numbers import with_interval
-from umtslab.page import address, render
+from umtslab.page import data_url, render
 from umtslab.studies.optimise import Outcome
 from umtslab.studies.sensitivity import Findings
 from umtslab.studies.tables import effects_table, trials_table
@@ -28,8 +32,9 @@ def html(study: Outcome | Findings, store: StoreReader) -> str:
     study : Outcome or Findings
         An optimisation, or a sensitivity study.
     store : StoreReader
-        Store of its runs, which has the command that repeats the best ones.
+        Store of the study's runs, which has the command that repeats the runs of the best trial.
     """
+    # Scenario, name, title and runs per point: the part that both kinds of study have in common.
     frame = study.study.frame
     is_optimisation = isinstance(study, Outcome)
     return render(
@@ -87,7 +92,7 @@ def _optimisation_sections(outcome: Outcome) -> Iterator[dict[str, str]]:
     )  # fmt: skip
     for anchor, text, draw in figures:
         try:
-            picture = address(draw(outcome))
+            picture = data_url(draw(outcome))
         except CampaignError:
             continue  # no constraint, or too few trials for it
         yield {"anchor": anchor, "title": anchor.capitalize(), "text": text, "picture": picture}
@@ -124,7 +129,7 @@ def _sensitivity_sections(findings: Findings) -> Iterator[dict[str, str]]:
         if findings.study.method == "morris"
         else "First order: the parameter alone; total: with all interactions."
     ) + _few_samples(findings)
-    yield {"anchor": "effects", "title": "Effects", "text": text, "picture": address(draw_effects(findings))}
+    yield {"anchor": "effects", "title": "Effects", "text": text, "picture": data_url(draw_effects(findings))}
 
 
 def _few_samples(findings: Findings) -> str:

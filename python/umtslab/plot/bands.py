@@ -1,4 +1,4 @@
-"""Lines with very frequent changes: mean over bins of time, in a band from minimum to maximum."""
+"""Draws lines that change very often as bands: the mean over bins of time, from minimum to maximum."""
 
 from __future__ import annotations
 

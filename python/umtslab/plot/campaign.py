@@ -36,8 +36,8 @@ _REASON_WITHOUT_VALUE = {
 }
 """For each metric, the reason why no run of a point has a value."""
 
-_MOST_LISTED = 6
-"""Metrics that an error message lists."""
+_MAX_LISTED = 6
+"""Maximum number of metrics that an error message lists."""
 
 
 class CurvePoint(NamedTuple):
@@ -58,8 +58,12 @@ class Curve:
     def dots(self) -> list[Dot]:
         """Return value, mean and half width of each point. An unmeasured mean is NaN."""
         return [
-            (x, math.nan if summary.mean is None else summary.mean, summary.ci95 or 0.0)
-            for x, summary, _ in self.points
+            Dot(
+                point.x,
+                math.nan if point.summary.mean is None else point.summary.mean,
+                point.summary.ci95 or 0.0,
+            )
+            for point in self.points
         ]
 
     def missing(self) -> list[float]:
@@ -179,7 +183,7 @@ def unmeasured(records: Sequence[Record], metric: str) -> str:
     if not runs:
         return f"{names} has no runs yet: create them with umts sweep"
     known = headline_names(*runs)
-    listed = ", ".join(known[:_MOST_LISTED]) + (" …" if len(known) > _MOST_LISTED else "")
+    listed = ", ".join(known[:_MAX_LISTED]) + (" …" if len(known) > _MAX_LISTED else "")
     return f"no run of {names} measured {metric}" + (f"; it measured {listed}" if known else "")
 
 
@@ -229,10 +233,7 @@ def _draw_curves(axes: Axes, curves: Sequence[Curve], metric: str, *, joined: bo
     dots = [curve.dots() for curve in curves]
     labels = named_equal(
         [curve.label or "mean" for curve in curves],
-        [
-            tuple((x, mean, half_width) for x, mean, half_width in dots_of_curve if not math.isnan(mean))
-            for dots_of_curve in dots
-        ],
+        [tuple(dot for dot in dots_of_curve if not math.isnan(dot.mean)) for dots_of_curve in dots],
     )
     for number, (label, dots_of_curve) in enumerate(zip(labels, dots, strict=True)):
         look = style(number) if joined else {**style(number), "linestyle": "none"}

@@ -1,4 +1,9 @@
-"""Codes of a DSCH: TTIs on the horizontal axis, the code tree on the vertical axis."""
+"""The codes of a DSCH in each TTI, and the requests that the scheduler postponed.
+
+A grant gives a user a code of the code tree for one TTI. A code of spreading factor SF is 1/SF of the
+tree: code number c covers the tree from c/SF to (c + 1)/SF. Time is on the horizontal axis, the tree on
+the vertical axis, in per cent.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +118,10 @@ def _codes(axes: Axes, granted: pl.DataFrame, colours: dict[int, str], tti_s: fl
         rows = granted.filter(is_below_wanted == is_hatched).select(
             "time_s", "code", "spreading_factor", "ue"
         )
-        corners = [_corners(at, tti_s, code, factor) for at, code, factor, _ in rows.iter_rows()]
+        corners = [
+            _corners(start_s, tti_s, code, spreading_factor)
+            for start_s, code, spreading_factor, _ in rows.iter_rows()
+        ]
         look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.4 * scale(), "hatch": hatch}
         axes.add_collection(
             PolyCollection(corners, facecolors=[colours[ue] for ue in rows["ue"]], zorder=2, **look)
@@ -127,10 +135,11 @@ def _codes(axes: Axes, granted: pl.DataFrame, colours: dict[int, str], tti_s: fl
     axes.grid(visible=False)
 
 
-def _corners(at: float, tti_s: float, code: int, factor: int) -> list[tuple[float, float]]:
-    """Return the corners of a code: its TTI from `at` on, and its share of the tree in per cent."""
-    bottom, high = 100 * code / factor, 100 * (code + 1) / factor
-    return [(at, bottom), (at + tti_s, bottom), (at + tti_s, high), (at, high)]
+def _corners(start_s: float, tti_s: float, code: int, spreading_factor: int) -> list[tuple[float, float]]:
+    """Return the corners of a code: its TTI from `start_s` on, and its share of the tree in per cent."""
+    end_s = start_s + tti_s
+    bottom, top = 100 * code / spreading_factor, 100 * (code + 1) / spreading_factor
+    return [(start_s, bottom), (end_s, bottom), (end_s, top), (start_s, top)]
 
 
 def _postponed(axes: Axes, rows: pl.DataFrame, decision_s: float) -> list[str]:
@@ -138,17 +147,18 @@ def _postponed(axes: Axes, rows: pl.DataFrame, decision_s: float) -> list[str]:
     import polars as pl
 
     counts = rows.group_by("time_s", "fate").len().sort("time_s")
-    below: dict[float, int] = {}
+    # Bars of several reasons at one time are stacked: top of the stack so far, by time.
+    top_of: dict[float, int] = {}
     reasons = [reason for reason in POSTPONED_COLOURS if reason in set(counts["fate"])]
     for reason in reasons:
         postponed = counts.filter(pl.col("fate") == reason)
-        times, numbers = postponed["time_s"].to_list(), postponed["len"].to_list()
-        bottoms = [below.get(at, 0) for at in times]
+        times, heights = postponed["time_s"].to_list(), postponed["len"].to_list()
+        bottoms = [top_of.get(time_s, 0) for time_s in times]
         axes.bar(
-            times, numbers, decision_s, bottoms, align="edge", color=POSTPONED_COLOURS[reason], linewidth=0
+            times, heights, decision_s, bottoms, align="edge", color=POSTPONED_COLOURS[reason], linewidth=0
         )
-        below.update(
-            {at: bottom + number for at, bottom, number in zip(times, bottoms, numbers, strict=True)}
+        top_of.update(
+            {time_s: bottom + height for time_s, bottom, height in zip(times, bottoms, heights, strict=True)}
         )
     return reasons
 

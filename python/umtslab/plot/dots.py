@@ -1,10 +1,10 @@
-"""Means with intervals: a marker at each value, and an error bar beside it."""
+"""Draws means with 95 % intervals: a marker at each mean, and an error bar beside it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from umtslab.plot.look import scale
 from umtslab.plot.palette import GREY
@@ -24,8 +24,16 @@ MAX_BOLD = 4
 _MISSING_STEP = 0.045
 """Distance between crosses at one value, as a share of the height of the axes."""
 
-Dot = tuple[float, float, float]
-"""Value on the horizontal axis, mean (NaN if unknown), and half width of the interval."""
+
+class Dot(NamedTuple):
+    """A mean in a figure."""
+
+    x: float
+    """Value on the horizontal axis."""
+    mean: float
+    """NaN if unknown."""
+    half_width: float
+    """Half the length of the interval."""
 
 
 def error_bar_offset_pt(number: int, count: int) -> float:
@@ -36,9 +44,9 @@ def error_bar_offset_pt(number: int, count: int) -> float:
 
 def limits(dots: Iterable[Dot]) -> tuple[float, float]:
     """Return limits of a vertical axis that contain zero and every interval, with a margin."""
-    intervals = [(mean - half, mean + half) for _, mean, half in dots if not math.isnan(mean)]
-    low = min([0.0, *(lower_end for lower_end, _ in intervals)])
-    high = max([0.0, *(upper_end for _, upper_end in intervals)])
+    known = [dot for dot in dots if not math.isnan(dot.mean)]
+    low = min([0.0, *(dot.mean - dot.half_width for dot in known)])
+    high = max([0.0, *(dot.mean + dot.half_width for dot in known)])
     margin = 0.06 * (high - low) or 0.05
     return (low - margin if low < 0 else 0.0), high + margin
 
@@ -78,7 +86,7 @@ def draw_dots(
 
     assert axes.figure is not None, "axes are of a figure"
     is_thin = count > MAX_BOLD
-    x, means = [x for x, _, _ in dots], [mean for _, mean, _ in dots]
+    x, means = [dot.x for dot in dots], [dot.mean for dot in dots]
     axes.plot(
         x,
         means,
@@ -96,7 +104,7 @@ def draw_dots(
         x,
         means,
         # No error bar for an interval of width 0: its caps would form a horizontal line.
-        yerr=[half or math.nan for _, _, half in dots],
+        yerr=[dot.half_width or math.nan for dot in dots],
         fmt="none",
         ecolor=look["color"],
         elinewidth=(0.7 if is_thin else 1.1) * scale(),

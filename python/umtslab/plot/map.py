@@ -1,4 +1,8 @@
-"""Map of a layout: best cell of each place, tracks of users, and handovers."""
+"""Map of a layout with several cells: the best cell of each place, tracks of users, and handovers.
+
+The best cell of a place is the cell with the largest path gain, without shadowing. Positions are east
+and north of the lower left corner of the area, in kilometres; the core returns metres.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,11 @@ MAX_TRACKS = 5
 """Number of users that are drawn if none are chosen."""
 
 STEP_S = 0.1
+"""Time between two points of a track."""
+
 _MAX_POINTS = 20_000
+"""Maximum number of points of a track."""
+
 _MAX_NUMBERED = 120
 """With more cells than this, numbers would not fit."""
 
@@ -44,18 +52,17 @@ _HOUSE_COLOUR = "#ececec"
 
 @dataclass(frozen=True)
 class _Layout:
-    """The layout. Lengths and positions (east, north) are in kilometres.
-
-    `centres` has the position of each cell's number. `best` is an array of rows, from south to
-    north, with the number of the best cell at each point of the grid. A house is left, bottom,
-    right and top.
-    """
+    """The layout. Lengths and positions (east, north) are in kilometres."""
 
     size: tuple[float, float]
+    """Width and height of the area."""
     sites: list[tuple[float, float]]
     centres: list[tuple[float, float]]
+    """Position of each cell's number."""
     best: Any
+    """Array with the index of the best cell at each point of a grid. Rows are from south to north."""
     houses: list[tuple[float, float, float, float]]
+    """Left, bottom, right and top of each block of houses."""
 
 
 def draw_map(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
@@ -142,11 +149,14 @@ def _layout(scenario: _core.Scenario) -> _Layout:
     *_, best_cells = grid
     best = np.array(best_cells, dtype=np.int64).reshape(rows, columns)
     return _Layout(
-        (width / 1e3, height / 1e3),
-        [(x / 1e3, y / 1e3) for x, y in sites],
-        [(x / 1e3, y / 1e3) for _, (x, y) in cells],
-        best,
-        [(left / 1e3, low / 1e3, right / 1e3, high / 1e3) for left, low, right, high in scenario.houses()],
+        size=(width / 1e3, height / 1e3),
+        sites=[(x / 1e3, y / 1e3) for x, y in sites],
+        centres=[(x / 1e3, y / 1e3) for _, (x, y) in cells],
+        best=best,
+        houses=[
+            (left / 1e3, bottom / 1e3, right / 1e3, top / 1e3)
+            for left, bottom, right, top in scenario.houses()
+        ],
     )
 
 
@@ -256,18 +266,14 @@ def _handovers(axes: Axes, run: Run, view: View, scenario: _core.Scenario, ues: 
     if "handovers" not in run.series_kinds():
         return None
     until = run.duration_s if view.until_s is None else view.until_s
-    rows = [
-        (float(row["time_s"]), int(row["ue"]))
-        for row in run.series("handovers").to_dicts()
-        if row["ue"] in ues and (view.from_s or 0.0) <= row["time_s"] <= until
-    ]
+    times_of: dict[int, list[float]] = {ue: [] for ue in ues}
+    for row in run.series("handovers").to_dicts():
+        if row["ue"] in times_of and (view.from_s or 0.0) <= row["time_s"] <= until:
+            times_of[row["ue"]].append(float(row["time_s"]))
     positions = [
         position
-        for ue in ues
-        for position in scenario.track(
-            ue, [time_s for time_s, handover_ue in rows if handover_ue == ue], run.seed, run.run
-        )
-        or []
+        for ue, times in times_of.items()
+        for position in scenario.track(ue, times, run.seed, run.run) or []
     ]
     if not positions:
         return None

@@ -99,17 +99,21 @@ def _title(outcome: Outcome) -> str:
 
 
 def _dots(axes: Axes, trials: Sequence[Trial], label: str, colour: str, fill: str) -> None:
-    known = [
-        (trial.number, trial.objective.mean, trial.objective.ci95 or 0.0)
-        for trial in trials
-        if trial.objective.mean is not None
-    ]
+    """Draw the objective of trials with its interval. Trials without a value are left out."""
+    known = [trial for trial in trials if trial.objective.mean is not None]
     if known:
         axes.errorbar(
-            [number for number, _, _ in known], [mean for _, mean, _ in known],
-            yerr=[half for _, _, half in known], linestyle="none", marker="o", markersize=4.5 * scale(),
-            color=colour, markerfacecolor=fill, elinewidth=0.8 * scale(), label=label,
-        )  # fmt: skip
+            [trial.number for trial in known],
+            [trial.objective.mean or 0.0 for trial in known],
+            yerr=[trial.objective.ci95 or 0.0 for trial in known],
+            linestyle="none",
+            marker="o",
+            markersize=4.5 * scale(),
+            color=colour,
+            markerfacecolor=fill,
+            elinewidth=0.8 * scale(),
+            label=label,
+        )
 
 
 def _best_so_far(outcome: Outcome) -> list[tuple[int, float]]:

@@ -71,7 +71,7 @@ def figure(rlc_pdus: pl.DataFrame, *, title: str = "", until_s: float = float("i
 
 
 def _with_index_in_tti(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add to each PDU its index among the PDUs sent at the same time, and their number."""
+    """Add to each PDU its ``index`` among the PDUs sent at the same time, and the ``count`` of these."""
     groups: dict[tuple[float, str], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["time_s"], row["direction"]), []).append(row)
@@ -83,6 +83,7 @@ def _with_index_in_tti(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _arrow(axes: Axes, row: dict[str, Any], *, is_labelled: bool) -> None:
+    """Draw a PDU. The RNC is at height 1, the UE at height 0. The arrow of a lost PDU ends half way."""
     down = row["direction"] == "downlink"
     # Blocks of one TTI are sent and arrive at the same time. Their arrows are drawn side by side.
     offset_s = (row["end_s"] - row["time_s"]) * row["index"] / max(row["count"], 1)

@@ -18,6 +18,7 @@ Spans = Sequence[tuple[float, float]]
 """Starts and ends in seconds."""
 
 _NEEDED = ("cwnd", "ssthresh", "sent", "acked", "rto")
+"""Series from which the phases are derived."""
 
 _EPSILON_S = 1e-9
 """Tolerance of comparisons of sums of times."""
@@ -64,15 +65,17 @@ def phases(run: Run, view: View) -> Phases:
         run.series(name)
     row = _connection(run, view)
 
-    def of(name: str) -> pl.DataFrame:
+    def rows_of(name: str) -> pl.DataFrame:
+        """Return the rows of the connection in a series."""
         table = run.series(name)
         return table.filter(table["connection"] == row["connection"])
 
-    sent, acked, cwnd, ssthresh = of("sent"), of("acked"), of("cwnd"), of("ssthresh")
+    sent, acked = rows_of("sent"), rows_of("acked")
+    cwnd, ssthresh = rows_of("cwnd"), rows_of("ssthresh")
     closed = row["closed_s"]
     end_s = run.duration_s if closed is None else float(str(closed))
     retransmitted_at = sent.filter(sent["retransmission"])["time_s"].unique(maintain_order=True).to_list()
-    timeouts = _timeouts(retransmitted_at, acked["time_s"], of("rto").select("time_s", "rto_s").rows())
+    timeouts = _timeouts(retransmitted_at, acked["time_s"], rows_of("rto").select("time_s", "rto_s").rows())
     fast = _fast_retransmits([at for at in retransmitted_at if at not in timeouts], ssthresh["time_s"])
     return Phases(
         slow_start=_slow_start(cwnd, ssthresh, acked, end_s),
@@ -111,16 +114,18 @@ def _timeouts(
     """
     from bisect import bisect_left, bisect_right
 
-    ack_times, rto_changed_at = sorted(acked_at), [at for at, _ in rto]
+    ack_times = sorted(acked_at)
+    rto_changed_at, rtos_s = [at for at, _ in rto], [rto_s for _, rto_s in rto]
     expiries: list[float] = []
     last_retransmission = float("-inf")
     for at in retransmitted_at:
         acks_until_now = bisect_right(ack_times, at)
         last_ack = ack_times[acks_until_now - 1] if acks_until_now else float("-inf")
+        # The timer restarts at acknowledgments and retransmissions.
         last_restart = max(last_retransmission, last_ack)
         changes_before = bisect_left(rto_changed_at, at)
         changes_now = changes_before < len(rto) and rto_changed_at[changes_before] == at
-        rto_before_s = rto[changes_before - 1][1] if changes_before else None
+        rto_before_s = rtos_s[changes_before - 1] if changes_before else None
         has_passed = rto_before_s is not None and at - last_restart >= rto_before_s - _EPSILON_S
         if has_passed or (changes_now and last_restart < at):
             expiries.append(at)

@@ -1,4 +1,8 @@
-"""Figures of emulated runs: the kind of figure and the series that contain the data of real programs."""
+"""Chooses kinds of figures and series for emulated runs.
+
+In an emulation real programs send, so some series of simulations do not exist, and others have other
+names: round-trip times, for example, are measured on packets.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Use of the slots of a TDD cell: frames on the horizontal axis, slots and codes vertically."""
+"""Use of the slots of a TDD cell by its users.
+
+A frame of 10 ms has slots, and a slot has `CODES` codes. A block of a user occupies some successive codes
+of one slot for one frame. Frames are on the horizontal axis. The codes of all slots are on the vertical
+axis: code c of slot s is at height s * `CODES` + c.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FRAME_S = 0.01
+
 _EPSILON_S = 1e-9
 """Tolerance for rounding when times are compared. It is far below the length of a frame."""
 
@@ -85,7 +91,7 @@ def _shade_uplink(axes: Axes, slots: pl.DataFrame) -> None:
     from matplotlib.collections import PolyCollection
 
     up = slots.filter(slots["direction"] == "uplink").select("time_s", "slot").unique(maintain_order=True)
-    corners = [_corners(at, slot * CODES, CODES) for at, slot in up.iter_rows()]
+    corners = [_corners(start_s, slot * CODES, CODES) for start_s, slot in up.iter_rows()]
     axes.add_collection(
         PolyCollection(corners, facecolors=_DIRECTION_COLOURS["uplink"], linewidths=0, zorder=0)
     )
@@ -97,7 +103,10 @@ def _blocks(axes: Axes, slots: pl.DataFrame, users: Mapping[int, str]) -> None:
 
     for direction, hatch in (("uplink", None), ("downlink", "//////")):
         rows = slots.filter(slots["direction"] == direction).select("time_s", "slot", "code", "codes", "ue")
-        corners = [_corners(at, slot * CODES + code, codes) for at, slot, code, codes, _ in rows.iter_rows()]
+        corners = [
+            _corners(start_s, slot * CODES + code, codes)
+            for start_s, slot, code, codes, _ in rows.iter_rows()
+        ]
         colours = [users[ue] for ue in rows["ue"]]
         look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.3 * scale(), "hatch": hatch}
         axes.add_collection(PolyCollection(corners, facecolors=colours, zorder=2, **look))
@@ -109,9 +118,10 @@ def _blocks(axes: Axes, slots: pl.DataFrame, users: Mapping[int, str]) -> None:
     )  # fmt: skip
 
 
-def _corners(at: float, code: int, codes: int) -> list[tuple[float, int]]:
-    """Return the corners of a block: its frame from `at` on, and its codes, counted over all slots."""
-    return [(at, code), (at + FRAME_S, code), (at + FRAME_S, code + codes), (at, code + codes)]
+def _corners(start_s: float, bottom: int, codes: int) -> list[tuple[float, int]]:
+    """Return the corners of a block: its frame from `start_s` on, and `codes` codes from `bottom` on."""
+    end_s, top = start_s + FRAME_S, bottom + codes
+    return [(start_s, bottom), (end_s, bottom), (end_s, top), (start_s, top)]
 
 
 def _legend(drawing: Figure, colours: Mapping[int, str]) -> None:

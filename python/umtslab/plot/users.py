@@ -16,7 +16,7 @@ def colours_of(users: Sequence[int]) -> dict[int, str]:
 
     The first twelve have colours of their own. All later ones share one colour.
     """
-    return {ue: USERS[at] if at < len(USERS) else OTHER_USERS for at, ue in enumerate(users)}
+    return {ue: USERS[index] if index < len(USERS) else OTHER_USERS for index, ue in enumerate(users)}
 
 
 def user_patches(colours: Mapping[int, str]) -> list[Patch]:

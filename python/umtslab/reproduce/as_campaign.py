@@ -1,4 +1,9 @@
-"""Points of a figure or chapter as a campaign file, to be edited and used with ``umts sweep``."""
+"""Writes the experiments of a figure or chapter as a campaign file, to be edited and run by ``umts sweep``.
+
+A plan describes the experiments of a reproduced document. Each of its points becomes a row of scenario
+keys and values. If the rows form a complete grid, the file has a table ``[grid]`` with the values of
+each key, otherwise it has a list of the rows.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +30,8 @@ Row = Mapping[str, str]
 def as_campaign(parts: Sequence[Part], selectors: Sequence[str], data: Path, *, quick: bool) -> str:
     """Return the points of a figure or of a chapter's plan as a campaign file.
 
-    Random draws, emulated points and the counterparts with 3GPP's accounting are left out.
+    Left out are points that no campaign can have: random draws without a network, and emulations. Also
+    left out are repetitions of points with 3GPP's accounting (`Plan.honest`).
 
     Parameters
     ----------
@@ -56,7 +62,7 @@ def as_campaign(parts: Sequence[Part], selectors: Sequence[str], data: Path, *, 
     entries = [
         entry
         for entry in wanted_points(plan, part.sweeps(plan), quick=quick)
-        if entry.draw is None and not entry.is_emulated and not _is_honest(plan, entry.point)
+        if entry.draw is None and not entry.is_emulated and not _has_3gpp_accounting(plan, entry.point)
     ]
     if part.places_inside(plan):
         figures = part.figures(plan)
@@ -70,21 +76,25 @@ def as_campaign(parts: Sequence[Part], selectors: Sequence[str], data: Path, *, 
     return "\n".join(_lines(plan, list(dict.fromkeys(selectors)), rows, runs, series)) + "\n"
 
 
-def _is_honest(plan: Plan, point: Point) -> bool:
-    """Whether the point is a counterpart with 3GPP's accounting."""
+def _has_3gpp_accounting(plan: Plan, point: Point) -> bool:
+    """Whether the point repeats another one with 3GPP's accounting (`Plan.honest`)."""
     return bool(plan.honest) and all(same(point[name], value) for name, value in plan.honest.items())
 
 
 def _shows(plan: Plan, figure: Figure, entry: PlannedPoint) -> bool:
-    """Whether a figure needs a point, for a curve or as an input of one of its quantities."""
+    """Whether a figure needs a point, for a curve or as an input of one of its quantities.
+
+    The value of the point in each dimension must be one that the figure shows: a value of its curves,
+    any value on its horizontal axis, or else the figure's own or default value.
+    """
     if figure.average and not entry.is_set:
         return False
     metrics = [metric for metric in plan.metrics if metric.name in figure.y]
-    free = {figure.x, *(name for metric in metrics for name in _replaced_dimensions(metric))}
+    any_value_is_shown = {figure.x, *(name for metric in metrics for name in _replaced_dimensions(metric))}
     for name, value in entry.point.items():
         if name in figure.curves:
             shown_values = figure.curves[name]
-        elif name in free or figure.average:
+        elif name in any_value_is_shown or figure.average:
             continue
         else:
             shown_values = (figure.at.get(name, plan.defaults[name]),)
@@ -102,6 +112,10 @@ def _replaced_dimensions(metric: Metric) -> Iterator[str]:
 
 
 def _row(plan: Plan, entry: PlannedPoint, data: Path) -> dict[str, str]:
+    """Return the scenario file and the overrides of a point.
+
+    A file below the working directory is relative.
+    """
     name, overrides = plan.scenario_of(entry.point)
     path = os.path.normpath(data / "scenarios" / name)
     relative = os.path.relpath(path)
@@ -153,6 +167,7 @@ def _lines(
     constant = [key for key in keys if len({row.get(key) for row in rows}) == 1]
     varied = [key for key in keys if key not in constant]
     values = {key: list(dict.fromkeys(row[key] for row in rows if key in row)) for key in varied}
+    # The rows form a grid if every combination of the values occurs.
     combinations = {tuple(row.get(key) for key in varied) for row in rows}
     is_grid = SCENARIO not in varied and combinations == set(itertools.product(*values.values()))
     if varied and not is_grid:

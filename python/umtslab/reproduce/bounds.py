@@ -1,4 +1,12 @@
-"""Claims that are inequalities: at one point, at all varied points, or about the spread of values."""
+"""Verdicts on claims that are inequalities, such as ``throughput >= 50``.
+
+A claim holds under conditions. Each *case* of the conditions fixes the values of some parameters, and
+the claim may vary further parameters. There are three forms:
+
+- an inequality of metrics, at each point or, without varied parameters in it, at one point
+- ``max - min <= 5``: a bound on the spread of the means at all varied points
+- ``throughput(loss) <= throughput(loss=0)``: the value at one level of a parameter bounds the others
+"""
 
 from __future__ import annotations
 
@@ -17,6 +25,7 @@ from umtslab.reproduce.plan import Plan, Point, same, text
 from umtslab.reproduce.reduce import reduced
 from umtslab.reproduce.results import Sample
 
+# The form f(x) <= f(x=at): one function f of one parameter x on both sides.
 LIMIT = re.compile(r"(\w+)\((?P<over>\w+)\) (?P<relation><=|>=) \1\((?P=over)=(?P<at>[\d.]+)\)")
 """The value at one level bounds the others: ``throughput(loss) <= throughput(loss=0)``."""
 
@@ -52,7 +61,7 @@ class Judge(Protocol):
 
 
 def judge_bound(judge: Judge, resolved: ResolvedConditions, case: Point) -> Finding:
-    """Judge an inequality.
+    """Judge the inequality of a claim for one case of its conditions.
 
     Raises
     ------
@@ -61,7 +70,7 @@ def judge_bound(judge: Judge, resolved: ResolvedConditions, case: Point) -> Find
     """
     expected = str(judge.claim.expected)
     if (limit := LIMIT.fullmatch(expected)) is not None:
-        return _limit(judge, resolved, case, *limit.group("over", "relation", "at"))
+        return _limit(judge, resolved, case, over=limit["over"], relation=limit["relation"], at=limit["at"])
     if _SPREAD.fullmatch(expected) is not None:
         return _spread(judge, resolved, case, expected)
     expression = parse(expected)
@@ -117,34 +126,43 @@ def _label_of(judge: Judge, resolved: ResolvedConditions, case: Point, point: Po
 
 
 def _inequality(
-    judge: Judge, resolved: ResolvedConditions, case: Point, where: str, expression: Expression
+    judge: Judge, resolved: ResolvedConditions, point: Point, where: str, expression: Expression
 ) -> Finding:
-    """Test an inequality at one point.
+    """Test an inequality at one point. `where` describes the point.
 
-    Usually the interval of the mean must satisfy it. An equality, or a metric with ``every_run``, is
-    tested in each run.
+    A name in the inequality is a metric, or a parameter that has one number at the point. If there is
+    a single metric, the whole interval of its mean must satisfy the inequality. Several metrics, an
+    equality, or a metric with ``every_run`` are tested in each run.
     """
     if resolved.is_scatter:
-        dip = judge.dip_pct(resolved, case)
+        dip = judge.dip_pct(resolved, point)
         leaf = next(iter(expression.leaves))
         return over_interval(dip, expression.text, lambda value: expression.holds({leaf: value}))
     subject = f"{where}: {expression.text}" if where else expression.text
-    columns: dict[Leaf, Sample] = {}
-    constants: Mapping[str, Value] = {
-        name: value for name, value in case.items() if not isinstance(value, str)
+    numbers_of_point: Mapping[str, Value] = {
+        name: value for name, value in point.items() if not isinstance(value, str)
     }
+    metrics: dict[Leaf, Sample] = {}
     for leaf in sorted(expression.leaves):
-        if leaf.name == judge.claim.metric or leaf.name not in constants:
+        if leaf.name == judge.claim.metric or leaf.name not in numbers_of_point:
             label = f"{where} {leaf.name}".strip() if len(expression.leaves) > 1 else where
-            columns[leaf] = judge.measured(case, label, leaf.name)
-    fixed = {leaf: float(constants[leaf.name]) for leaf in expression.leaves - columns.keys()}
-    in_each_run = expression.demands_equality or judge.plan.metric(judge.claim.metric, case).every_run
-    if len(columns) == 1 and not in_each_run:
-        ((leaf, sample),) = columns.items()
-        return over_interval(sample, subject, lambda value: expression.holds({leaf: value, **fixed}))
-    runs = range(min(len(sample) for sample in columns.values())) if columns else range(0)
+            metrics[leaf] = judge.measured(point, label, leaf.name)
+    parameters = {leaf: float(numbers_of_point[leaf.name]) for leaf in expression.leaves - metrics.keys()}
+    in_each_run = expression.demands_equality or judge.plan.metric(judge.claim.metric, point).every_run
+    if len(metrics) == 1 and not in_each_run:
+        ((leaf, sample),) = metrics.items()
+        return over_interval(sample, subject, lambda value: expression.holds({leaf: value, **parameters}))
+    return _in_each_run(expression, metrics, parameters, subject)
+
+
+def _in_each_run(
+    expression: Expression, metrics: Mapping[Leaf, Sample], parameters: Mapping[Leaf, float], subject: str
+) -> Finding:
+    """Test an inequality with the values of the metrics in each run."""
+    runs = range(min(len(sample) for sample in metrics.values())) if metrics else range(0)
     truths = [
-        expression.holds({**fixed, **{leaf: sample[run] for leaf, sample in columns.items()}}) for run in runs
+        expression.holds({**parameters, **{leaf: sample[run] for leaf, sample in metrics.items()}})
+        for run in runs
     ]
     if None in truths or not truths:
         return Finding(Verdict.INCONCLUSIVE, f"{subject}: a run has no value")
@@ -154,12 +172,13 @@ def _inequality(
 
 
 def _limit(
-    judge: Judge, resolved: ResolvedConditions, case: Point, over: str, relation: str, at: str
+    judge: Judge, resolved: ResolvedConditions, case: Point, *, over: str, relation: str, at: str
 ) -> Finding:
-    """Test that the quantity at one level of a dimension bounds all others."""
+    """Test that the quantity at level `at` of the dimension `over` bounds all other levels."""
     others = [text(value) for value in resolved.levels(case, over) if not same(value, float(at))]
     # As an order of levels, ``f(x) <= f(x=at)`` is ``at >= other, other, …``.
-    chain = Chain(((at,), tuple(others)), (">=" if relation == "<=" else "<=",))
+    relation_to_others = ">=" if relation == "<=" else "<="
+    chain = Chain(groups=((at,), tuple(others)), relations=(relation_to_others,))
     where = judge.label(resolved, case)
     samples = {label: judge.sample_of_label(resolved, case, label, where) for label in labels([chain])}
     return judge_order([chain], samples, {}, f"{where}: " if where else "")

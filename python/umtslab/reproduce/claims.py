@@ -32,20 +32,28 @@ _FIELDS = {
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a document. ``reproductions/README.md`` describes the fields."""
+    """One statement of a document. ``reproductions/README.md`` describes the fields in detail."""
 
     id: str
+    """Document, place in the document, and name: ``baiocchi2002.fig4.no-retr-increasing``."""
     where: str
+    """Section or figure of the document."""
     statement: str
     kind: Kind
     metric: str
+    """The quantity of the statement, a metric of a run or of the plan."""
     conditions: Mapping[str, Value | list[Value]]
+    """Parameters with the values for which the statement is made."""
     expected: Value
+    """The stated number, or a relation such as ``vegas > reno`` or ``decreasing(rho)``."""
     confidence: Confidence
     tolerance: float | None = None
+    """Allowed deviation of the measured number, as a share of `expected`."""
     note: str = ""
     reasons: tuple[Reason, ...] = field(default=())
+    """Known reasons why a reproduction differs."""
     label: Label | None = None
+    """Verdict that replaces a pass."""
 
     @property
     def paper(self) -> str:

@@ -16,7 +16,10 @@ from umtslab.reproduce.results import Sample
 from umtslab.reproduce.verdict_kind import Verdict as Verdict
 
 ABOUT_EQUAL = 0.05
-"""Margin of "about equal" (`~`) in claims, as a share of the level: the mean of both means."""
+"""Margin of "about equal" (`~`) in claims, as a share of the level.
+
+The level of two samples is the absolute value of the mean of both means.
+"""
 
 _SEVERITY = [Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.NOT_YET, Verdict.FAIL]
 
@@ -40,7 +43,8 @@ class Finding:
 def conjunction(findings: Iterable[Finding], limit: int | None = None) -> Finding:
     """Combine findings that must all hold.
 
-    The detail joins the decisive details, up to `limit`.
+    The verdict is the most severe one. The detail joins the details of all findings with this verdict,
+    at most `limit` of them.
     """
     all_findings = list(findings)
     verdict = worst(finding.verdict for finding in all_findings)
@@ -112,7 +116,8 @@ def greater(a: Sample, b: Sample, subject: str) -> Finding:
     if lower_end > 0:
         return Finding(Verdict.PASS, f"{subject}: difference {show(difference)}")
     if span == (0.0, 0.0):
-        # Small counts can agree by chance. Other metrics agree only if both points are the same.
+        # Small counts can agree by chance. Other metrics agree in every run only if the parameter that
+        # differs between the points has no effect.
         verdict = Verdict.INCONCLUSIVE if _is_coarse(a) else Verdict.FAIL
         return Finding(verdict, f"{subject}: equal in every run")
     if upper_end < 0:
@@ -177,7 +182,7 @@ def _differences(a: Sample, b: Sample) -> Sample:
 
 
 def _level(a: Sample, b: Sample) -> float:
-    """Return the size of the mean of both means, to which relative differences refer."""
+    """Return the level of two samples: the absolute value of the mean of both means."""
     means = [summary.mean for summary in (summarise(a), summarise(b)) if summary.mean is not None]
     return abs(sum(means)) / len(means) if means else 0.0
 
@@ -185,12 +190,20 @@ def _level(a: Sample, b: Sample) -> float:
 def steps(
     samples: Sequence[Sample], relation: str, names: Sequence[str], *, all_pairs: bool = False
 ) -> list[Finding]:
-    """Judge the relation between each sample and the next one, or between all pairs in order."""
+    """Judge the relation between each sample and the next one, or each sample and all later ones.
+
+    `relation` is a key of `RELATIONS`. `names` has a name for each sample.
+    """
+    indices = range(len(samples))
     pairs = [
-        (i, j) for i in range(len(samples)) for j in range(i + 1, len(samples)) if all_pairs or j == i + 1
+        (earlier, later)
+        for earlier in indices
+        for later in indices[earlier + 1 :]
+        if all_pairs or later == earlier + 1
     ]
     return [
-        RELATIONS[relation](samples[i], samples[j], f"{names[i]} {relation} {names[j]}") for i, j in pairs
+        RELATIONS[relation](samples[earlier], samples[later], f"{names[earlier]} {relation} {names[later]}")
+        for earlier, later in pairs
     ]
 
 
@@ -203,3 +216,4 @@ def _at_most(a: Sample, b: Sample, subject: str) -> Finding:
 
 
 RELATIONS = {">": greater, "<": _less, "~": about_equal, ">=": at_least, "<=": _at_most}
+"""Functions that judge a relation between two samples, with a description of both as third argument."""

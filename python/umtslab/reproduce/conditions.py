@@ -1,4 +1,11 @@
-"""Mapping from the conditions of a claim to points of a plan."""
+"""Converts the conditions of a claim to points of a plan.
+
+A plan describes experiments. A dimension is a parameter of these experiments, such as ``tcp`` or
+``bler``, and a point has a value for each dimension. A claim has conditions, for example
+``{bler = [0.0, 0.3], tcp = "reno", vary = "max_dat"}``: it is about Reno, must hold at each BLER that
+was run from 0 to 0.3 (each is a *case*), and compares points with different values of ``max_dat`` (a
+*varied* dimension). This module finds the cases, and the values of the varied dimensions that were run.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +24,20 @@ _STRUCTURE = {"vary", "num", "den"}
 
 @dataclass(frozen=True)
 class ResolvedConditions:
-    """The conditions of a claim, converted to the points of a plan at which the claim is tested.
-
-    The claim must hold at each of the `cases`, which have no values for the varied dimensions
-    `vary`. `levels` returns the values of a varied dimension that were run for a case. `limits` has
-    the values of varied dimensions to which the claim is limited. `gaps` has the reasons why further
-    cases of the claim cannot be run.
-    """
+    """The conditions of a claim, converted to the points of a plan at which the claim is tested."""
 
     claim: Claim
     plan: Plan
     cases: tuple[dict[str, Value], ...]
+    """Values of all dimensions except the varied ones. The claim must hold for each case."""
     gaps: tuple[str, ...]
+    """Reasons why further cases of the claim cannot be run."""
     vary: tuple[str, ...]
+    """The varied dimensions."""
     limits: Mapping[str, tuple[Value, ...]]
+    """Values of varied dimensions to which the claim is limited."""
     points: Sequence[Point]
+    """The points that were run."""
 
     @property
     def is_scatter(self) -> bool:
@@ -126,10 +132,10 @@ def _cases(
     vary: Sequence[str],
     points: Sequence[Point],
 ) -> tuple[tuple[dict[str, Value], ...], tuple[str, ...]]:
-    """Return all combinations of the values in `listed`, and why some of these values cannot be run.
+    """Return the cases of a claim, and the reasons why some values in `listed` cannot be run.
 
-    Each combination has the values `single` in the other dimensions, but no value for a varied
-    dimension.
+    The cases are all combinations of the values in `listed`. In the other dimensions they have the
+    values `single`, and for varied dimensions no value.
     """
     base = {name: value for name, value in single.items() if name not in vary}
     constant = {name: value for name, value in base.items() if name not in listed}

@@ -1,4 +1,7 @@
-"""Numbers derived from recorded series, for example counts of PDUs or the largest timeout."""
+"""Numbers that a plan derives from the recorded series of a run, for example counts of PDUs.
+
+A series is a table with a row per event, such as ``rlc_pdus`` or ``rrc_state``, in order of time.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +16,23 @@ if TYPE_CHECKING:
 
     from umtslab.run import Run
 
-Rows = Mapping[str, str | int | bool]
-"""Required values of columns."""
+RequiredValues = Mapping[str, str | int | bool]
+"""Values that rows must have, by name of the column."""
 
 
 @dataclass(frozen=True)
 class SeriesRows:
-    """The rows of a series with the values `rows`, by which a count is limited in time."""
+    """The rows of a series with the values `rows`. Their times limit a count."""
 
     series: str
-    rows: Rows
+    rows: RequiredValues
 
 
 @dataclass(frozen=True)
 class Count:
     """A number derived from the rows of a series that have the values `rows`.
 
-    Rows with values below `at_least` are ignored. `how` is one of:
+    RequiredValues with values below `at_least` are ignored. `how` is one of:
 
     - ``most``, ``least``: the largest or smallest value of `column`
     - ``least_gap``: the smallest difference between successive values of `column`
@@ -43,7 +46,7 @@ class Count:
     """
 
     series: str
-    rows: Rows
+    rows: RequiredValues
     how: str
     column: str = ""
     columns: tuple[str, ...] = ()
@@ -61,24 +64,28 @@ class Count:
         BadData
             If the series lacks a column.
         """
-        chosen = with_values(recorded(run, self.series), self.rows, self.series)
+        table = with_values(recorded(run, self.series), self.rows, self.series)
         for name, minimum in self.at_least.items():
-            chosen = chosen.filter(chosen[name] >= minimum)
+            table = table.filter(table[name] >= minimum)
         begin_s = self._begin(run)
         if self.since is not None and begin_s is None:
             return None
         if self.how == "at":
-            return _last(chosen.filter(chosen["time_s"] <= begin_s), self.column)
+            return _last(table.filter(table["time_s"] <= begin_s), self.column)
         if begin_s is not None:
-            chosen = chosen.filter(chosen["time_s"] >= begin_s)
+            table = table.filter(table["time_s"] >= begin_s)
         if self.during is not None:
-            chosen = _inside(chosen, recorded(run, self.during.series), self.during)
+            table = _rows_during(self.during, recorded(run, self.during.series), table)
+        return self._aggregate(table)
+
+    def _aggregate(self, table: pl.DataFrame) -> float | None:
+        """Return the number from the rows that count, for all values of `how` except ``at``."""
         if self.how == "number":
-            return float(len(chosen))
+            return float(len(table))
         if self.how == "most_with_equal":
-            sizes = chosen.group_by(self.columns).len()["len"].to_list()
+            sizes = table.group_by(self.columns).len()["len"].to_list()
             return float(max(sizes, default=0))
-        column = chosen[self.column]
+        column = table[self.column]
         result = {"most": column.max, "least": column.min, "least_gap": column.diff().min}[self.how]()
         # The simulation's clock has a resolution of 1 ns, so further digits are rounding errors.
         return round(float(result), 9) if isinstance(result, int | float) else None
@@ -106,7 +113,7 @@ def recorded(run: Run, series: str) -> pl.DataFrame:
     return run.series(series)
 
 
-def with_values(table: pl.DataFrame, values: Rows, series: str) -> pl.DataFrame:
+def with_values(table: pl.DataFrame, values: RequiredValues, series: str) -> pl.DataFrame:
     """Return the rows with these values.
 
     Raises
@@ -122,7 +129,11 @@ def with_values(table: pl.DataFrame, values: Rows, series: str) -> pl.DataFrame:
 
 
 def periods(table: pl.DataFrame, required: SeriesRows, ue: int) -> list[tuple[float, float]]:
-    """Return start and end of each period in which the latest row of a user is one of `required`."""
+    """Return start and end of each period in which the latest row of a user is one of `required`.
+
+    Rows of `table` are changes of state: a row holds until the next row of the same user. Times are in
+    seconds; the last period may end at infinity.
+    """
     rows_of_ue = table.filter(table["ue"] == ue)
     ends = [*rows_of_ue["time_s"].to_list()[1:], float("inf")]
     rows = with_values(rows_of_ue.with_columns(end_s=_column(ends)), required.rows, required.series)
@@ -135,17 +146,20 @@ def _column(values: list[float]) -> pl.Series:
     return pl.Series(values, dtype=pl.Float64)
 
 
-def _inside(rows: pl.DataFrame, table: pl.DataFrame, during: SeriesRows) -> pl.DataFrame:
-    """Return the rows at times at which the state `during` holds for their user."""
+def _rows_during(during: SeriesRows, states: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows at times at which the state `during` holds for their user.
+
+    `states` is the series of `during`, in which each row is a change of state.
+    """
     import polars as pl
 
     times = pl.col("time_s")
-    inside = [
+    is_in_period = [
         (pl.col("ue") == ue) & (times >= begin_s) & (times < end_s)
-        for ue in table["ue"].unique().sort().to_list()
-        for begin_s, end_s in periods(table, during, ue)
+        for ue in states["ue"].unique().sort().to_list()
+        for begin_s, end_s in periods(states, during, ue)
     ]
-    return rows.filter(pl.any_horizontal(inside)) if inside else rows.clear()
+    return rows.filter(pl.any_horizontal(is_in_period)) if is_in_period else rows.clear()
 
 
 def _last(rows: pl.DataFrame, column: str) -> float | None:

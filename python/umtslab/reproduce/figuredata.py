@@ -1,4 +1,9 @@
-"""Content of a plan's figures and tables: measured points, and the document's numbers."""
+"""Content of the figures and tables of a reproduction: measured curves, and the document's numbers.
+
+A figure shows quantities over one dimension of the plan, or over time. It has a curve for each
+combination of the values of other dimensions (a *variant*), and marks the numbers that the document
+states for the same points. `figures` draws this content, and the report writes it as tables.
+"""
 
 from __future__ import annotations
 
@@ -46,19 +51,17 @@ class StatedNumber:
 
 @dataclass(frozen=True)
 class Line:
-    """One curve.
-
-    `honest` marks a measurement with 3GPP's accounting, which is not scored (`Plan.honest`).
-    `one_run` is the time course of a single run. `change` lists the settings that differ from the
-    scored runs.
-    """
+    """One curve."""
 
     label: str
     quantity: str
     honest: bool
+    """Whether the runs have 3GPP's accounting (`Plan.honest`). They are not scored."""
     dots: tuple[Dot, ...]
     one_run: tuple[tuple[float, float], ...] = ()
+    """Time course of the first run, as pairs of seconds and value."""
     change: str = ""
+    """The settings that differ from the scored runs."""
 
 
 class Row(TypedDict):
@@ -170,8 +173,8 @@ def figure_data(plan: Plan, figure: Figure, results: Results, claims: Sequence[C
 def _phases(plan: Plan, figure: Figure, results: Results) -> tuple[Phase, ...]:
     """Return the phases of the first run if the figure shows a transfer with phases, else none."""
     for quantity in figure.y:
-        for _, _, values in _variants(plan, figure):
-            point = {**plan.defaults, **values}
+        for variant in _variants(plan, figure):
+            point = {**plan.defaults, **variant.values}
             if plan.metric(quantity, point).phases:
                 return tuple(measure_phases(plan, results, quantity, point)[0])
     return ()
@@ -197,41 +200,57 @@ def _figure_of_one_run(plan: Plan, figure: Figure, results: Results) -> FigureDa
         run = results.recorded(plan.point(figure.at))
         if figure.kind == "channels":
             recorded(run, "rrc_state")
-            return FigureData(figure, "", (), (), (), run=run)
+            return FigureData(figure, x_label="", lines=(), stated=(), gaps=(), run=run)
         pdus = pdus_of(run)
     except Missing as missing:
-        return FigureData(figure, "", (), (), (str(missing),))
-    return FigureData(figure, "", (), (), (), pdus.filter(pdus["time_s"] < figure.until_s))
+        return FigureData(figure, x_label="", lines=(), stated=(), gaps=(str(missing),))
+    pdus = pdus.filter(pdus["time_s"] < figure.until_s)
+    return FigureData(figure, x_label="", lines=(), stated=(), gaps=(), pdus=pdus)
 
 
-def _variants(plan: Plan, figure: Figure) -> Iterator[tuple[str, bool, dict[str, Value]]]:
-    """Yield for each curve its label, whether it has 3GPP's accounting (`Plan.honest`), and its values."""
+@dataclass(frozen=True)
+class _Variant:
+    """A curve of a figure: its label, and the values that it has in some dimensions."""
+
+    label: str
+    honest: bool
+    """Whether the curve has 3GPP's accounting (`Plan.honest`)."""
+    values: dict[str, Value]
+
+
+def _variants(plan: Plan, figure: Figure) -> Iterator[_Variant]:
+    """Yield the curves of a figure. If the plan has 3GPP's accounting, each curve comes once with it."""
     names = [name for name in figure.curves if name != figure.x]
     for honest in (False, True) if plan.honest else (False,):
         for values in itertools.product(*(figure.curves[name] for name in names)):
-            point = {**figure.at, **dict(zip(names, values, strict=True)), **(plan.honest if honest else {})}
-            yield ", ".join(text(value) for value in values), honest, point
+            label = ", ".join(text(value) for value in values)
+            accounting = plan.honest if honest else {}
+            yield _Variant(
+                label, honest, {**figure.at, **dict(zip(names, values, strict=True)), **accounting}
+            )
 
 
 def _lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:
     """Yield the curves of a figure. Reasons of missing points are added to `gaps`."""
     for quantity in figure.y:
-        for label, honest, point in _variants(plan, figure):
-            if (reason := plan.lacks(plan.point(point))) is not None:
+        for variant in _variants(plan, figure):
+            if (reason := plan.lacks(plan.point(variant.values))) is not None:
                 gaps[reason] = None
                 continue
-            dots = sorted(_dots(plan, figure, results, quantity, point, gaps), key=lambda dot: rank(dot.x))
+            dots = sorted(
+                _dots(plan, figure, results, quantity, variant.values, gaps), key=lambda dot: rank(dot.x)
+            )
             if dots:
-                yield Line(label, quantity, honest, tuple(dots))
+                yield Line(variant.label, quantity, variant.honest, tuple(dots))
 
 
 def _dots(
     plan: Plan, figure: Figure, results: Results, quantity: str, values: Point, gaps: dict[str, None]
 ) -> Iterator[Dot]:
-    """Yield the points of a curve. The curve has the values `values`.
+    """Yield the points of the curve with these values.
 
-    A curve has a point at each x that was run and, if the figure lists values of x, is listed.
-    Reasons of missing points are added to `gaps`.
+    There is a point at each x that was run. If the figure lists values of x, other values are left
+    out. Reasons of missing points are added to `gaps`.
     """
     base = _base(plan, figure, values)
     listed = figure.curves.get(figure.x)
@@ -246,15 +265,16 @@ def _dots(
         try:
             point = {**base, figure.x: x}
             if (reason := too_few(plan, results, quantity, point)) is not None:
-                gaps[f"{quantity} at {figure.x} {text(x)}{_of_curve(plan, figure, values)}: {reason}"] = None
+                curve = _curve_text(plan, figure, values)
+                gaps[f"{quantity} at {figure.x} {text(x)}{curve}: {reason}"] = None
                 continue
             yield Dot(x, summarise(measure(plan, results, quantity, point)))
         except Missing as missing:
             gaps[str(missing)] = None
 
 
-def _of_curve(plan: Plan, figure: Figure, values: Point) -> str:
-    """Describe the curve of a point."""
+def _curve_text(plan: Plan, figure: Figure, values: Point) -> str:
+    """Return the values that distinguish a curve, in brackets."""
     names = [name for name in (*figure.curves, *plan.honest) if name != figure.x and name in values]
     return f" ({', '.join(text(values[name]) for name in names)})" if names else ""
 
@@ -267,14 +287,15 @@ def _base(plan: Plan, figure: Figure, values: Point) -> dict[str, Value]:
 def _scatter_lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:
     """Yield one point per parameter set: the means over its runs."""
     for quantity in figure.y:
-        for label, honest, values in _variants(plan, figure):
+        for variant in _variants(plan, figure):
             dots = []
-            for point in matching(plan, values, results.sets()):
+            for point in matching(plan, variant.values, results.sets()):
                 x = summarise(measure(plan, results, figure.x, point)).mean
                 y = summarise(measure(plan, results, quantity, point))
                 dots += [] if x is None else [Dot(x, y)]
             if dots:
-                yield Line(label, quantity, honest, tuple(sorted(dots, key=lambda dot: float(dot.x))))
+                dots.sort(key=lambda dot: float(dot.x))
+                yield Line(variant.label, quantity, variant.honest, tuple(dots))
             else:
                 gaps["the parameter sets were not run"] = None
 
@@ -282,19 +303,17 @@ def _scatter_lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str,
 def _time_course_lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:
     """Yield the curves of a figure over time."""
     for quantity in figure.y:
-        for label, honest, values in _variants(plan, figure):
+        for variant in _variants(plan, figure):
             try:
-                runs = measure_series(plan, results, quantity, {**plan.defaults, **values})
+                runs = measure_series(plan, results, quantity, {**plan.defaults, **variant.values})
             except Missing as missing:
                 gaps[str(missing)] = None
                 continue
-            yield _time_course_line(label, quantity, honest, runs, figure.window_s)
+            yield _time_course_line(variant, quantity, runs, figure.window_s)
     yield from _levels(plan, figure, results)
 
 
-def _time_course_line(
-    label: str, quantity: str, honest: bool, runs: Sequence[Series], window_s: float
-) -> Line:
+def _time_course_line(variant: _Variant, quantity: str, runs: Sequence[Series], window_s: float) -> Line:
     """Return the means of all runs in bins of `window_s`, and the course of the first run."""
     end_s = min(run.end_s for run in runs)
     bins_of_runs = [bins(run, 0.0, end_s, window_s) for run in runs]
@@ -305,26 +324,32 @@ def _time_course_line(
     first_run = tuple(
         (time_bin.start_s, time_bin.mean) for time_bin in bins_of_runs[0] if time_bin.mean is not None
     )
-    return Line(label, quantity, honest, tuple(dot for dot in dots if dot.y.mean is not None), first_run)
+    dots = [dot for dot in dots if dot.y.mean is not None]
+    return Line(variant.label, quantity, variant.honest, tuple(dots), first_run)
 
 
 def _levels(plan: Plan, figure: Figure, results: Results) -> Iterator[Line]:
     """Yield measured numbers that are drawn as levels over a time span."""
     for level in figure.levels:
-        for label, honest, values in _variants(plan, figure):
+        for variant in _variants(plan, figure):
             try:
-                point = {**plan.defaults, **values, **level.at}
+                point = {**plan.defaults, **variant.values, **level.at}
                 summary = summarise(measure(plan, results, level.quantity, point))
             except Missing:
                 continue  # the curve over time has named the gap
             dots = (Dot(level.start_s, summary), Dot(level.end_s, summary))
-            yield Line(f"{label}, {level.label}", level.quantity, honest, dots)
+            yield Line(f"{variant.label}, {level.label}", level.quantity, variant.honest, dots)
 
 
 def _stated(plan: Plan, figure: Figure, claims: Sequence[Claim], results: Results) -> Iterator[StatedNumber]:
-    """Yield the value claims about the figure's quantities that state a point of it."""
-    names = [name for name in figure.curves if name != figure.x]
-    base = _base(plan, figure, figure.at)
+    """Yield the numbers that the document states for points of the figure's curves."""
+    curve_names = [name for name in figure.curves if name != figure.x]
+    # Values of the dimensions that the figure does not show.
+    hidden_values = {
+        name: value
+        for name, value in _base(plan, figure, figure.at).items()
+        if name != figure.x and name not in curve_names and value != AVERAGE
+    }
     for claim in _values(claims):
         if (
             claim.metric not in figure.y
@@ -333,13 +358,12 @@ def _stated(plan: Plan, figure: Figure, claims: Sequence[Claim], results: Result
         ):
             continue
         for case in _all_cases(claim, plan, results):
-            is_elsewhere = any(
-                name != figure.x and name not in names and value != AVERAGE and not same(case[name], value)
-                for name, value in base.items()
+            is_in_figure = all(same(case[name], value) for name, value in hidden_values.items())
+            is_on_curve = is_in_figure and all(
+                any(same(case[name], value) for value in figure.curves[name]) for name in curve_names
             )
-            is_on_curve = all(any(same(case[name], value) for value in figure.curves[name]) for name in names)
-            if is_on_curve and not is_elsewhere:
-                label = ", ".join(text(case[name]) for name in names)
+            if is_on_curve:
+                label = ", ".join(text(case[name]) for name in curve_names)
                 yield StatedNumber(label, claim.metric, case[figure.x], float(claim.expected))
 
 
@@ -351,17 +375,27 @@ def _all_cases(claim: Claim, plan: Plan, results: Results) -> Iterable[dict[str,
 
 
 def _marks(figure: Figure, claims: Sequence[Claim]) -> Iterator[StatedNumber]:
-    """Yield the numbers of the document that are drawn over a time span."""
-    values = {claim.id: claim for claim in _values(claims)}
+    """Yield the numbers of the document that are drawn over a time span.
+
+    A number is drawn for each curve of a TCP version (condition ``tcp``) that its claim names, or, if it
+    names none, for a curve with the name of the claim's metric.
+    """
+    claim_of_id = {claim.id: claim for claim in _values(claims)}
+    curve_values = {text(value) for values in figure.curves.values() for value in values}
     for mark in figure.marks:
-        if (claim := values.get(mark.claim)) is not None:
-            variants = claim.conditions.get("tcp")
-            curve_values = {text(value) for values in figure.curves.values() for value in values}
-            for value in variants if isinstance(variants, list) else [variants or claim.metric]:
-                if text(value) in curve_values:
-                    yield StatedNumber(
-                        text(value), claim.metric, mark.start_s, float(claim.expected), mark.end_s
-                    )
+        if (claim := claim_of_id.get(mark.claim)) is None:
+            continue
+        tcp_versions = claim.conditions.get("tcp")
+        names = tcp_versions if isinstance(tcp_versions, list) else [tcp_versions or claim.metric]
+        for name in names:
+            if text(name) in curve_values:
+                yield StatedNumber(
+                    label=text(name),
+                    quantity=claim.metric,
+                    x=mark.start_s,
+                    y=float(claim.expected),
+                    x_end=mark.end_s,
+                )
 
 
 def _values(claims: Sequence[Claim]) -> list[Claim]:

@@ -33,13 +33,13 @@ _PANEL_IN = 3.4
 
 def picture_of(data: FigureData) -> Picture:
     """Draw a figure once and save it in both forms. The layout takes half of the time."""
-    from umtslab.page import address
+    from umtslab.page import data_url
 
     if not data.drawn:
         figure = draw(data)
         pixels = pixels_of(figure)
         figure.set_layout_engine("none")
-        data.drawn.append(Picture(pixels, address(figure)))
+        data.drawn.append(Picture(pixels, data_url(figure)))
     return data.drawn[0]
 
 
@@ -195,7 +195,8 @@ def _curves(
             )
     for number in stated:
         _draw_stated(axes, number, styles[number.label], positions[number.x])
-    stated_dots = [(0.0, number.y, 0.0) for number in stated]  # `limits` uses mean and half width
+    # Stated numbers must be inside the vertical axis too. `limits` does not use the value of x.
+    stated_dots = [Dot(x=0.0, mean=number.y, half_width=0.0) for number in stated]
     axes.set_ylim(limits([*(dot for dots in line_dots for dot in dots), *stated_dots]))
     if log and is_number and min(positions.values(), default=0.0) > 0:
         axes.set_xscale("log")
@@ -208,7 +209,7 @@ def _curves(
 def _line_dots(line: Line, positions: Mapping[Any, float]) -> list[Dot]:
     """Return position, mean and half width of each point of a curve."""
     return sorted(
-        (positions[dot.x], float(dot.y.mean), dot.y.ci95 or 0.0)
+        Dot(positions[dot.x], float(dot.y.mean), dot.y.ci95 or 0.0)
         for dot in line.dots
         if dot.y.mean is not None
     )

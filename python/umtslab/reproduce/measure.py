@@ -1,4 +1,9 @@
-"""Measurement of the quantities of claims from the results of a plan."""
+"""Computes the quantities of claims from the results of a plan.
+
+A plan defines a quantity (`Metric`) by a formula. The names in the formula are the *leaves*: inputs
+with formulas of their own, dimensions of the point, metrics of the runs or of their connections, or
+counts of recorded rows. The result is a sample: one value per run of the point.
+"""
 
 from __future__ import annotations
 
@@ -97,13 +102,13 @@ def measure_phases(plan: Plan, results: Results, name: str, point: Point) -> lis
 
 def _evaluate(plan: Plan, results: Results, metric: Metric, expr: Expression, point: Point) -> Sample:
     """Evaluate a formula in each run of a point."""
-    columns = {leaf: _leaf(plan, results, metric, leaf, point) for leaf in sorted(expr.leaves)}
-    runs = max((len(column) for column in columns.values()), default=0)
-    return [expr.value({leaf: column[run] for leaf, column in columns.items()}) for run in range(runs)]
+    samples = {leaf: _leaf(plan, results, metric, leaf, point) for leaf in sorted(expr.leaves)}
+    runs = max((len(sample) for sample in samples.values()), default=0)
+    return [expr.value({leaf: sample[run] for leaf, sample in samples.items()}) for run in range(runs)]
 
 
 def _leaf(plan: Plan, results: Results, metric: Metric, leaf: Leaf, point: Point) -> Sample:
-    """Return the value of a name of a formula in each run: an input, a dimension or a metric."""
+    """Return the value of a leaf in each run: an input, a dimension or a metric."""
     if (entry := metric.inputs.get(leaf.name)) is not None:
         return _evaluate(plan, results, metric, entry.expr, {**point, **entry.at})
     run_point = _run_point(plan, point)

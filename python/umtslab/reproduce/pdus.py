@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from umtslab.reproduce.counts import Rows, recorded, with_values
+from umtslab.reproduce.counts import RequiredValues, recorded, with_values
 from umtslab.reproduce.errors import BadData
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ class PduTemplate:
         since it arrived.
     """
 
-    rows: Rows
-    since: Rows
+    rows: RequiredValues
+    since: RequiredValues
     forms: tuple[str, ...]
     is_list: bool = False
     first: int | None = None

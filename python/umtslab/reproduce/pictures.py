@@ -1,4 +1,8 @@
-"""Pictures of a plan's runs that are not figures of the document: time budgets, channels, cell."""
+"""Further pictures for the report of a reproduction, which the document does not have.
+
+Time budgets over the plan's parameters, RRC states and DCHs of one run, and one connection in detail
+(the waterfall), as far as the runs recorded these data.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.budget import has_budget
 from umtslab.campaign.record import Cell, Record
-from umtslab.page import address
+from umtslab.page import data_url
 from umtslab.reproduce.plan import Plan, Point, text
 
 if TYPE_CHECKING:
@@ -58,19 +62,19 @@ def _budgets(
     record = Record(plan.name, plan.title, axes, cells[0].runs[0].seed, tuple(cells))
     over = default_axis(record)
     variants = list(dict.fromkeys(variant(record, cell, over) for cell in cells))
-    chosen = variants[:MAX_VARIANTS]
-    record = replace(record, cells=tuple(cell for cell in cells if variant(record, cell, over) in chosen))
+    shown = variants[:MAX_VARIANTS]
+    record = replace(record, cells=tuple(cell for cell in cells if variant(record, cell, over) in shown))
     text = (
         "Mean time of a connection by cause, in the order of precedence; whiskers: 95 % interval of "
         "the total."
     )
-    if len(variants) > len(chosen):
-        text += f" Shown: {'; '.join(chosen)}; {len(variants) - len(chosen)} more combinations were run."
+    if len(variants) > len(shown):
+        text += f" Shown: {'; '.join(shown)}; {len(variants) - len(shown)} more combinations were run."
     yield ReportPicture(
         f"{plan.name}-budget",
         "Time budget",
         text,
-        address(draw_budget(record, over), in_pixels=True),
+        data_url(draw_budget(record, over), in_pixels=True),
     )
 
 
@@ -86,7 +90,7 @@ def _of_one_run(
             text = _run_label(point, run)
             for kind, title in (("rrc", "RRC states of the UEs"), ("cell", "DCHs of the cell")):
                 yield ReportPicture(
-                    f"{plan.name}-{kind}", title, text, address(draw(run, kind), in_pixels=True)
+                    f"{plan.name}-{kind}", title, text, data_url(draw(run, kind), in_pixels=True)
                 )
             break
     for point, run in recorded:
@@ -96,7 +100,7 @@ def _of_one_run(
                 f"{plan.name}-waterfall",
                 title,
                 _run_label(point, run),
-                address(draw_waterfall(run), in_pixels=True),
+                data_url(draw_waterfall(run), in_pixels=True),
             )
             break
 

@@ -304,7 +304,7 @@ class Plan:
                 _matches(point.get(dimension), value) for dimension, value in metric.when.items()
             ):
                 return metric
-        return Metric(name, {}, {}, parse(name), {}, {}, None)
+        return Metric(name, when={}, at={}, expr=parse(name), inputs={}, alternatives={}, series=None)
 
     def scenario_of(self, point: Point) -> tuple[str, list[tuple[str, str]]]:
         """Return the file name of the scenario, and the overrides, for a point."""

@@ -1,7 +1,8 @@
-"""Quantities over several points, such as the range over TCP versions.
+"""Reduces a quantity at several points to one value per run, such as its range over TCP versions.
 
-For minimum and range, the extreme points are chosen by the means over all runs. The quantity is then
-computed in each run at these points. A range of the extremes of each run would grow with the noise.
+For minimum and range, the extreme points are chosen once, by the means over all runs. Then the values
+of each run at these points are used. Extremes chosen in each run anew would make the range grow with
+the noise. For the same reason a value of one run is never compared with a value of another run.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from umtslab.reproduce.compare import usable_mean
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.results import Sample
 
-Rows = Sequence[tuple[Sequence[Value], Sample]]
-"""For each point the values of its dimensions, and the quantity in each run."""
+PointSamples = Sequence[tuple[Sequence[Value], Sample]]
+"""For each point its values in the dimensions over which is reduced, and the quantity in each run."""
 
 
 def mean_of(samples: Sequence[Sample]) -> Sample:
@@ -27,7 +28,7 @@ def mean_of(samples: Sequence[Sample]) -> Sample:
     return means
 
 
-def reduced(how: str, rows: Rows) -> Sample:
+def reduced(how: str, points: PointSamples) -> Sample:
     """Reduce the values at several points to one value per run.
 
     Raises
@@ -35,91 +36,107 @@ def reduced(how: str, rows: Rows) -> Sample:
     Missing
         If there are fewer than two points, or fewer than the quantity needs.
     """
-    if len(rows) < 2:
-        raise Missing(f"{how} needs two points or more, and {len(rows)} were run")
-    return REDUCTIONS[how](rows)
+    if len(points) < 2:
+        raise Missing(f"{how} needs two points or more, and {len(points)} were run")
+    return REDUCTIONS[how](points)
 
 
-def _minimum(rows: Rows) -> Sample:
+def _minimum(points: PointSamples) -> Sample:
     """Return the sample with the smallest mean."""
-    return min((sample for _, sample in rows), key=usable_mean)
+    return min((sample for _, sample in points), key=usable_mean)
 
 
-def _extremes(rows: Rows) -> tuple[Sample, Sample]:
+def _extremes(points: PointSamples) -> tuple[Sample, Sample]:
     """Return the samples with the smallest and the largest mean."""
-    samples = [sample for _, sample in rows]
+    samples = [sample for _, sample in points]
     return min(samples, key=usable_mean), max(samples, key=usable_mean)
 
 
-def _range(rows: Rows) -> Sample:
+def _range(points: PointSamples) -> Sample:
     """Return the range between the extremes, in each run."""
-    low, high = _extremes(rows)
-    return [None if a is None or b is None else b - a for a, b in zip(low, high, strict=False)]
+    low_sample, high_sample = _extremes(points)
+    return [
+        None if low is None or high is None else high - low
+        for low, high in zip(low_sample, high_sample, strict=False)
+    ]
 
 
-def _range_pct(rows: Rows) -> Sample:
+def _range_pct(points: PointSamples) -> Sample:
     """Return the range in percent of the largest mean."""
-    low, high = _extremes(rows)
-    top = summarise(high).mean
-    if not top:
+    low_sample, high_sample = _extremes(points)
+    largest_mean = summarise(high_sample).mean
+    if not largest_mean:
         raise Missing("the highest of the points is zero")
-    return [None if a is None or b is None else 100 * (b - a) / top for a, b in zip(low, high, strict=False)]
+    return [
+        None if low is None or high is None else 100 * (high - low) / largest_mean
+        for low, high in zip(low_sample, high_sample, strict=False)
+    ]
 
 
-def _argmax(rows: Rows) -> Sample:
+def _argmax(points: PointSamples) -> Sample:
     """Return in each run the value of the dimension at which the quantity is largest.
 
-    Needs one dimension of numbers.
+    Needs one dimension of numbers. None in runs in which a point has no value.
     """
-    values: Sample = []
-    for run in range(min(len(sample) for _, sample in rows)):
-        known = [(value, float(at[0])) for at, sample in rows if (value := sample[run]) is not None]
-        values.append(max(known)[1] if len(known) == len(rows) else None)
-    return values
+    best_positions: Sample = []
+    for run in range(min(len(sample) for _, sample in points)):
+        known = [
+            (value, float(position[0])) for position, sample in points if (value := sample[run]) is not None
+        ]
+        _, best_position = max(known, default=(0.0, 0.0))
+        best_positions.append(best_position if len(known) == len(points) else None)
+    return best_positions
 
 
-def _reaches_95pct(rows: Rows) -> Sample:
+def _reaches_95pct(points: PointSamples) -> Sample:
     """Return in each run the smallest value of the dimension with at least 95 % of the maximum.
 
-    Needs one dimension of numbers.
+    Needs one dimension of numbers. None in runs in which a point has no value.
     """
-    values: Sample = []
-    for run in range(min(len(sample) for _, sample in rows)):
-        known = sorted((float(at[0]), value) for at, sample in rows if (value := sample[run]) is not None)
+    smallest_positions: Sample = []
+    for run in range(min(len(sample) for _, sample in points)):
+        known = sorted(
+            (float(position[0]), value) for position, sample in points if (value := sample[run]) is not None
+        )
         threshold = 0.95 * max((value for _, value in known), default=0.0)
         positions = [position for position, value in known if value >= threshold]
-        values.append(positions[0] if len(known) == len(rows) else None)
-    return values
+        smallest_positions.append(positions[0] if len(known) == len(points) else None)
+    return smallest_positions
 
 
-def _residual_variance(rows: Rows) -> Sample:
+def _residual_variance(points: PointSamples) -> Sample:
     """Return in each run the residual variance of a fit by a sum of two functions, one per dimension.
 
     It is the interaction of a two-way analysis of variance: how irregular the surface is. For values
     x(a, b) with means r(a) over b, c(b) over a and m over both, and with A values of a and B of b,
     it is the sum of (x(a, b) − r(a) − c(b) + m)², divided by (A − 1)(B − 1).
     """
-    firsts, seconds = (list(dict.fromkeys(at[i] for at, _ in rows)) for i in (0, 1))
-    if len(rows) != len(firsts) * len(seconds) or min(len(firsts), len(seconds)) < 2:
+    values_a = list(dict.fromkeys(position[0] for position, _ in points))
+    values_b = list(dict.fromkeys(position[1] for position, _ in points))
+    if len(points) != len(values_a) * len(values_b) or min(len(values_a), len(values_b)) < 2:
         raise Missing(
             "irregularity over two dimensions needs a complete grid with at least two values of each"
         )
-    freedom = (len(firsts) - 1) * (len(seconds) - 1)
+    degrees_of_freedom = (len(values_a) - 1) * (len(values_b) - 1)
     variances: Sample = []
-    for run in range(min(len(sample) for _, sample in rows)):
-        values = {(at[0], at[1]): value for at, sample in rows if (value := sample[run]) is not None}
-        if len(values) < len(rows):
+    for run in range(min(len(sample) for _, sample in points)):
+        x = {
+            (position[0], position[1]): value
+            for position, sample in points
+            if (value := sample[run]) is not None
+        }
+        if len(x) < len(points):
             variances.append(None)
             continue
-        mean = sum(values.values()) / len(values)
-        row_mean = {a: sum(values[a, b] for b in seconds) / len(seconds) for a in firsts}
-        column_mean = {b: sum(values[a, b] for a in firsts) / len(firsts) for b in seconds}
-        squares = ((values[a, b] - row_mean[a] - column_mean[b] + mean) ** 2 for a, b in values)
-        variances.append(sum(squares) / freedom)
+        m = sum(x.values()) / len(x)
+        r = {a: sum(x[a, b] for b in values_b) / len(values_b) for a in values_a}
+        c = {b: sum(x[a, b] for a in values_a) / len(values_a) for b in values_b}
+        squares = ((x[a, b] - r[a] - c[b] + m) ** 2 for a, b in x)
+        variances.append(sum(squares) / degrees_of_freedom)
     return variances
 
 
-REDUCTIONS: dict[str, Callable[[Rows], Sample]] = {
+REDUCTIONS: dict[str, Callable[[PointSamples], Sample]] = {
     "min": _minimum,
     "range": _range,
     "range_pct": _range_pct,

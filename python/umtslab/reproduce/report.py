@@ -1,4 +1,8 @@
-"""Output of a reproduction: pages and tables on disk, a line per claim on the screen, JSON."""
+"""Output of ``umts reproduce``: pages in Markdown and tables on disk, a line per claim on the screen, JSON.
+
+A chapter is the outcome of one plan: scored claims and figures. With ``--set`` the chapter is also run
+with a change, and verdicts that would differ are listed. `html` writes the report as one HTML file.
+"""
 
 from __future__ import annotations
 
@@ -104,10 +108,10 @@ def markdown(chapter: Chapter) -> str:
         lines += [f"## With {chapter.change}", "", *_change_table(chapter), ""]
     numbered_reasons = reasons(chapter)
     for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, *LABELS, Verdict.NOT_YET):
-        chosen = [scored for scored in chapter.scored if scored.verdict is verdict]
-        if chosen:
-            table = _claim_table(chosen, numbered_reasons)
-            lines += [f"## {verdict.capitalize()} ({len(chosen)})", "", *table, ""]
+        with_verdict = [scored for scored in chapter.scored if scored.verdict is verdict]
+        if with_verdict:
+            table = _claim_table(with_verdict, numbered_reasons)
+            lines += [f"## {verdict.capitalize()} ({len(with_verdict)})", "", *table, ""]
     if numbered_reasons:
         lines += [
             "## Causes of mismatches",

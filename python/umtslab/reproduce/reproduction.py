@@ -1,4 +1,4 @@
-"""Reproduction of documents: selection, runs, scores, figures."""
+"""Reproduces the selected parts of documents: runs their plans, scores the claims, collects the figures."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def reproduce(
             scored = tuple(
                 not_yet(claim, "no plan runs this part of the document yet") for claim in uncovered
             )
-            chapters.append(Chapter(part.paper, None, quick, 0, scored))
+            chapters.append(Chapter(part.paper, plan=None, quick=quick, runs=0, scored=scored))
     return chapters
 
 

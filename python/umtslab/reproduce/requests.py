@@ -1,4 +1,8 @@
-"""Answers to requests for a DCH held by another user, by the idle time of that user."""
+"""How a cell answers requests for a DCH while another user, the *holder*, has the DCH but is idle.
+
+The cell of the reproduced document can take the DCH from a holder without data. A plan counts the
+answers to requests that arrive while the holder has been idle for a given time.
+"""
 
 from __future__ import annotations
 
@@ -82,6 +86,7 @@ def _dch_periods(states: pl.DataFrame) -> list[_DchPeriod]:
     periods = []
     for (ue,), table in states.group_by("ue", maintain_order=True):
         times = [*table["time_s"].to_list(), float("inf")]
+        # A row with `towards` is the beginning of a switch to another state.
         for index, (state, towards) in enumerate(zip(table["state"], table["towards"], strict=True)):
             if state == "CELL_DCH" and not towards:
                 periods.append(_DchPeriod(int(ue), times[index], times[index + 1]))

@@ -1,4 +1,8 @@
-"""Selection of documents, chapters, figures, tables and sections by the user."""
+"""Selects the claims and plans that the arguments of ``umts reproduce`` name.
+
+An argument names a document, or a place in it: a chapter, figure, table or section, as in
+``dubois2005/ch6`` or ``dubois2005/fig6.2``. A claim belongs to the places that are part of its id.
+"""
 
 from __future__ import annotations
 
@@ -72,18 +76,19 @@ def _part(root: Path, selection: str) -> Part:
     paper, *places = [word for word in selection.strip("/").split("/") if word]
     places = [place.lower().replace(".", "_") for place in places]
     claims = load_claims(root, paper)
-    candidates = plans(root, paper)
-    chosen = [claim for claim in claims if set(places) <= set(claim.places)]
-    figures = {figure.id for plan in candidates for figure in plan.figures}
-    if not chosen and not (places and set(places) & figures):
+    all_plans = plans(root, paper)
+    selected_claims = [claim for claim in claims if set(places) <= set(claim.places)]
+    figures = {figure.id for plan in all_plans for figure in plan.figures}
+    # A figure may have no claims of its own.
+    if not selected_claims and not (places and set(places) & figures):
         known = sorted({place for claim in claims for place in claim.places} | figures)
         raise UnknownSelection(f"{paper} has no claims about {'/'.join(places)!r}; it has {', '.join(known)}")
-    used = [
+    needed_plans = [
         plan
-        for plan in candidates
-        if any(plan.covers(claim) for claim in chosen) or _has_figure(plan, places)
+        for plan in all_plans
+        if any(plan.covers(claim) for claim in selected_claims) or _has_figure(plan, places)
     ]
-    return Part(paper, tuple(places), tuple(chosen), tuple(used))
+    return Part(paper, tuple(places), tuple(selected_claims), tuple(needed_plans))
 
 
 def _has_figure(plan: Plan, places: Sequence[str]) -> bool:

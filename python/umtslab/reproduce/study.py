@@ -1,6 +1,8 @@
-"""Runs of a plan: converts points to scenarios, and runs them by the campaign engine.
+"""Runs the points of a plan: as simulations, emulations in real time, or random draws.
 
-Only this module depends on both plans and the engine.
+Points become scenarios with overrides. The campaign engine simulates those runs that the store lacks,
+`emulated` performs emulations, and random draws of the traffic or error model need no network. Scoring
+reads the results from `StudyResults`, the implementation of `results.Results`.
 """
 
 from __future__ import annotations
@@ -32,12 +34,15 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class PlannedPoint:
-    """A point to run. `is_set` marks the parameter sets over which means are taken."""
+    """A point to run."""
 
     point: Point
     runs: int
+    """Number of runs."""
     series: bool
+    """Whether to record series."""
     is_set: bool = False
+    """Whether the point is one of the parameter sets over which means are taken."""
     kernel: Mapping[str, str] | None = None
     """Kernel settings of TCP, for an emulated point."""
     draw: Draw | None = None
@@ -63,18 +68,18 @@ def wanted_points(
     settings = {**plan.settings, **plan.quick_settings} if quick else plan.settings
     for sweep in sweeps:
         for point in plan.points(sweep, quick=quick):
-            entry = planned.get(key(point), PlannedPoint(point, runs, series=False))
-            is_set = entry.is_set or sweep in plan.averaging()
+            # The same point of an earlier sweep.
+            earlier = planned.get(key(point), PlannedPoint(point, runs, series=False))
+            is_set = earlier.is_set or sweep in plan.averaging()
+            series = earlier.series or sweep.series
             kernel = plan.kernel(point)
             if kernel is None:
-                series = entry.series or sweep.series
                 planned[key(point)] = PlannedPoint(
                     point, runs, series, is_set, draw=sweep.draw, settings=tuple(settings.items())
                 )
             elif real_time:
-                series = entry.series or sweep.series
                 planned[key(point)] = PlannedPoint(
-                    point, min(runs, plan.emulated_runs), series, is_set, kernel
+                    point, min(runs, plan.emulated_runs), series, is_set, kernel=kernel
                 )
     return list(planned.values())
 
@@ -276,7 +281,7 @@ class StudyResults:
         return samples
 
     def series(self, point: Point, name: str, user: int | None) -> list[Series]:
-        """Return a series per run: of one user's connection, or the sum of all."""
+        """Return a series per run: of the connection that opened as number `user`, or the sum of all."""
         return [_series(run, name, user, self._ends_s[key(point)]) for run in self._runs_at(point)]
 
     def counted(self, point: Point, count: Count) -> Sample:
@@ -328,6 +333,7 @@ _VALUE_COLUMN = {
     "rlc_buffer": "octets",
     "acked": "ack",
 }
+"""Column with the values of a series, by kind of series."""
 
 
 def _series(run: Run, kind: str, user: int | None, end_s: float) -> Series:

@@ -1,7 +1,8 @@
-"""Shapes over time: behaviour of a series after an instant (``step_up_and_stay``, ``steps_down``).
+"""Verdicts on claims about a series over time, such as a congestion window after the error rate changes.
 
-A series is averaged over bins first. The level before the instant is the mean over the 500 s before
-it. With several runs, a bin is compared by the values of all runs.
+``step_up_and_stay(at=T)``: the series rises at T seconds and stays up. ``steps_down(count=N, after=T)``:
+it falls in N steps after T. A series is averaged over bins of equal length first. The level before the
+instant T is the mean over the 500 s before it. Bins are compared by their values in all runs.
 """
 
 from __future__ import annotations
@@ -43,15 +44,16 @@ def judge_time_course(trend: Trend, runs: Sequence[Series]) -> Finding:
 
 def mean_between(series: Series, start_s: float, end_s: float) -> float | None:
     """Return the time average of a series recorded on change. None before the first value."""
-    area = 0.0
-    covered = 0.0
-    edges = [*series.times_s[1:], series.end_s]
-    for begin, end, value in zip(series.times_s, edges, series.values, strict=True):
-        width = min(end, end_s) - max(begin, start_s)
-        if width > 0:
-            area += width * value
-            covered += width
-    return area / covered if covered else None
+    integral = 0.0
+    covered_s = 0.0
+    # Each value holds until the next change, the last one until the end of the series.
+    value_ends_s = [*series.times_s[1:], series.end_s]
+    for value_start_s, value_end_s, value in zip(series.times_s, value_ends_s, series.values, strict=True):
+        length_s = min(value_end_s, end_s) - max(value_start_s, start_s)
+        if length_s > 0:
+            integral += length_s * value
+            covered_s += length_s
+    return integral / covered_s if covered_s else None
 
 
 class TimeBin(NamedTuple):
@@ -64,18 +66,21 @@ class TimeBin(NamedTuple):
 def bins(series: Series, start_s: float, end_s: float, width_s: float) -> list[TimeBin]:
     """Return the complete bins between two instants, in one pass over the series."""
     count = int((end_s - start_s) / width_s + 1e-9)  # the summand covers rounding of the quotient
-    area, covered = [0.0] * count, [0.0] * count
-    edges = [*series.times_s[1:], series.end_s]
-    for begin, end, value in zip(series.times_s, edges, series.values, strict=True):
-        begin, end = max(begin, start_s), min(end, start_s + count * width_s)
-        index = int((begin - start_s) / width_s)
-        while begin < end and index < count:
-            stop = min(end, start_s + (index + 1) * width_s)
-            area[index] += (stop - begin) * value
-            covered[index] += stop - begin
-            begin, index = stop, index + 1
+    integrals, covered_s = [0.0] * count, [0.0] * count
+    value_ends_s = [*series.times_s[1:], series.end_s]
+    for value_start_s, value_end_s, value in zip(series.times_s, value_ends_s, series.values, strict=True):
+        # Divide the time of the value at the borders of the bins.
+        part_start_s = max(value_start_s, start_s)
+        last_end_s = min(value_end_s, start_s + count * width_s)
+        index = int((part_start_s - start_s) / width_s)
+        while part_start_s < last_end_s and index < count:
+            part_end_s = min(last_end_s, start_s + (index + 1) * width_s)
+            integrals[index] += (part_end_s - part_start_s) * value
+            covered_s[index] += part_end_s - part_start_s
+            part_start_s, index = part_end_s, index + 1
     return [
-        TimeBin(start_s + i * width_s, area[i] / covered[i] if covered[i] else None) for i in range(count)
+        TimeBin(start_s + index * width_s, integral / covered if covered else None)
+        for index, (integral, covered) in enumerate(zip(integrals, covered_s, strict=True))
     ]
 
 
@@ -114,9 +119,10 @@ def _step_up_and_stay(runs: Sequence[Series], at_s: float) -> Finding:
 
 
 def _steps_down(runs: Sequence[Series], count: int, after_s: float) -> Finding:
-    counted = [_count_steps(run, after_s) for run in runs]
-    steps = summarise(counted)
-    if all(number == count for number in counted):
+    """Every run must have `count` steps down. The verdict is open if the interval of the mean has `count`."""
+    step_counts = [_count_steps(run, after_s) for run in runs]
+    steps = summarise(step_counts)
+    if all(number == count for number in step_counts):
         return Finding(Verdict.PASS, f"{count} steps in every run")
     span = interval(steps)
     if span is not None and span[0] <= count <= span[1]:

@@ -1,4 +1,4 @@
-"""Claims about trends: the shape of a quantity over the values of one dimension.
+"""Verdicts on claims about trends: the shape of a quantity over the values x of one dimension.
 
 A step is the change from one value of the dimension to the next. `increasing` and `decreasing`
 require every step to be significant. `nondecreasing`, `nonincreasing` and `flat` compare all pairs
@@ -39,12 +39,17 @@ from umtslab.reproduce.results import Sample
 
 @dataclass(frozen=True)
 class Trend:
-    """A parsed trend: ``shape(over, option=value …) relation bound``."""
+    """A parsed trend: ``shape(over, option=value …) relation bound``.
+
+    Examples: ``increasing(bler, from=0.1)`` and ``argmax(max_dat) <= 3``.
+    """
 
     shape: str
     over: str
+    """Name of the dimension, or ``time``."""
     options: Mapping[str, float] = field(default_factory=dict)
     relation: str = ""
+    """Empty without a bound."""
     bound: float = math.nan
 
 
@@ -142,6 +147,7 @@ def _flat(curve: Curve, _: Trend) -> Finding:
 
 
 def _saturating(curve: Curve, trend: Trend) -> Finding:
+    """No step may be down, the last point must be above the first, and the last two about equal."""
     names = curve.names()
     rise = greater(curve.y[-1], curve.y[0], f"{names[-1]} > {names[0]}")
     end = about_equal(curve.y[-2], curve.y[-1], f"{names[-2]} ~ {names[-1]}")
@@ -168,16 +174,16 @@ def _peak(curve: Curve, trend: Trend, sign: int = 1) -> Finding:
     names = curve.names()
     if top in (0, len(curve.x) - 1):
         return Finding(Verdict.FAIL, f"the extreme is at the end, {trend.over} = {names[top]}")
-    ends = [
-        greater(oriented.y[top], oriented.y[i], f"{names[top]} beyond {names[i]}")
-        for i in (0, len(names) - 1)
+    beyond_both_ends = [
+        greater(oriented.y[top], oriented.y[end], f"{names[top]} beyond {names[end]}")
+        for end in (0, len(names) - 1)
     ]
-    others = [
-        negation(greater(oriented.y[i], oriented.y[top], f"{names[i]} beyond {names[top]}"))
-        for i in range(1, len(names) - 1)
-        if i != top
+    not_beyond_top = [
+        negation(greater(oriented.y[inner], oriented.y[top], f"{names[inner]} beyond {names[top]}"))
+        for inner in range(1, len(names) - 1)
+        if inner != top
     ]
-    return conjunction([*ends, *others])
+    return conjunction([*beyond_both_ends, *not_beyond_top])
 
 
 def _dip(curve: Curve, trend: Trend) -> Finding:
@@ -210,14 +216,18 @@ def _slopes_change(curve: Curve, trend: Trend, sign: int) -> Finding:
         raise Missing(
             f"{trend.shape} needs three values of {trend.over} or more, and {len(curve.x)} were run"
         )
+    # A sample per step: in each run the slope between two points, times `sign`.
     slopes = [
-        [None if a is None or b is None else sign * (b - a) / (x1 - x0) for a, b in zip(y0, y1, strict=False)]
-        for x0, x1, y0, y1 in zip(curve.x, curve.x[1:], curve.y, curve.y[1:], strict=False)
+        [
+            None if y0 is None or y1 is None else sign * (y1 - y0) / (x1 - x0)
+            for y0, y1 in zip(sample0, sample1, strict=False)
+        ]
+        for x0, x1, sample0, sample1 in zip(curve.x, curve.x[1:], curve.y, curve.y[1:], strict=False)
     ]
-    names = [f"slope {a} to {b}" for a, b in zip(curve.names(), curve.names()[1:], strict=False)]
+    names = [f"slope {start} to {end}" for start, end in zip(curve.names(), curve.names()[1:], strict=False)]
     overall = greater(slopes[-1], slopes[0], f"{names[-1]} against {names[0]}")
-    # The slopes have been multiplied by `sign`, so each must not be above the next one. A step that
-    # passes is a significant change in the opposite direction.
+    # Because of the factor `sign`, no slope may be above the next one. A finding that passes is a
+    # significant change in the opposite direction.
     contradictions = [negation(step) for step in steps(slopes, ">", names) if step.verdict is Verdict.PASS]
     return conjunction([overall, *contradictions])
 

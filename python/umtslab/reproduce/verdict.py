@@ -1,4 +1,10 @@
-"""Scoring: derives a verdict from a claim, its plan and the measured results."""
+"""Scores a claim of a reproduced document: compares the claim with the measured results.
+
+The conditions of a claim are converted to points of the plan (`conditions`). A claim can have several
+*cases*, for example one per BLER, and must hold in each of them. `_Judge` judges a case by the rule for
+the kind of the claim, and records the measured values for the report. The quantity at a point is a
+*sample*: one value per run.
+"""
 
 from __future__ import annotations
 
@@ -75,14 +81,14 @@ def score(claim: Claim, plan: Plan, results: Results) -> Scored:
     honest = _score(claim, plan, results, plan.honest) if plan.honest else None
     if honest is None or (honest.verdict is Verdict.NOT_YET and not honest.ours):
         return scored
-    return Scored(claim, scored.verdict, scored.detail, scored.ours, scored.alternatives, honest)
+    return replace(scored, honest=honest)
 
 
 def _labelled(scored: Scored, plan: Plan, results: Results) -> Scored:
-    """Replace a pass by the claim's label.
+    """Replace a pass by the claim's label, such as *calibrated*. Other verdicts are unchanged.
 
-    Other verdicts are unchanged. So is a pass if the claim does not hold under the label's control
-    conditions (`umtslab.reproduce.labels.Label`).
+    If the label has control conditions, a pass is replaced only if the claim holds under these
+    conditions too (`umtslab.reproduce.labels.Label`).
     """
     claim = scored.claim
     if claim.label is None or scored.verdict is not Verdict.PASS:
@@ -100,7 +106,7 @@ def not_yet(claim: Claim, detail: str) -> Scored:
 
 
 def _score(claim: Claim, plan: Plan, results: Results, overrides: Point) -> Scored:
-    """Score a claim with additional conditions."""
+    """Score a claim. `overrides` are additional conditions."""
     judge = _Judge(claim, plan, results)
     try:
         resolved = resolve_conditions(claim, plan, results.points(), results.sets(), **overrides)
@@ -177,7 +183,9 @@ class _Judge:
         label = self.label(resolved, case)
         outputs = measure_texts(self.plan, self.results, self.claim.metric, case)
         for output, runs in Counter(outputs).items():
-            self.ours.append(Measurement(label, Summary(runs, None, None, None), output or "nothing"))
+            self.ours.append(
+                Measurement(label, Summary(runs, mean=None, sd=None, ci95=None), output or "nothing")
+            )
         wrong = [output for output in outputs if output != expected]
         if not wrong:
             return Finding(Verdict.PASS, "")
@@ -191,10 +199,10 @@ class _Judge:
         sets = {key(point): point for case in resolved.cases for point in resolved.matching(case)}
         if not sets:
             return Finding(Verdict.NOT_YET, "none of its parameter sets was run")
-        columns = [measure(self.plan, self.results, self.claim.metric, point) for point in sets.values()]
-        means = mean_of(columns)
-        label = f"mean of {len(columns)} sets"
-        self.ours.append(Measurement(label, summarise(means)))
+        samples = [measure(self.plan, self.results, self.claim.metric, point) for point in sets.values()]
+        means = mean_of(samples)
+        label = f"mean of {len(samples)} sets"
+        self.record(label, means)
         return self.compare_with_expected(means, label)
 
     def ratio(self, resolved: ResolvedConditions, case: Point) -> Finding:
@@ -213,7 +221,7 @@ class _Judge:
             for numerator, denominator in zip(numerators, denominators, strict=False)
         ]
         label = " ".join(filter(None, (self.label(resolved, case), "ratio")))
-        self.ours.append(Measurement(label, summarise(ratio)))
+        self.record(label, ratio)
         return self.compare_with_expected(ratio, label)
 
     def compare_with_expected(self, sample: Sample, subject: str) -> Finding:
@@ -233,7 +241,7 @@ class _Judge:
     # ── Several points ──────────────────────────────────────────────────────────────────────────────────────
 
     def order(self, resolved: ResolvedConditions, case: Point) -> Finding:
-        """Judge an order of points by the quantity, such as ``a < b ~ c``."""
+        """Judge an order of points by the quantity, such as ``reno < vegas ~ sack`` over TCP versions."""
         where = self.label(resolved, case)
         chains = [
             self.expand_others(resolved, case, chain) for chain in parse_order(str(self.claim.expected))
@@ -264,20 +272,23 @@ class _Judge:
         return [constant] * runs
 
     def expand_others(self, resolved: ResolvedConditions, case: Point, chain: Chain) -> Chain:
-        """Replace "other combinations" in a chain by the other combinations that were run."""
-        named = {label for group in chain.groups for label in group}
-        if OTHERS not in named:
+        """Replace the label "other combinations" of a chain by labels of the combinations that were run.
+
+        Combinations that the chain names by another label are left out.
+        """
+        labels_of_chain = {label for group in chain.groups for label in group}
+        if OTHERS not in labels_of_chain:
             return chain
-        combinations = {
+        combinations_run = {
             tuple(text(point[name]) for name in resolved.vary) for point in resolved.matching(case)
         }
-        run_labels = (
+        labels_run = (
             "_".join(_word(name, value) for name, value in zip(resolved.vary, values, strict=True))
-            for values in sorted(combinations)
+            for values in sorted(combinations_run)
         )
-        named_points = [label_point(label, self.plan, resolved.vary) for label in named]
+        named_points = [label_point(label, self.plan, resolved.vary) for label in labels_of_chain]
         others = [
-            label for label in run_labels if label_point(label, self.plan, resolved.vary) not in named_points
+            label for label in labels_run if label_point(label, self.plan, resolved.vary) not in named_points
         ]
         groups = (
             tuple(expanded for label in group for expanded in (others if label == OTHERS else [label]))
@@ -286,7 +297,7 @@ class _Judge:
         return Chain(tuple(groups), chain.relations)
 
     def trend(self, resolved: ResolvedConditions, case: Point) -> Finding:
-        """Judge how the quantity changes over a varied dimension, several of them, or time."""
+        """Judge how the quantity changes over one or more varied dimensions, another quantity, or time."""
         if self.plan.metric(self.claim.metric, case).phases:
             return self.phases(case)
         if resolved.is_scatter:
@@ -298,6 +309,14 @@ class _Judge:
             return self.time_course(resolved, case, trend)
         if not resolved.vary:
             raise Missing("there is no rule for a trend without a varied dimension")
+        return self.trend_over_dimension(resolved, case, trend)
+
+    def trend_over_dimension(self, resolved: ResolvedConditions, case: Point, trend: Trend) -> Finding:
+        """Judge how the quantity changes over the only varied dimension.
+
+        Values of the dimension that the claim needs and the model does not support are gaps: with a gap
+        the claim can fail, but not pass.
+        """
         name = resolved.vary[0]
         levels = resolved.levels(case, name)
         unsupported = self.plan.dimensions[name].missing
@@ -311,8 +330,7 @@ class _Judge:
         gaps = [Finding(Verdict.NOT_YET, reason) for reason in dict.fromkeys(reasons)]
         if trend.shape.endswith("_rank_correlation"):
             x = [measure(self.plan, self.results, trend.over, {**case, name: level}) for level in levels]
-            sign = 1 if trend.shape.startswith("positive") else -1
-            finding = judge_correlation(sign, x, samples)
+            finding = judge_correlation(_expected_sign(trend), x, samples)
             # More points can reverse a correlation, so with gaps the claim stays open.
             return conjunction(gaps) if gaps else finding
         curve = Curve([_number(level) for level in levels], samples)
@@ -360,14 +378,14 @@ class _Judge:
         if trend.shape == "dip":
             curve = curve_ordered_by(x, y)
             lowest = min(curve.y, key=usable_mean)
-            for name, part in (("first", curve.y[0]), ("lowest", lowest), ("last", curve.y[-1])):
-                self.ours.append(Measurement(f"{where} {name} by {trend.over}".strip(), summarise(part)))
+            for name, sample in (("first", curve.y[0]), ("lowest", lowest), ("last", curve.y[-1])):
+                self.record(f"{where} {name} by {trend.over}".strip(), sample)
             finding = judge_trend(trend, curve)
             return Finding(
                 finding.verdict, f"{where}: {finding.detail}" if where and finding.detail else finding.detail
             )
         if trend.shape.endswith("_rank_correlation"):
-            return judge_correlation(1 if trend.shape.startswith("positive") else -1, x, y)
+            return judge_correlation(_expected_sign(trend), x, y)
         raise Missing(f"there is no rule for the trend {trend.shape} over all sets")
 
     def dip_pct(self, resolved: ResolvedConditions, case: Point) -> Sample:
@@ -379,7 +397,7 @@ class _Judge:
         x = [measure(self.plan, self.results, resolved.vary[0], point) for point in sets]
         y = [measure(self.plan, self.results, self.claim.metric, point) for point in sets]
         dip = depth_pct(curve_ordered_by(x, y))
-        self.ours.append(Measurement("", summarise(dip)))
+        self.record("", dip)
         return dip
 
     def stated_levels(self, resolved: ResolvedConditions, name: str) -> Sequence[str]:
@@ -397,8 +415,8 @@ class _Judge:
         instant = trend.options.get("at", trend.options.get("after", 0.0))
         before: Sample = [mean_between(run, 0.0, instant) for run in runs]
         after: Sample = [mean_between(run, instant, run.end_s) for run in runs]
-        self.ours.append(Measurement(f"before {instant:g} s", summarise(before)))
-        self.ours.append(Measurement(f"after {instant:g} s", summarise(after)))
+        self.record(f"before {instant:g} s", before)
+        self.record(f"after {instant:g} s", after)
         return judge_time_course(trend, runs)
 
     # ── Inequalities ────────────────────────────────────────────────────────────────────────────────────────
@@ -413,7 +431,7 @@ class _Judge:
         """Return the claim's quantity, or `metric`, at a point, and record it for the report."""
         metric = metric or self.claim.metric
         sample = measure(self.plan, self.results, metric, point)
-        self.ours.append(Measurement(label, summarise(sample)))
+        self.record(label, sample)
         for name, alternative in measure_alternatives(self.plan, self.results, metric, point).items():
             self.alternatives.append(Measurement(f"{label} {name}".strip(), summarise(alternative)))
         return sample
@@ -426,10 +444,17 @@ class _Judge:
         """Return a label that distinguishes this case from the claim's other cases."""
         if len(resolved.cases) < 2:
             return ""
-        shared = set.intersection(*(set(key(other)) for other in resolved.cases))
+        common_to_all = set.intersection(*(set(key(other)) for other in resolved.cases))
         return ", ".join(
-            f"{name} {text(value)}" for name, value in case.items() if (name, text(value)) not in shared
+            f"{name} {text(value)}"
+            for name, value in case.items()
+            if (name, text(value)) not in common_to_all
         )
+
+
+def _expected_sign(trend: Trend) -> int:
+    """Return 1 for ``positive_rank_correlation`` and -1 for ``negative_rank_correlation``."""
+    return 1 if trend.shape.startswith("positive") else -1
 
 
 def _word(name: str, value: str) -> str:

@@ -1,8 +1,14 @@
-"""Campaigns and studies of the store."""
+"""Content of the pages of campaigns and studies in ``umts serve``, from their records in the store.
+
+A campaign has points, each with runs at one combination of the varied keys; its page shows one metric
+over one key. A study is an optimisation (`Outcome`, with trials) or a sensitivity study (`Findings`,
+with the effect of each parameter on some metrics).
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
@@ -20,7 +26,7 @@ from umtslab.studies.tables import effects_table, trials_table
 
 
 class UnknownMetric(LookupError):
-    """No run of a campaign measured the metric, or the campaign does not vary the key."""
+    """No run of the campaign measured the metric, or the campaign does not vary the key."""
 
 
 def campaign(record: Record, metric: str | None, over: str | None) -> dict[str, Any]:
@@ -31,9 +37,9 @@ def campaign(record: Record, metric: str | None, over: str | None) -> dict[str, 
     record : Record
         The campaign.
     metric : str, optional
-        The metric to show; by default the first of the campaign's own.
+        The metric to show; by default the first metric that the campaign's file names.
     over : str, optional
-        Key of the horizontal axis; by default the first with numbers.
+        Key of the horizontal axis; by default the first varied key with numbers as values.
 
     Raises
     ------
@@ -44,23 +50,24 @@ def campaign(record: Record, metric: str | None, over: str | None) -> dict[str, 
     shown = metric or (record.shown_metrics[0] if record.shown_metrics else choices[0])
     if shown not in choices:
         raise UnknownMetric("no run of this campaign measured that metric")
-    axes = {key: _values(record, key) for key in record.axes}
-    if over is not None and over not in axes:
+    values_of = {key: _values(record, key) for key in record.axes}
+    if over is not None and over not in values_of:
         raise UnknownMetric("this campaign does not vary that key")
-    numeric = [key for key, values in axes.items() if in_one_unit(values) is not None]
-    x_key = over or next(iter(numeric or axes), "")
-    x_values = axes.get(x_key, [])
+    numeric_keys = [key for key, values in values_of.items() if in_one_unit(values) is not None]
+    x_key = over or next(iter(numeric_keys or values_of), "")
+    x_values = values_of.get(x_key, [])
+    # Position of each value on the axis, if all values are numbers in comparable units.
+    x_of_value: dict[str, float] = {}
+    x_unit = ""
     numbers_and_unit = in_one_unit(x_values)
-    if numbers_and_unit is None:
-        x_of_value, x_unit = {}, ""
-    else:
+    if numbers_and_unit is not None:
         numbers, x_unit = numbers_and_unit
         x_of_value = dict(zip(map(str, x_values), numbers, strict=True))
     return {
         "name": record.name,
         "title": record.title or record.name,
         "seed": record.seed,
-        "axes": [_axis(key, values) for key, values in axes.items()],
+        "axes": [_axis(key, values) for key, values in values_of.items()],
         "metrics": [_described(name) for name in choices],
         "metric": _described(shown),
         "over": _axis(x_key, x_values),
@@ -72,7 +79,7 @@ def campaign(record: Record, metric: str | None, over: str | None) -> dict[str, 
 
 
 def _metrics(record: Record) -> list[str]:
-    """Return the metrics to choose from: the campaign's, then the headline metrics."""
+    """Return the metrics to choose from: those of the campaign's file, then the headline metrics."""
     means = [run.metrics for cell in record.cells for run in cell.runs]
     return list(dict.fromkeys([*record.metrics, *headline_names(*means)])) or ["goodput_kbps"]
 
@@ -94,6 +101,7 @@ def _axis(key: str, values: list[object]) -> dict[str, Any]:
 def _point(
     record: Record, cell: Cell, metric: str, x_key: str, x_of_value: dict[str, float]
 ) -> dict[str, Any]:
+    """Return a point. ``group`` has its values of all keys except `x_key`; a curve connects one group."""
     others = [value_label(cell.parameters.get(key, "")) for key in record.axes if key != x_key]
     return {
         "at": [value_label(cell.parameters.get(key, "")) for key in record.axes],
@@ -105,6 +113,7 @@ def _point(
 
 
 def _mean(summary: Summary) -> dict[str, Any]:
+    """Return the mean over a point's runs and the ends of its 95 % interval."""
     low = high = None
     if summary.mean is not None and summary.ci95 is not None:
         low, high = summary.mean - summary.ci95, summary.mean + summary.ci95
@@ -134,33 +143,35 @@ def study_row(study: Outcome | Findings) -> dict[str, Any]:
 def study_page(study: Outcome | Findings, store: StoreReader) -> dict[str, Any]:
     """Collect the content of `models.StudyPage`."""
     table = trials_table(study) if isinstance(study, Outcome) else effects_table(study)
-    front, x_label, y_label = _front(study) if isinstance(study, Outcome) else ([], "", "")
+    pareto = _pareto_chart(study) if isinstance(study, Outcome) else _ParetoChart()
     return study_row(study) | {
         "title": study.study.frame.title or study.study.frame.name,
         "method": about(study),
         "charts": _importance(study) if isinstance(study, Outcome) else _effects(study),
-        "front": front,
-        "front_x": x_label,
-        "front_y": y_label,
+        "front": pareto.trials,
+        "front_x": pareto.x_label,
+        "front_y": pareto.y_label,
         "table": {
             "heads": table.columns,
-            "rows": [[_text(value) for value in row] for row in table.iter_rows()],
+            "rows": [[_cell_text(value) for value in row] for row in table.iter_rows()],
         },
         "command": command(study, store) if isinstance(study, Outcome) else "",
     }
 
 
 def _best(outcome: Outcome) -> str:
+    """Describe the best trial of an optimisation in a sentence."""
     ranking = outcome.ranking()
     if not ranking:
         return "No trial keeps the constraints."
     best = ranking[0]
     name, objective = metric_with_unit(outcome.study.metric), best.objective
-    written = with_interval(objective.mean, objective.ci95, objective.n)
-    return f"Best of {len(ranking)} points: {name} {written}, trial {best.number}."
+    objective_text = with_interval(objective.mean, objective.ci95, objective.n)
+    return f"Best of {len(ranking)} points: {name} {objective_text}, trial {best.number}."
 
 
 def _strongest(findings: Findings) -> str:
+    """Name the parameter with the largest effect on the first metric of a sensitivity study."""
     metric, effects = next(iter(findings.effects.items()), ("", ()))
     strongest = max(effects, key=lambda effect: effect.first, default=None)
     if strongest is None:
@@ -174,11 +185,13 @@ def _strongest(findings: Findings) -> str:
 
 
 def _measure(findings: Findings) -> str:
+    """Name the quantity of `Effect.first`, which depends on the method."""
     is_morris = findings.study.method == "morris"
     return "mean absolute effect" if is_morris else "first-order share of the variance"
 
 
 def _effects(findings: Findings) -> list[dict[str, Any]]:
+    """Return a bar chart for each metric, with a bar per parameter, the largest effect first."""
     is_morris = findings.study.method == "morris"
     return [
         {
@@ -200,6 +213,7 @@ def _effects(findings: Findings) -> list[dict[str, Any]]:
 
 
 def _importance(outcome: Outcome) -> list[dict[str, Any]]:
+    """Return the bar chart of the parameters' importance, or no chart if it cannot be computed."""
     from umtslab.studies.importance import importance
 
     try:
@@ -213,44 +227,64 @@ def _importance(outcome: Outcome) -> list[dict[str, Any]]:
     return [{"title": "Importance for being among the better trials (PED-ANOVA)", "unit": "", "bars": bars}]
 
 
-def _front(outcome: Outcome) -> tuple[list[dict[str, Any]], str, str]:
-    """Return the trials by the first bounded metric and the objective, and the labels of both axes.
+class _ParetoChart(NamedTuple):
+    """The trials of an optimisation by a constrained metric (x) and the objective (y)."""
 
-    A trial is on the front if no other trial is at least as good in both.
+    trials: Sequence[dict[str, Any]] = ()
+    x_label: str = ""
+    y_label: str = ""
+
+
+class _Point(NamedTuple):
+    """Means over the runs of a trial."""
+
+    constrained: float
+    objective: float
+
+
+def _pareto_chart(outcome: Outcome) -> _ParetoChart:
+    """Return the chart for the first constraint. Without constraints it is empty.
+
+    A trial is on the Pareto front if no other trial is at least as good in both metrics and better in
+    one of them.
     """
     if not outcome.study.constraints:
-        return [], "", ""
-    bound = outcome.study.constraints[0]
+        return _ParetoChart()
+    constraint = outcome.study.constraints[0]
 
-    def position(trial: Trial) -> tuple[float, float] | None:
-        x, y = trial.limits[str(bound)].mean, trial.objective.mean
-        return None if x is None or y is None else (x, y)
+    def point_of(trial: Trial) -> _Point | None:
+        constrained, objective = trial.limits[str(constraint)].mean, trial.objective.mean
+        return None if constrained is None or objective is None else _Point(constrained, objective)
 
-    points = [(trial, at) for trial in outcome.trials if (at := position(trial)) is not None]
-    # With these signs, larger is better.
-    x_sign = 1 if bound.least is not None else -1
+    measured = [(trial, point) for trial in outcome.trials if (point := point_of(trial)) is not None]
+    # Differences times these signs are positive if the metric becomes better: a metric with a lower
+    # bound should be large, one with an upper bound small.
+    x_sign = 1 if constraint.least is not None else -1
     y_sign = 1 if outcome.study.maximise else -1
 
-    def is_bettered(x: float, y: float) -> bool:
+    def is_dominated(point: _Point) -> bool:
         return any(
-            x_sign * (other_x - x) >= 0 and y_sign * (other_y - y) >= 0 and (other_x, other_y) != (x, y)
-            for _, (other_x, other_y) in points
+            x_sign * (other.constrained - point.constrained) >= 0
+            and y_sign * (other.objective - point.objective) >= 0
+            and other != point
+            for _, other in measured
         )
 
-    rows = [
+    trials = [
         {
             "trial": str(trial.number),
-            "x": x,
-            "y": y,
+            "x": point.constrained,
+            "y": point.objective,
             "is_feasible": trial.feasible,
-            "is_on_front": not is_bettered(x, y),
+            "is_on_front": not is_dominated(point),
         }
-        for trial, (x, y) in points
+        for trial, point in measured
     ]
-    return rows, metric_with_unit(bound.metric), metric_with_unit(outcome.study.metric)
+    return _ParetoChart(trials, metric_with_unit(constraint.metric), metric_with_unit(outcome.study.metric))
 
 
-def _text(value: object) -> str:
+def _cell_text(value: object) -> str:
+    """Format a value of a study's table."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return number(value) if isinstance(value, float) else "–" if value is None else str(value)

@@ -1,7 +1,8 @@
-"""A scenario as a form of the page: keys with value, help, choices, and the stops of a slider.
+"""A scenario as a form of ``umts serve``: each key with value, help, and a slider or a list of choices.
 
-A stop is a value at which the slider can stand. Everything is derived from the core's list of keys.
-Stops are texts as written in a scenario file, so the page computes no values.
+A stop is a value at which a slider can stand. The stops are texts as they are written in a scenario
+file, such as ``200 ms``, so the page computes no values. Descriptions, ranges and choices come from
+the core's list of scenario keys (``umts params``).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from umtslab import _core
 from umtslab.quantity import Quantity, quantity
 from umtslab.scenario import Scenario
 
-FIRST = (
+FIRST_KEYS = (
     "duration",
     "radio.bler",
     "rlc.max_dat",
@@ -33,7 +34,7 @@ FIRST = (
     "rrc.inactivity",
     "cell.fach.rate",
 )
-"""Keys shown before a search, where the scenario has them."""
+"""Keys shown at first, where the scenario has them. A visitor searches for the other keys."""
 
 _GROUPS = {
     "rlc": "RLC",
@@ -45,20 +46,37 @@ _GROUPS = {
     "seed": "Run",
     "measure": "Run",
 }
-_REPEATED = ("ue.rlc.", "ue.rrc.", "ue.radio.", "flow.tcp.", "proxy.server_side.", "proxy.radio_side.")
-"""Beginnings of keys that repeat the keys of another table for some users."""
+"""Heading for the keys of a table of the scenario. Other tables have their name as heading."""
+
+_REPEATED_PREFIXES = (
+    "ue.rlc.",
+    "ue.rrc.",
+    "ue.radio.",
+    "flow.tcp.",
+    "proxy.server_side.",
+    "proxy.radio_side.",
+)
+"""Beginnings of keys that set a key of another table for single UEs, flows or sides of a proxy.
+
+They are not in the form.
+"""
 
 _NOT_IN_FORM = frozenset({"extends", "name", "title", "source", "version", "seed"})
+
 _USUAL_STOPS = {
     "duration": ("10 s", "20 s", "30 s", "60 s", "120 s", "300 s", "600 s", "1200 s", "1800 s"),
     "rlc.max_dat": ("1", "2", "3", "4", "6", "8", "10", "15", "20", "30", "40"),
 }
-"""Fixed stops. Round numbers around the current value would be odd if a scenario has an odd value."""
+"""Stops that do not depend on the current value: around an odd duration, round numbers would be odd."""
 
 _ROUND_MANTISSAS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
+"""Stops of other keys are these numbers times powers of ten."""
+
 _PROBABILITY_STEPS = 30
+"""Number of equal steps between the stops of a probability."""
+
 _USUAL_MAX_PROBABILITY = 0.3
-"""Last stop of a probability, unless the current value is more than half of it."""
+"""Last stop of a probability. If the current value is above 0.15, the last stop is twice that value."""
 
 
 @dataclass(frozen=True)
@@ -71,28 +89,32 @@ class Choice:
 
 @dataclass(frozen=True)
 class Key:
-    """A key of the form. `value` is its text in the scenario, or None if the key is not set."""
+    """A key of the form."""
 
     key: str
     label: str
     group: str
+    """Heading under which the form shows the key."""
     is_first: bool
+    """Whether the form shows the key at first (`FIRST_KEYS`)."""
     value: str | None
+    """Text of the value in the scenario, or None if the key is not set."""
     stops: tuple[str, ...]
     """Values of the slider, in order. Empty for keys without a slider."""
     choices: tuple[Choice, ...]
     words: tuple[str, ...]
-    """Words that the key takes besides numbers, such as ``off``."""
+    """Words that the key accepts besides numbers, such as ``off``."""
     unit: str
+    """Unit of `value` as written. Empty if it has none."""
     help: str
 
 
 def form(scenario: Scenario) -> tuple[Key, ...]:
-    """Return the keys of a scenario that a form can show, the first ones in the order of `FIRST`."""
+    """Return the keys of a scenario that a form can show: `FIRST_KEYS` in their order, then the others."""
     content = json.loads(scenario.to_json())
     keys = {row["key"]: key for row in _core.params() if (key := _key(row, content)) is not None}
-    first = [_without_impossible_stops(scenario, keys[name]) for name in FIRST if name in keys]
-    return (*first, *(key for name, key in keys.items() if name not in FIRST))
+    first = [_without_impossible_stops(scenario, keys[name]) for name in FIRST_KEYS if name in keys]
+    return (*first, *(key for name, key in keys.items() if name not in FIRST_KEYS))
 
 
 def _without_impossible_stops(scenario: Scenario, key: Key) -> Key:
@@ -117,7 +139,12 @@ def unit_of(value: str | None) -> str:
 def _key(row: dict[str, str], content: dict[str, Any]) -> Key | None:
     """Return the form's entry for a row of the core's list, or None if a form cannot show the key."""
     name = row["key"]
-    if name in _NOT_IN_FORM or name.startswith(_REPEATED) or "table" in row["kind"] or "list" in row["kind"]:
+    if (
+        name in _NOT_IN_FORM
+        or name.startswith(_REPEATED_PREFIXES)
+        or "table" in row["kind"]
+        or "list" in row["kind"]
+    ):
         return None
     if not _has_table(content, name.split(".")[:-1]):
         return None
@@ -127,7 +154,7 @@ def _key(row: dict[str, str], content: dict[str, Any]) -> Key | None:
         key=name,
         label=row["label"],
         group=_group(name),
-        is_first=name in FIRST and value is not None,
+        is_first=name in FIRST_KEYS and value is not None,
         value=value,
         stops=() if choices else _stops(row, value),
         choices=choices,
@@ -138,7 +165,10 @@ def _key(row: dict[str, str], content: dict[str, Any]) -> Key | None:
 
 
 def _has_table(content: Any, path: list[str]) -> bool:
-    """Whether the scenario has the table of a key exactly once. A form cannot show several."""
+    """Whether the scenario has the table at `path` exactly once: a form cannot show several tables.
+
+    `content` is the parsed scenario. A list with one table, as ``[[ue]]``, counts as the table.
+    """
     for name in path:
         content = content[0] if isinstance(content, list) and len(content) == 1 else content
         if not isinstance(content, dict) or name not in content:
@@ -148,6 +178,7 @@ def _has_table(content: Any, path: list[str]) -> bool:
 
 
 def _value(content: Any, path: list[str]) -> str | None:
+    """Return the text of the value at `path`, or None if there is none or it is a list."""
     for name in path:
         content = content[0] if isinstance(content, list) and len(content) == 1 else content
         content = content.get(name) if isinstance(content, dict) else None
@@ -164,11 +195,13 @@ def _group(name: str) -> str:
 
 
 def _help(row: dict[str, str]) -> str:
-    """Return description, range and source as sentences."""
-    text = row["description"].replace("`", "").replace('"', "")
+    """Return description, range and source of a key as sentences."""
+    description = row["description"].replace("`", "").replace('"', "")
     limits = f"{row['range'][0].upper()}{row['range'][1:]}" if row["range"] else ""
-    parts = [text, limits, row["source"]]
-    return " ".join(part if part.endswith(".") else f"{part}." for part in parts if part)
+    sentences = [description, limits, row["source"]]
+    return " ".join(
+        sentence if sentence.endswith(".") else f"{sentence}." for sentence in sentences if sentence
+    )
 
 
 def _choices(row: dict[str, str], value: str | None) -> Iterator[Choice]:
@@ -186,25 +219,30 @@ def _choices(row: dict[str, str], value: str | None) -> Iterator[Choice]:
 
 
 def _stops(row: dict[str, str], value: str | None) -> tuple[str, ...]:
-    """Return the values of a slider around the current one, within the key's range."""
+    """Return the stops of a key's slider. Empty for keys without a slider.
+
+    The current value is one of the stops and keeps its spelling. All stops have its unit.
+    """
     current = None if value is None else quantity(value)
+    # A key that accepts bytes or packets has no common scale.
     if current is None or current.number < 0 or " or packets" in row["kind"]:
         return ()
     if row["kind"].startswith("a probability"):
         return _probabilities(current.number, str(value))
-    if (usual := _USUAL_STOPS.get(row["key"])) is not None:
-        return tuple(sorted({*usual, str(value)}, key=_in_base_unit))
+    if (usual_stops := _USUAL_STOPS.get(row["key"])) is not None:
+        return tuple(sorted({*usual_stops, str(value)}, key=_in_base_unit))
+    # There are no powers of ten around 0.
     if current.number == 0:
         return ()
-    numbers = _around(current, is_whole=_is_whole(row["kind"], current))
-    low, high = _limits(row["range"], current)
+    numbers = _round_numbers_around(current, is_whole=_is_whole(row["kind"], current))
+    low, high = _range_limits(row["range"], current)
     texts = {n: f"{n:.6g} {current.unit}".strip() for n in numbers if low <= n <= high}
-    # The current value keeps its spelling.
     texts[current.number] = str(value)
     return tuple(texts[n] for n in sorted(texts))
 
 
 def _in_base_unit(value: str) -> float:
+    """Return the number of a value in the base unit, such as 0.2 for ``200 ms``. Words come last."""
     number = quantity(value)
     return math.inf if number is None else number.base
 
@@ -222,8 +260,8 @@ def _probabilities(value: float, text: str) -> tuple[str, ...]:
     return tuple(texts[n] for n in sorted(texts))
 
 
-def _around(current: Quantity, *, is_whole: bool) -> list[float]:
-    """Return round numbers from a tenth to ten times the current one."""
+def _round_numbers_around(current: Quantity, *, is_whole: bool) -> list[float]:
+    """Return round numbers between a tenth of the current number and ten times that number."""
     exponent = math.floor(math.log10(current.number))
     numbers = [
         mantissa * 10.0**power for power in range(exponent - 1, exponent + 2) for mantissa in _ROUND_MANTISSAS
@@ -232,20 +270,23 @@ def _around(current: Quantity, *, is_whole: bool) -> list[float]:
     return sorted({float(round(n)) for n in in_range if n >= 1}) if is_whole else in_range
 
 
-def _limits(text: str, current: Quantity) -> tuple[float, float]:
+def _range_limits(text: str, current: Quantity) -> tuple[float, float]:
     """Parse a range such as ``1 ms to 1 h``. Returns both limits in the unit of `current`."""
-    scale = current.base / current.number
+    base_units_per_unit = current.base / current.number
     low, high = 0.0, math.inf
     if (span := re.fullmatch(r"(.+) to (.+)", text)) is not None:
-        low, high = _bound(span[1], current, low) / scale, _bound(span[2], current, high) / scale
+        low, high = _base_limit(span[1], current, low), _base_limit(span[2], current, high)
     elif (minimum := re.fullmatch(r"at least (.+)", text)) is not None:
-        low = _bound(minimum[1], current, low) / scale
+        low = _base_limit(minimum[1], current, low)
     elif (maximum := re.fullmatch(r"at most (.+)", text)) is not None:
-        high = _bound(maximum[1], current, high) / scale
-    return low, high
+        high = _base_limit(maximum[1], current, high)
+    return low / base_units_per_unit, high / base_units_per_unit
 
 
-def _bound(text: str, current: Quantity, default: float) -> float:
-    """Return a limit in the base unit, or `default` if it is of another kind than `current`."""
+def _base_limit(text: str, current: Quantity, default: float) -> float:
+    """Return a limit in the base unit, or `default` if it is not of the same kind as `current`.
+
+    Kinds are times, rates, sizes and so on: a limit in bytes says nothing about a value in packets.
+    """
     bound = quantity(text)
     return bound.base if bound is not None and bound.kind == current.kind else default

@@ -1,4 +1,7 @@
-"""The content of the start page of `umts serve`: what the store holds, and the scenarios."""
+"""The content of the start page of `umts serve`: results, campaigns, studies, reproductions, scenarios.
+
+A result is one scenario with one set of parameters and one seed; its runs differ in their run numbers.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from umtslab.store import read_store
 from umtslab.store.reader import StoreReader, is_store
 
 _MAX_RESULTS = 200
-"""Number of the newest results that are listed."""
+"""Maximum number of listed results: the newest ones."""
 
 _NOT_A_WAIT = frozenset(
     {"serialisation", "propagation", "application_idle", "sender_idle", "not_visible", "unexplained"}
@@ -51,7 +54,7 @@ def home(settings: Settings) -> dict[str, Any]:
 
 
 def _results(store: StoreReader) -> list[list[Run]]:
-    """Group the runs of the store by result (one scenario, settings and seed), newest result first."""
+    """Group the runs of the store by result, newest result first."""
     by_result: dict[tuple[str, int], list[Run]] = {}
     for run in store.runs():
         by_result.setdefault((run.identity.result, run.seed), []).append(run)

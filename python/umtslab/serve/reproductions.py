@@ -1,7 +1,9 @@
-"""Documents whose claims can be reproduced, and the verdicts of the last reproduction.
+"""Documents with claims that can be reproduced, and the verdicts of the last reproduction.
 
-``umts reproduce --out FOLDER`` writes ``report.json`` into that folder. The page reads the file in the
-store's folder, in the subfolder ``reproductions``, and in the default folder beside the store.
+A document is a paper or thesis; its published numbers are claims. ``umts reproduce --out FOLDER``
+measures the claims and writes the verdicts, ``pass`` or ``fail`` for instance, into
+``FOLDER/report.json``. This module reads the reports in the store's subfolder ``reproductions``, in
+the store's folder, and in the folder ``reproduction`` beside the store.
 """
 
 from __future__ import annotations
@@ -32,12 +34,14 @@ def reproduction_rows(settings: Settings) -> list[dict[str, Any]]:
         root = find_data() / "reproductions"
     except BadData:
         return []
-    scored = _scored(settings)
+    scored_claims = _scored_claims(settings)
     return [
         {
             "paper": paper,
             "claims": len(_claims(root, paper)),
-            "verdicts": _totals(_verdicts(_claims(root, paper), scored[paper])) if paper in scored else None,
+            "verdicts": _totals(_verdicts(_claims(root, paper), scored_claims[paper]))
+            if paper in scored_claims
+            else None,
         }
         for paper in papers(root)
     ]
@@ -54,7 +58,7 @@ def reproduction(settings: Settings, paper: str) -> dict[str, Any]:
     root = find_data() / "reproductions"
     if paper not in papers(root):
         raise UnknownSelection("there is no such document")
-    scored = _scored(settings).get(paper, {})
+    scored = _scored_claims(settings).get(paper, {})
     claims = [_claim(claim, scored.get(claim.id)) for claim in _claims(root, paper)]
     return {
         "paper": paper,
@@ -105,8 +109,8 @@ def _measurement_text(measurement: dict[str, Any]) -> str:
     return f"{measurement['label']}: {value}" if measurement["label"] else str(value)
 
 
-def _scored(settings: Settings) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the scored claims of each document by id.
+def _scored_claims(settings: Settings) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the claims in the reports, with their verdicts: by document, then by the claim's id.
 
     If several reports have a claim, the report in the first folder takes precedence.
     """

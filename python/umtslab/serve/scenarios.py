@@ -34,7 +34,7 @@ class OutsideFolder(ValueError):
 
 
 class SyntaxMistake(ValueError):
-    """The text of a scenario is not TOML."""
+    """The text of a scenario is not TOML. `line` and `column` are the place of the mistake, if known."""
 
     def __init__(self, message: str, line: int | None, column: int | None) -> None:
         super().__init__(message)
@@ -43,11 +43,14 @@ class SyntaxMistake(ValueError):
 
 @dataclass(frozen=True)
 class Request:
-    """A scenario to run: the file, a text to use instead of the file, and overrides."""
+    """A scenario that a visitor wants to load."""
 
     name: str
+    """Name of the file, without ``.toml``."""
     text: str | None
+    """Text from the editor to use instead of the file's content, or None."""
     overrides: tuple[tuple[str, str], ...]
+    """Key and value of each changed setting."""
 
 
 def names(folder: Path) -> list[str]:
@@ -135,7 +138,7 @@ def _check_name(folder: Path, key: str, value: str) -> None:
 
 
 def _is_inside(folder: Path, name: str) -> bool:
-    # No file has such a name.
+    # No file has an empty or such a long name, so the text is harmless.
     if not name.strip() or len(name) > _LONGEST_PATH:
         return True
     allowed = [folder.resolve(), (folder.parent / "traces").resolve()]
@@ -169,7 +172,7 @@ def _texts_of_override(value: str) -> list[str]:
 
 
 def _parsed(text: str) -> dict[str, object]:
-    """Parse TOML. A mistake has the line and column of the parser's message."""
+    """Parse TOML. The line and column of a mistake are read from the message of the parser."""
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -1,10 +1,17 @@
-"""An item of the time line in words, and the rows of all lanes that belong to its packet."""
+"""The item that a visitor selects on the time line: as a sentence, with all other items of its packet.
+
+An item is a row of a lane, such as a segment, an RLC SDU or PDU, or a transport block set on the air.
+`Selection` follows the packet of an item down the protocol stack: the packet is sent as a segment, RLC
+carries the segment as an SDU in PDUs, and PDUs travel in transport block sets. The page highlights the
+rows found in each lane. `rows_in_view` and `view_csv` list the items of a part of the time line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from umtslab.labels import cause_label
 from umtslab.numbers import number
 from umtslab.serve.tiles import LANES, ConnectionTimeline, NoSuchTile
 from umtslab.why.causes import describe
@@ -12,22 +19,32 @@ from umtslab.why.links import count, seconds
 
 Row = dict[str, Any]
 
-_REPEATS = {
+_REPEAT_REASONS = {
     "dup_ack": ", sent again after duplicate ACKs",
     "rto": ", sent again after a timeout",
     "tail_loss": ", sent again as a tail loss probe",
     "again": ", sent again",
 }
+"""Text about a repeated segment by the reason for the repeat."""
 
-MOST_ROWS = 200
-"""Rows of the table of a view."""
+MAX_ROWS = 200
+"""Maximum number of rows in the table of a view."""
 
-MOST_EXPORTED = 50_000
-"""Rows of a file with the items of a view."""
+MAX_EXPORTED = 50_000
+"""Maximum number of rows in a file with the items of a view."""
 
 
 class Selection:
-    """Rows that belong together, found by their identities.
+    """An item, and the rows in all lanes that carry its packet.
+
+    Parameters
+    ----------
+    timeline : ConnectionTimeline
+        The time line with the item.
+    lane : str
+        Lane of the item, or ``packet`` to select a packet by its number.
+    row : int
+        Number of the item's row in the table of the lane, or number of the packet.
 
     Raises
     ------
@@ -38,14 +55,16 @@ class Selection:
     def __init__(self, timeline: ConnectionTimeline, lane: str, row: int) -> None:
         self._timeline = timeline
         self._rows: dict[str, set[int]] = {}
+        """Numbers of the selected rows by lane."""
         self.packet: int | None = None
+        """Number of the item's packet. None if the item carries no packet, such as a timer."""
         if lane == "packet":
             self.packet = row
-            segments = self._where("timeline_segments", packet=row)
+            segments = self._rows_with("timeline_segments", packet=row)
             if not segments:
                 raise NoSuchTile("the time line of this connection has no such packet")
             item = segments[0]
-            lane = "acknowledgments" if item["kind"] == "ack" else "segments"
+            lane = _lane_of_segment(item)
         else:
             item = self._item(lane, row)
             self._rows[lane] = {row}
@@ -54,7 +73,7 @@ class Selection:
         self.start_s = item.get("time_s", item.get("start_s"))
         self.end_s = item.get("end_s")
         if self.packet is not None:
-            self._follow(self.packet)
+            self._add_rows_of_packet(self.packet)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the selection, as `models.Selection`."""
@@ -68,12 +87,13 @@ class Selection:
 
     def _item(self, lane: str, row: int) -> Row:
         table = next((declared.table for declared in LANES if declared.name == lane), None)
-        items = [] if table is None else self._where(table, row=row)
+        items = [] if table is None else self._rows_with(table, row=row)
         if not items:
             raise NoSuchTile("the lane has no such item")
         return items[0]
 
-    def _where(self, table: str, **values: int) -> list[Row]:
+    def _rows_with(self, table: str, **values: int) -> list[Row]:
+        """Return the rows of a table with these values in the columns of these names."""
         import polars as pl
 
         rows = self._timeline.table(table)
@@ -83,19 +103,24 @@ class Selection:
         return rows.filter(condition).to_dicts()
 
     def _packet_of(self, lane: str, item: Row) -> int | None:
+        """Return the packet of an item, for PDUs the packet of their last SDU. None if there is none."""
         if item.get("packet") is not None:
             return int(item["packet"])
+        pdus: Row = item
         if lane in ("block_sets", "node_b_queue"):
-            pdus = self._where("timeline_pdus", block_set=item["block_set"])
-            item = next((pdu for pdu in pdus if pdu["first"] is not None), {})
-        if item.get("first") is None:
+            pdus_in_set = self._rows_with("timeline_pdus", block_set=item["block_set"])
+            # Control PDUs have no numbers.
+            pdus = next((row for row in pdus_in_set if row["first"] is not None), {})
+        if pdus.get("first") is None:
             return None
-        return next((int(sdu["packet"]) for sdu in self._sdus_of(item)), None)
+        return next((int(sdu["packet"]) for sdu in self._sdus_of(pdus)), None)
 
-    def _sdus_of(self, pdu: Row) -> Iterator[Row]:
-        """Yield the SDUs that have a part in these PDUs and entered the buffer earlier, the latest first.
+    def _sdus_of(self, pdus: Row) -> Iterator[Row]:
+        """Yield the SDUs that have a part in the PDUs of a row, the latest SDU first.
 
-        Sequence numbers begin again when RLC is reset or re-established, so earlier SDUs can match too.
+        Only SDUs that entered the buffer before the PDUs were sent: PDU numbers begin again when RLC is
+        reset or re-established, so SDUs from before a reset can have the same numbers and come later in
+        the result.
         """
         import polars as pl
 
@@ -103,19 +128,20 @@ class Selection:
         if not sdus.height:
             return
         candidates = sdus.filter(
-            (pl.col("direction") == pdu["direction"])
-            & (pl.col("first") <= pdu["last"])
-            & (pl.col("last") >= pdu["first"])
-            & (pl.col("time_s") <= pdu["time_s"])
+            (pl.col("direction") == pdus["direction"])
+            & (pl.col("first") <= pdus["last"])
+            & (pl.col("last") >= pdus["first"])
+            & (pl.col("time_s") <= pdus["time_s"])
         )
         yield from reversed(candidates.to_dicts())
 
-    def _follow(self, packet: int) -> None:
-        """Add everything that carries a packet."""
-        for segment in self._where("timeline_segments", packet=packet):
-            self._add("acknowledgments" if segment["kind"] == "ack" else "segments", [segment])
-        for sdu in self._where("timeline_sdus", packet=packet):
+    def _add_rows_of_packet(self, packet: int) -> None:
+        """Add the rows that carry a packet: segment, SDUs, PDUs, block sets."""
+        for segment in self._rows_with("timeline_segments", packet=packet):
+            self._add(_lane_of_segment(segment), [segment])
+        for sdu in self._rows_with("timeline_sdus", packet=packet):
             self._add("sdus", [sdu])
+            # An SDU of which nothing was sent has no PDUs.
             if sdu["first"] is not None:
                 pdus = list(self._pdus_of(sdu))
                 self._add("pdus", pdus)
@@ -125,6 +151,7 @@ class Selection:
                 self._add("node_b_queue", [row for row in block_sets if row["on_air_s"] is not None])
 
     def _pdus_of(self, sdu: Row) -> Iterable[Row]:
+        """Return the PDUs with a part of an SDU that were sent while the SDU was in RLC."""
         import polars as pl
 
         pdus = self._timeline.table("timeline_pdus")
@@ -152,12 +179,21 @@ class Selection:
         self._rows.setdefault(lane, set()).update(int(row["row"]) for row in rows)
 
 
+def _lane_of_segment(segment: Row) -> str:
+    return "acknowledgments" if segment["kind"] == "ack" else "segments"
+
+
+# ── Sentences ───────────────────────────────────────────────────────────────────────────────────────
+
+
 def describe_item(lane: str, row: Mapping[str, Any]) -> str:
-    """Return a sentence about an item."""
-    return f"{_what(lane, row)}: {_when(row)}."
+    """Return a sentence about an item, as in "CELL_FACH: 0.0000 s to 3.2000 s."."""
+    describe_row = _DESCRIPTIONS.get(lane)
+    description = _value_or_timer(lane, row) if describe_row is None else describe_row(row)
+    return f"{description}: {_time_text(row)}."
 
 
-def _when(row: Mapping[str, Any]) -> str:
+def _time_text(row: Mapping[str, Any]) -> str:
     start_s = row.get("time_s", row.get("start_s"))
     end_s = row.get("end_s")
     if "end_s" not in row:
@@ -165,59 +201,101 @@ def _when(row: Mapping[str, Any]) -> str:
     return f"{seconds(start_s)} to {'the end of the run' if end_s is None else seconds(end_s)}"
 
 
-def _what(lane: str, row: Mapping[str, Any]) -> str:
-    from umtslab.labels import cause_label
+def _cause_text(row: Mapping[str, Any]) -> str:
+    label = cause_label(row["cause"])
+    return label[:1].upper() + label[1:]
 
-    match lane:
-        case "causes":
-            label = cause_label(row["cause"])
-            return label[:1].upper() + label[1:]
-        case "segments" | "acknowledgments":
-            name = describe(dict(row))
-            again = _REPEATS.get(row["cause"], "")
-            lost = f", lost ({cause_label(row['loss'])})" if row["lost"] else ""
-            return f"{name[:1].upper()}{name[1:]}, packet {row['packet']}{again}{lost}"
-        case "sdus":
-            fate = f", {row['fate']}" if row["fate"] else ""
-            return f"SDU of packet {row['packet']}, {count(row['octets'], 'byte')}{_pdu_numbers(row)}{fate}"
-        case "pdus":
-            nth = "" if row["transmission"] is None else f", transmission {row['transmission']}"
-            poll = ", poll" if row["poll"] else ""
-            place = {"nodeb_queue": "Node B queue", "air": "on the air"}.get(row["lost_at"] or "", "")
-            lost = f", lost{f' ({place})' if place else ''}" if row["lost"] else ""
-            return f"{row['channel']}{_pdu_numbers(row)}{nth}{poll}{lost}"
-        case "block_sets" | "node_b_queue":
-            lost = f", {row['lost_blocks']} lost" if row["lost_blocks"] else ""
-            dropped = " in the queue of the Node B" if row["nodeb_drop"] else ""
-            blocks = count(row["blocks"], "block")
-            return f"Transport block set {row['block_set']} on {row['channel']}, {blocks}{lost}{dropped}"
-        case "status":
-            missing = f"missing {row['missing']}" if row["missing"] else "no PDU missing"
-            lost = ", lost" if row["lost"] else ""
-            return f"STATUS: all PDUs below {row['below']} received, {missing}{lost}"
-        case "rrc":
-            return f"{row['state']} to {row['to']}" if row["to"] else str(row["state"])
-        case "dch_requests":
-            in_use = f", {count(row['dchs'], 'DCH')} in use" if row["dchs"] is not None else ""
-            return f"DCH request {str(row['answer']).replace('_', ' ')}{in_use}"
-        case "hs_attempts":
-            fate = "decoded" if row["decoded"] else "given up" if row["last"] else "not decoded"
-            return f"HS-DSCH, {count(row['pdus'], 'PDU')}, attempt {row['attempt']}, CQI {row['cqi']}, {fate}"
-        case "e_attempts" | "e_happy":
-            fate = "decoded" if row["decoded"] else "given up" if row["last"] else "not decoded"
-            size = f"{count(row['bits'], 'bit')}, {count(row['pdus'], 'PDU')}"
-            happy = "happy" if row["happy"] else "unhappy"
-            return f"E-DCH, {size}, attempt {row['attempt']}, {happy}, {fate}"
-        case "e_grant":
-            kind = "Absolute" if row["absolute"] else "Relative"
-            grant = "zero grant" if row["index"] is None else f"index {row['index']}"
-            return f"{kind} grant: {grant}, power ratio {number(row['ratio'], 4)}"
-        case "rlc_buffer":
-            return f"{count(round(row['octets']), 'byte')} in the buffer of RLC"
-    return _value_or_timer(lane, row)
+
+def _segment_text(row: Mapping[str, Any]) -> str:
+    name = describe(dict(row))
+    repeat = _REPEAT_REASONS.get(row["cause"], "")
+    lost = f", lost ({cause_label(row['loss'])})" if row["lost"] else ""
+    return f"{name[:1].upper()}{name[1:]}, packet {row['packet']}{repeat}{lost}"
+
+
+def _sdu_text(row: Mapping[str, Any]) -> str:
+    fate = f", {row['fate']}" if row["fate"] else ""
+    return f"SDU of packet {row['packet']}, {count(row['octets'], 'byte')}{_pdu_numbers(row)}{fate}"
+
+
+def _pdu_text(row: Mapping[str, Any]) -> str:
+    transmission = "" if row["transmission"] is None else f", transmission {row['transmission']}"
+    poll = ", poll" if row["poll"] else ""
+    place = {"nodeb_queue": "Node B queue", "air": "on the air"}.get(row["lost_at"] or "", "")
+    lost = f", lost{f' ({place})' if place else ''}" if row["lost"] else ""
+    return f"{row['channel']}{_pdu_numbers(row)}{transmission}{poll}{lost}"
+
+
+def _block_set_text(row: Mapping[str, Any]) -> str:
+    lost = f", {row['lost_blocks']} lost" if row["lost_blocks"] else ""
+    dropped = " in the queue of the Node B" if row["nodeb_drop"] else ""
+    blocks = count(row["blocks"], "block")
+    return f"Transport block set {row['block_set']} on {row['channel']}, {blocks}{lost}{dropped}"
+
+
+def _status_text(row: Mapping[str, Any]) -> str:
+    missing = f"missing {row['missing']}" if row["missing"] else "no PDU missing"
+    lost = ", lost" if row["lost"] else ""
+    return f"STATUS: all PDUs below {row['below']} received, {missing}{lost}"
+
+
+def _rrc_text(row: Mapping[str, Any]) -> str:
+    return f"{row['state']} to {row['to']}" if row["to"] else str(row["state"])
+
+
+def _dch_request_text(row: Mapping[str, Any]) -> str:
+    in_use = f", {count(row['dchs'], 'DCH')} in use" if row["dchs"] is not None else ""
+    return f"DCH request {str(row['answer']).replace('_', ' ')}{in_use}"
+
+
+def _hs_dsch_text(row: Mapping[str, Any]) -> str:
+    pdus = count(row["pdus"], "PDU")
+    return f"HS-DSCH, {pdus}, attempt {row['attempt']}, CQI {row['cqi']}, {_harq_outcome(row)}"
+
+
+def _e_dch_text(row: Mapping[str, Any]) -> str:
+    size = f"{count(row['bits'], 'bit')}, {count(row['pdus'], 'PDU')}"
+    happy_bit = "happy" if row["happy"] else "unhappy"
+    return f"E-DCH, {size}, attempt {row['attempt']}, {happy_bit}, {_harq_outcome(row)}"
+
+
+def _harq_outcome(row: Mapping[str, Any]) -> str:
+    """Say whether a HARQ transmission was decoded, and if not, whether it was the last attempt."""
+    return "decoded" if row["decoded"] else "given up" if row["last"] else "not decoded"
+
+
+def _grant_text(row: Mapping[str, Any]) -> str:
+    kind = "Absolute" if row["absolute"] else "Relative"
+    grant = "zero grant" if row["index"] is None else f"index {row['index']}"
+    return f"{kind} grant: {grant}, power ratio {number(row['ratio'], 4)}"
+
+
+def _buffer_text(row: Mapping[str, Any]) -> str:
+    return f"{count(round(row['octets']), 'byte')} in the buffer of RLC"
+
+
+_DESCRIPTIONS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "causes": _cause_text,
+    "segments": _segment_text,
+    "acknowledgments": _segment_text,
+    "sdus": _sdu_text,
+    "pdus": _pdu_text,
+    "block_sets": _block_set_text,
+    "node_b_queue": _block_set_text,
+    "status": _status_text,
+    "rrc": _rrc_text,
+    "dch_requests": _dch_request_text,
+    "hs_attempts": _hs_dsch_text,
+    "e_attempts": _e_dch_text,
+    "e_happy": _e_dch_text,
+    "e_grant": _grant_text,
+    "rlc_buffer": _buffer_text,
+}
+"""Functions that describe a row, by lane. All other lanes have timers or sampled values."""
 
 
 def _value_or_timer(lane: str, row: Mapping[str, Any]) -> str:
+    """Describe a timer by its outcome, or a sampled value by number and unit."""
     declared = next(declared for declared in LANES if declared.name == lane)
     if declared.table == "timeline_timers":
         return f"{declared.label}, {row['outcome'] or 'running'}"
@@ -232,34 +310,48 @@ def _pdu_numbers(row: Mapping[str, Any]) -> str:
     return f", PDUs {row['first']} to {row['last']}"
 
 
+# ── Items of a view ─────────────────────────────────────────────────────────────────────────────────
+
+
+class _ViewRow(NamedTuple):
+    """An item of a view. Rows are ordered by start, then by lane."""
+
+    start_s: float
+    lane_label: str
+    text: str
+
+
 def rows_in_view(timeline: ConnectionTimeline, from_s: float, to_s: float) -> dict[str, Any]:
-    """Return the first `MOST_ROWS` items that begin in a view, as sentences, and the count of all."""
-    start_lane_text: list[tuple[float, str, str]] = []
+    """Return the first `MAX_ROWS` items that begin in a view, as sentences, and the count of all.
+
+    A view is the visible part of the time line, from `from_s` to `to_s`.
+    """
+    view_rows: list[_ViewRow] = []
     total = 0
     for lane in LANES:
-        # Lanes of sampled values and of causes have no items of their own.
+        # The table has no sampled values and no causes.
         if lane.cells == "maximum" or lane.name == "causes":
             continue
-        rows = set(timeline.rows_between(lane, from_s, to_s))
-        total += len(rows)
-        if not rows:
+        row_numbers = set(timeline.rows_between(lane, from_s, to_s))
+        total += len(row_numbers)
+        if not row_numbers:
             continue
-        start_lane_text += [
-            (row["time_s"], lane.label, describe_item(lane.name, row))
-            for row in _rows_of_numbers(timeline, lane.table, sorted(rows)[:MOST_ROWS])
+        view_rows += [
+            _ViewRow(row["time_s"], lane.label, describe_item(lane.name, row))
+            for row in _rows_of_numbers(timeline, lane.table, sorted(row_numbers)[:MAX_ROWS])
         ]
-    start_lane_text.sort()
+    view_rows.sort()
     return {
         "count": total,
         "rows": [
-            {"instant": f"{number(time_s, 7)} s", "lane": lane, "text": text}
-            for time_s, lane, text in start_lane_text[:MOST_ROWS]
+            {"instant": f"{number(row.start_s, 7)} s", "lane": row.lane_label, "text": row.text}
+            for row in view_rows[:MAX_ROWS]
         ],
     }
 
 
-_COLUMNS = ("packet", "connection", "ue", "direction", "block_set", "first", "last")
-"""Identities in the table of a view, after lane, start and end."""
+_IDENTITY_COLUMNS = ("packet", "connection", "ue", "direction", "block_set", "first", "last")
+"""Columns of the file with the items of a view, after lane, start and end. Empty if a lane has none."""
 
 
 class TooManyItems(ValueError):
@@ -272,21 +364,23 @@ def view_csv(timeline: ConnectionTimeline, from_s: float, to_s: float) -> str:
     Raises
     ------
     TooManyItems
-        If the view has more than `MOST_EXPORTED` items.
+        If the view has more than `MAX_EXPORTED` items.
     """
     import csv
     import io
 
-    rows = {lane.name: timeline.rows_between(lane, from_s, to_s) for lane in LANES}
-    total = sum(map(len, rows.values()))
-    if total > MOST_EXPORTED:
-        raise TooManyItems(f"the view has {total:,} items, and a file at most {MOST_EXPORTED:,}: zoom in")
+    row_numbers = {lane.name: timeline.rows_between(lane, from_s, to_s) for lane in LANES}
+    total = sum(map(len, row_numbers.values()))
+    if total > MAX_EXPORTED:
+        raise TooManyItems(f"the view has {total:,} items, and a file at most {MAX_EXPORTED:,}: zoom in")
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["lane", "start_s", "end_s", *_COLUMNS, "text"])
+    writer.writerow(["lane", "start_s", "end_s", *_IDENTITY_COLUMNS, "text"])
     for lane in LANES:
-        for row in _rows_of_numbers(timeline, lane.table, rows[lane.name]) if rows[lane.name] else []:
-            identities = [row.get(name) for name in _COLUMNS]
+        if not row_numbers[lane.name]:
+            continue
+        for row in _rows_of_numbers(timeline, lane.table, row_numbers[lane.name]):
+            identities = [row.get(name) for name in _IDENTITY_COLUMNS]
             text = describe_item(lane.name, row)
             writer.writerow([lane.name, row[lane.start], row.get("end_s"), *identities, text])
     return file.getvalue()

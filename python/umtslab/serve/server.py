@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from umtslab.serve.guard import App
 
 HEAD_S = 10.0
-"""Seconds for the head of a request."""
+"""Maximum time between the start of a connection, or the last response, and the next complete request."""
 
-_MOST_CONNECTIONS = 256
+_MAX_CONNECTIONS = 256
 """Limit on simultaneous connections. Further requests get status 503."""
 
 
@@ -32,30 +32,31 @@ class DeadlineProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start the time limit of the first request."""
         super().connection_made(cast(asyncio.Transport, transport))
-        self._arm()
+        self._start_deadline()
 
     def data_received(self, data: bytes) -> None:
-        """Start or stop the time limit, depending on whether the request is complete."""
+        """Stop the time limit when a request is complete. Start it if the next request is awaited."""
         super().data_received(data)
-        if self._awaits_head:
-            self._arm()
+        if self._awaits_request:
+            self._start_deadline()
         else:
-            self._disarm()
+            self._stop_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the time limit."""
-        self._disarm()
+        self._stop_deadline()
         super().connection_lost(exc)
 
     @property
-    def _awaits_head(self) -> bool:
+    def _awaits_request(self) -> bool:
+        """Whether no request is being answered. `cycle` is uvicorn's state of the latest request."""
         return self.cycle is None or self.cycle.response_complete
 
-    def _arm(self) -> None:
+    def _start_deadline(self) -> None:
         if self._deadline is None:
             self._deadline = asyncio.get_running_loop().call_later(HEAD_S, self._cut)
 
-    def _disarm(self) -> None:
+    def _stop_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
@@ -63,7 +64,7 @@ class DeadlineProtocol(H11Protocol):
     def _cut(self) -> None:
         self._deadline = None
         # A WebSocket has taken over the connection if the transport has another protocol.
-        if self._awaits_head and self.transport.get_protocol() is self:
+        if self._awaits_request and self.transport.get_protocol() is self:
             self.transport.abort()
 
 
@@ -80,7 +81,7 @@ def bound_socket(settings: Settings) -> socket.socket:
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((settings.address, settings.port))
-        # Browsers that come before the server is ready wait.
+        # The kernel accepts connections before the server is ready, so that early browsers wait.
         bound.listen(128)
     except OSError:
         bound.close()
@@ -91,7 +92,7 @@ def bound_socket(settings: Settings) -> socket.socket:
 def serve(
     app: App, bound: socket.socket, *, certificate: Path | None = None, key: Path | None = None, log: bool
 ) -> None:
-    """Serve until the process is interrupted."""
+    """Serve until the process is interrupted. `certificate` and `key` are files for TLS."""
     log_config: dict[str, Any] = {
         "version": 1,
         "disable_existing_loggers": False,
@@ -113,7 +114,7 @@ def serve(
         access_log=log,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=_MOST_CONNECTIONS,
+        limit_concurrency=_MAX_CONNECTIONS,
         timeout_keep_alive=int(HEAD_S),
         timeout_graceful_shutdown=2,
         ws_max_size=LARGEST_MESSAGE,

@@ -30,7 +30,9 @@ class Settings:
     """Further names under which browsers may reach the server."""
     has_tls: bool = False
     read_only: bool = False
+    """Whether visitors can only look: no runs, no uploads."""
     allow_code: bool = False
+    """Whether scenarios may name Python code, which then runs on this machine."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
 
     @property
@@ -45,20 +47,22 @@ class Settings:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The exact values of ``Host`` that are answered, each with the port."""
+        """The values of the header ``Host`` that are answered. Requests with another host are refused."""
         names = {*self.names}
         if self.is_loopback:
             names |= {"127.0.0.1", "localhost", "[::1]"}
         if not ipaddress.ip_address(self.address).is_unspecified:
             names.add(bracketed(self.address))
-        default = 443 if self.has_tls else 80
         hosts = {f"{name.lower()}:{self.port}" for name in names}
-        # Browsers leave out the scheme's default port.
-        return frozenset(hosts | ({name.lower() for name in names} if self.port == default else set()))
+        default_port = 443 if self.has_tls else 80
+        if self.port == default_port:
+            # Browsers leave out the default port.
+            hosts |= {name.lower() for name in names}
+        return frozenset(hosts)
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie with the token. Cookies do not distinguish ports, so the name does."""
+        """Name of the cookie with the token. It contains the port, because cookies are sent to all ports."""
         return f"umtslab_{self.port}"
 
     @property

@@ -1,8 +1,14 @@
-"""The time line of one connection and its UE, as tiles: single items, or counts in cells of equal length.
+"""The time line of one connection and its UE, cut into tiles that the page of ``umts serve`` loads.
 
-Cells begin at fixed instants and are 10 ms times a power of two long. A tile has `CELLS` cells. A lane
-is drawn with counts at a level if one of its tiles would have more than `most` items. The core declares
-the lanes (`umtslab.lanes`). Instants are rounded to nanoseconds before they are assigned to cells.
+The time line has lanes, as the core declares them (`umtslab.lanes`). The items of a lane are the rows
+of one table of the run: segments, PDUs, RRC states and so on. The visitor zooms and scrolls, so the
+page loads the time line in tiles, as maps do. Each zoom level cuts the run into tiles of equal length,
+and each tile into `CELLS_PER_TILE` cells. A cell of level n is 10 ms * 2^n long.
+
+A tile has for each lane either its items one by one, or, where they are too dense, one value per cell:
+the number of items, the shares of the categories, or the largest value. A lane has cells in all tiles
+of a level if one of these tiles would have more than `max_items` items. Times are integers in
+nanoseconds (``_ns``), so that rounding never moves an item to another cell.
 """
 
 from __future__ import annotations
@@ -27,10 +33,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-CELLS = 64
-"""Cells of a tile."""
+CELLS_PER_TILE = 64
 
-MOST_ITEMS = {
+MAX_ITEMS = {
     "line": 56,
     "bar": 32,
     "strip": 40,
@@ -40,19 +45,19 @@ MOST_ITEMS = {
     "dashed_steps": 26,
     "filled": 26,
 }
-"""Items of one lane in a tile, by how the lane is drawn. If a tile of a level has more, all tiles of
-the level have cells."""
+"""Maximum number of items of one lane in a tile, by how the lane is drawn (`Lane.draw`)."""
 
-MOST_PDUS = 150
-"""Items of the lane of PDUs in a tile."""
+MAX_PDUS = 150
+"""Maximum number of items in a tile of the lane of PDUs, however it is drawn."""
 
-LOWEST = -3
-"""Level with the shortest cells, of 1.25 ms. Cells of the next level are twice as long."""
+LOWEST_LEVEL = -3
+"""Level with the shortest cells, of 10 ms / 2^3 = 1.25 ms."""
 
 _CELL_NS = 10_000_000
-"""Length of the cells of level 0: the shortest TTI of R99 channels."""
+"""Length of the cells of level 0: 10 ms, the shortest TTI of R99 channels."""
 
 _NS = 1e9
+"""Nanoseconds per second."""
 
 
 class NoSuchTile(LookupError):
@@ -60,37 +65,39 @@ class NoSuchTile(LookupError):
 
 
 LANES = tuple(lane for lane in lanes() if lane.area)
-"""The lanes of the page."""
+"""The lanes of the page. Lanes without an area have no place of their own there."""
 
 
-def most(lane: Lane) -> int:
-    """Return how many items of a lane a tile may have."""
-    return MOST_PDUS if lane.name == "pdus" else MOST_ITEMS[lane.draw]
+def max_items(lane: Lane) -> int:
+    """Return the maximum number of items of a lane in a tile."""
+    return MAX_PDUS if lane.name == "pdus" else MAX_ITEMS[lane.draw]
 
 
 @dataclass(frozen=True)
 class Items:
-    """The rows of a lane in order of time, as arrays.
-
-    `row` is the number of a row in its table, and `weight` the number of PDUs in it. `middle_ns` is the first
-    transmission of an SDU, or the instant of a segment at the RNC; negative if there is none.
-    """
+    """The items of a lane in order of time, as arrays of equal length."""
 
     row: Integers
+    """Number of the item's row in its table."""
     start_ns: Integers
     end_ns: Integers
     low: Floats
+    """Lower end of the item on the vertical axis, in the unit of the lane."""
     high: Floats
+    """Upper end on the vertical axis: the value, for lanes of sampled values."""
     middle_ns: Integers
+    """First transmission of an SDU, or instant at which a segment is at the RNC. -1 if there is none."""
     category: Integers
+    """Index of the category in `ConnectionTimeline.categories`."""
     weight: Integers
+    """Number of PDUs that the row stands for. 1 in other lanes."""
 
     def __len__(self) -> int:
         return len(self.row)
 
 
 def cell_ns(level: int) -> int:
-    """Return the length of a cell.
+    """Return the length of a cell of a level, in nanoseconds.
 
     >>> cell_ns(0), cell_ns(2), cell_ns(-3)
     (10000000, 40000000, 1250000)
@@ -118,13 +125,19 @@ class ConnectionTimeline:
         self.ue = int(row["ue"])
         self.opened_s, self.closed_s = row.get("opened_s"), row.get("closed_s")
         self._tables: dict[str, pl.DataFrame] = {}
-        self._lanes: dict[str, Items] = {}
-        self._fullest: dict[tuple[str, int], int] = {}
+        self._items: dict[str, Items] = {}
+        """Items by lane, kept for further tiles."""
+        self._max_items_in_tile: dict[tuple[str, int], int] = {}
+        """Largest number of items in a tile, by lane and level."""
 
     # ── Tables ──────────────────────────────────────────────────────────────────────────────────────
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return the rows of this UE, or else of this connection, with the number of each as ``row``."""
+        """Return the rows of a table of the run that belong to this UE or connection.
+
+        Tables with a column ``ue`` are filtered by UE, others by connection. The added column ``row`` is
+        the number of the row in the whole table.
+        """
         import polars as pl
 
         if name not in self._tables:
@@ -141,7 +154,7 @@ class ConnectionTimeline:
 
     @cached_property
     def direction(self) -> str:
-        """Direction of the connection's data."""
+        """Direction of the connection's data: ``downlink`` or ``uplink``."""
         import polars as pl
 
         events = self.table("timeline_events")
@@ -156,7 +169,7 @@ class ConnectionTimeline:
 
     @cached_property
     def causes(self) -> tuple[str, ...]:
-        """Causes of the connection's time, in the order of their first instants."""
+        """Causes in the time budget of the connection, in the order of their first occurrence."""
         table = self.table("budget_intervals")
         return tuple(dict.fromkeys(table["cause"].to_list())) if table.height else ()
 
@@ -166,38 +179,40 @@ class ConnectionTimeline:
             return tuple((cause, cause_label(cause)) for cause in self.causes)
         return tuple((category.name, category.label) for category in lane.categories)
 
-    def chosen(self, lane: Lane) -> pl.DataFrame:
-        """Return the rows of a lane, with the number of each as ``row``."""
+    def rows_of(self, lane: Lane) -> pl.DataFrame:
+        """Return the rows of a lane. The added column ``row`` is the number of the row in its table."""
         table = self.table(lane.table)
-        return _chosen(self, lane, table) if table.height else table
+        return _rows_of_lane(self, lane, table) if table.height else table
 
     def items(self, lane: Lane) -> Items:
         """Return the items of a lane."""
-        if lane.name not in self._lanes:
-            rows = self.chosen(lane)
-            self._lanes[lane.name] = _items(self, lane, rows) if rows.height else _no_items()
-        return self._lanes[lane.name]
+        if lane.name not in self._items:
+            rows = self.rows_of(lane)
+            self._items[lane.name] = _items(self, lane, rows) if rows.height else _no_items()
+        return self._items[lane.name]
 
     # ── Levels ──────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def duration_ns(self) -> int:
-        """Length of the run."""
+        """Length of the run in nanoseconds."""
         return _ns(self.run.duration_s)
 
     @cached_property
-    def highest(self) -> int:
+    def highest_level(self) -> int:
         """Level at which one tile has the whole run."""
-        level = LOWEST
-        while cell_ns(level) * CELLS < self.duration_ns:
+        level = LOWEST_LEVEL
+        while cell_ns(level) * CELLS_PER_TILE < self.duration_ns:
             level += 1
         return level
 
-    def is_counted(self, lane: Lane, level: int) -> bool:
+    def has_cells(self, lane: Lane, level: int) -> bool:
         """Return whether the lane has cells instead of items at this level."""
-        if (lane.name, level) not in self._fullest:
-            self._fullest[lane.name, level] = _fullest(self.items(lane), cell_ns(level) * CELLS)
-        return self._fullest[lane.name, level] > most(lane)
+        if (lane.name, level) not in self._max_items_in_tile:
+            self._max_items_in_tile[lane.name, level] = _max_items_in_tile(
+                self.items(lane), cell_ns(level) * CELLS_PER_TILE
+            )
+        return self._max_items_in_tile[lane.name, level] > max_items(lane)
 
     def tile(self, level: int, index: int) -> dict[str, Any]:
         """Return a tile, as `models.Tile`.
@@ -207,18 +222,20 @@ class ConnectionTimeline:
         NoSuchTile
             If there is no such level or tile.
         """
-        length = cell_ns(level) * CELLS if LOWEST <= level <= self.highest else 0
-        if not length or not 0 <= index * length <= self.duration_ns:
+        if not LOWEST_LEVEL <= level <= self.highest_level:
             raise NoSuchTile("the time line has no such tile")
-        start = index * length
+        tile_ns = cell_ns(level) * CELLS_PER_TILE
+        start_ns = index * tile_ns
+        if not 0 <= start_ns <= self.duration_ns:
+            raise NoSuchTile("the time line has no such tile")
         lanes = []
         for lane in LANES:
             items = self.items(lane)
             content: dict[str, Any] = {"name": lane.name, "items": None, "cells": None}
-            if self.is_counted(lane, level):
-                content["cells"] = _CELL_VALUES[lane.cells](items, start, cell_ns(level))
+            if self.has_cells(lane, level):
+                content["cells"] = _CELL_VALUES[lane.cells](items, start_ns, cell_ns(level))
             else:
-                content["items"] = _rows(items, start, start + length)
+                content["items"] = _items_in_tile(items, start_ns, start_ns + tile_ns)
             lanes.append(content)
         return {"level": level, "index": index, "lanes": lanes}
 
@@ -240,39 +257,53 @@ def _ns(time_s: float) -> int:
 def _no_items() -> Items:
     import numpy as np
 
-    none, no_values = np.zeros(0, dtype=np.int64), np.zeros(0)
-    return Items(none, none, none, low=no_values, high=no_values, middle_ns=none, category=none, weight=none)
+    no_integers, no_floats = np.zeros(0, dtype=np.int64), np.zeros(0)
+    return Items(
+        row=no_integers,
+        start_ns=no_integers,
+        end_ns=no_integers,
+        low=no_floats,
+        high=no_floats,
+        middle_ns=no_integers,
+        category=no_integers,
+        weight=no_integers,
+    )
 
 
-def _items(timeline: ConnectionTimeline, lane: Lane, chosen: pl.DataFrame) -> Items:
-    """Describe the rows of a lane."""
+def _items(timeline: ConnectionTimeline, lane: Lane, rows: pl.DataFrame) -> Items:
+    """Convert the rows of a lane to arrays."""
     import polars as pl
 
+    # A lane without a column for the end has values that last until the next row.
     end = pl.col(lane.end) if lane.end else pl.col(lane.start).shift(-1)
-    between = _BETWEEN.get(lane.name)
-    middle = pl.col(between) if between else pl.lit(None, dtype=pl.Float64)
-    weight = pl.col("count") if lane.high == "count" else pl.lit(1)
-    # The value of a connection ends with the connection.
+    middle_column = _MIDDLE_COLUMNS.get(lane.name)
+    middle = pl.col(middle_column) if middle_column else pl.lit(None, dtype=pl.Float64)
+    # A row of the lane of PDUs stands for `count` consecutive PDUs, numbered up to `last`.
+    has_pdus = lane.high == "count"
+    weight = pl.col("count") if has_pdus else pl.lit(1)
+    # The last row lasts until the end of the run, or, for a value of a connection, until the
+    # connection closes.
     ends_early = not lane.end and lane.owner == "connection" and timeline.closed_s is not None
-    last_s = timeline.closed_s if ends_early else timeline.run.duration_s
+    last_end_s = timeline.closed_s if ends_early else timeline.run.duration_s
 
     def nanoseconds(column: pl.Expr) -> pl.Expr:
         return (column * _NS).round().cast(pl.Int64)
 
     def value(name: str) -> pl.Expr:
+        """Return the column of this name as numbers: 0 if the name is empty or there is no value."""
         return (pl.col(name) if name else pl.lit(0)).fill_null(0).cast(pl.Float64)
 
-    columns = chosen.select(
+    columns = rows.select(
         pl.col("row").cast(pl.Int64),
         nanoseconds(pl.col(lane.start)).alias("start_ns"),
-        nanoseconds(end.fill_null(last_s)).alias("end_ns"),
+        nanoseconds(end.fill_null(last_end_s)).alias("end_ns"),
         value(lane.low).alias("low"),
-        value("last" if lane.high == "count" else lane.high).alias("high"),
+        value("last" if has_pdus else lane.high).alias("high"),
         nanoseconds(middle).fill_null(-1).alias("middle_ns"),
         _category(timeline, lane).cast(pl.Int64).alias("category"),
         weight.fill_null(1).cast(pl.Int64).alias("weight"),
     )
-    # An initial slow start threshold may be infinite: the lane shows none.
+    # The initial slow start threshold may be infinite. Rows with an infinite value are not drawn.
     ordered = columns.filter(pl.col("high").is_finite()).sort("start_ns", "row")
 
     def integers(name: str) -> Integers:
@@ -294,14 +325,17 @@ def _items(timeline: ConnectionTimeline, lane: Lane, chosen: pl.DataFrame) -> It
 
 
 def _category(timeline: ConnectionTimeline, lane: Lane) -> pl.Expr:
-    """Return an expression with the index of the first category that each row meets, else of the last."""
+    """Return an expression with the index of each row's category.
+
+    This is the first category of which the row meets all tests, or the last category if it meets none.
+    """
     import polars as pl
 
     if not lane.categories:
         index_of_cause = {name: index for index, name in enumerate(timeline.causes)}
         return pl.col("cause").replace_strict(index_of_cause, return_dtype=pl.Int64)
     index_of_row = pl.lit(len(lane.categories) - 1)
-    # The first category comes last, so that it takes precedence.
+    # Each turn of the loop overrides the earlier ones, so the first category takes precedence.
     for index, category in reversed(list(enumerate(lane.categories))):
         if category.tests:
             meets = pl.all_horizontal(test.expression() for test in category.tests)
@@ -309,8 +343,8 @@ def _category(timeline: ConnectionTimeline, lane: Lane) -> pl.Expr:
     return index_of_row
 
 
-def _chosen(timeline: ConnectionTimeline, lane: Lane, table: pl.DataFrame) -> pl.DataFrame:
-    """Select the rows of a lane from the rows of the UE."""
+def _rows_of_lane(timeline: ConnectionTimeline, lane: Lane, table: pl.DataFrame) -> pl.DataFrame:
+    """Select the rows of a lane from the UE's rows of its table."""
     import polars as pl
 
     conditions = [test.expression() for test in lane.tests]
@@ -319,12 +353,15 @@ def _chosen(timeline: ConnectionTimeline, lane: Lane, table: pl.DataFrame) -> pl
     if lane.direction:
         is_data = pl.col("direction") == timeline.direction
         conditions.append(is_data if lane.direction == "data" else ~is_data)
-    chosen = table.filter(pl.all_horizontal(conditions)) if conditions else table
-    return _with_rnc_instant(timeline, chosen) if _BETWEEN.get(lane.name) == "rnc_s" else chosen
+    rows = table.filter(pl.all_horizontal(conditions)) if conditions else table
+    return _with_rnc_instant(timeline, rows) if _MIDDLE_COLUMNS.get(lane.name) == "rnc_s" else rows
 
 
 def _with_rnc_instant(timeline: ConnectionTimeline, segments: pl.DataFrame) -> pl.DataFrame:
-    """Add the instant at the RNC: downlink of the arrival in the buffer, uplink of the delivery by RLC."""
+    """Add the column ``rnc_s``: the instant at which a segment is at the RNC.
+
+    In the downlink this is the arrival in the buffer of RLC, in the uplink the delivery by RLC.
+    """
     import polars as pl
 
     sdus = timeline.table("timeline_sdus")
@@ -340,39 +377,44 @@ def _with_rnc_instant(timeline: ConnectionTimeline, segments: pl.DataFrame) -> p
     )
 
 
-_BETWEEN = {"segments": "rnc_s", "acknowledgments": "rnc_s", "sdus": "first_sent_s"}
-"""Columns with an instant between start and end."""
+_MIDDLE_COLUMNS = {"segments": "rnc_s", "acknowledgments": "rnc_s", "sdus": "first_sent_s"}
+"""Columns with an instant between the start and the end of an item, by lane (`Items.middle_ns`)."""
 
 
 # ── Tiles ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _last_ns(items: Items) -> Integers:
-    """Return the last nanosecond of each item. An item without duration has one."""
+    """Return the last nanosecond of each item. An item without duration lasts one nanosecond."""
     import numpy as np
 
-    last: Integers = np.maximum(items.start_ns, items.end_ns - 1)
-    return last
+    last_ns: Integers = np.maximum(items.start_ns, items.end_ns - 1)
+    return last_ns
 
 
-def _fullest(items: Items, tile_ns: int) -> int:
-    """Return the largest number of items in a tile."""
+def _max_items_in_tile(items: Items, tile_ns: int) -> int:
+    """Return the largest number of items in a tile of this length.
+
+    An item counts in each tile that it meets.
+    """
     import numpy as np
 
     if not len(items):
         return 0
-    first, last = items.start_ns // tile_ns, _last_ns(items) // tile_ns
-    changes = np.zeros(int(last.max()) + 2, dtype=np.int64)
-    np.add.at(changes, first, 1)
-    np.add.at(changes, last + 1, -1)
+    first_tile, last_tile = items.start_ns // tile_ns, _last_ns(items) // tile_ns
+    # Entry i: items that begin in tile i, minus items that end in tile i - 1. The running sum of the
+    # entries up to i is the number of items in tile i.
+    changes = np.zeros(int(last_tile.max()) + 2, dtype=np.int64)
+    np.add.at(changes, first_tile, 1)
+    np.add.at(changes, last_tile + 1, -1)
     return int(np.cumsum(changes).max())
 
 
-def _rows(items: Items, start: int, end: int) -> list[list[float | int | None]]:
-    """Return the items of a tile: row, start, end, low, high, an instant between, category."""
+def _items_in_tile(items: Items, start_ns: int, end_ns: int) -> list[list[float | int | None]]:
+    """Return the items of a tile: row, start, end, low, high, middle, category. Times are in seconds."""
     import numpy as np
 
-    inside = np.flatnonzero((items.start_ns < end) & (_last_ns(items) >= start))
+    inside = np.flatnonzero((items.start_ns < end_ns) & (_last_ns(items) >= start_ns))
     return [
         [
             int(items.row[i]),
@@ -388,54 +430,68 @@ def _rows(items: Items, start: int, end: int) -> list[list[float | int | None]]:
 
 
 def _rounded(value: float) -> float | int:
-    """Return a value of the vertical axis with at most six decimal places."""
+    """Return a value of the vertical axis with at max_items six decimal places."""
     return int(value) if value == int(value) else round(float(value), 6)
 
 
 Cells = list[list[float | int]]
-"""Cell, category and value. Empty cells are left out."""
+"""A list for each cell with a value: index of the cell in its tile, index of the category, value.
+
+Empty cells are left out.
+"""
 
 
-def _counts(items: Items, start: int, cell: int) -> Cells:
+def _counts(items: Items, tile_start_ns: int, cell_length_ns: int) -> Cells:
     """Return how many items of each category begin in each cell."""
     import numpy as np
 
-    inside = (items.start_ns >= start) & (items.start_ns < start + CELLS * cell)
-    cell_and_category = np.stack([(items.start_ns[inside] - start) // cell, items.category[inside]], axis=1)
+    since_start_ns = items.start_ns - tile_start_ns
+    inside = (since_start_ns >= 0) & (since_start_ns < CELLS_PER_TILE * cell_length_ns)
+    cell_and_category = np.stack([since_start_ns[inside] // cell_length_ns, items.category[inside]], axis=1)
     pairs, pair_of_item = np.unique(cell_and_category, axis=0, return_inverse=True)
     counts = np.bincount(pair_of_item.ravel(), weights=items.weight[inside], minlength=len(pairs))
-    return [[int(i), int(category), int(n)] for (i, category), n in zip(pairs, counts, strict=True)]
+    return [
+        [int(cell), int(category), int(items_in_cell)]
+        for (cell, category), items_in_cell in zip(pairs, counts, strict=True)
+    ]
 
 
-def _shares(items: Items, start: int, cell: int) -> Cells:
+def _shares(items: Items, tile_start_ns: int, cell_length_ns: int) -> Cells:
     """Return the share of each category in the time of each cell."""
     import numpy as np
 
-    inside = np.flatnonzero((items.start_ns < start + CELLS * cell) & (items.end_ns > start))
-    times: dict[tuple[int, int], int] = {}
+    tile_end_ns = tile_start_ns + CELLS_PER_TILE * cell_length_ns
+    inside = np.flatnonzero((items.start_ns < tile_end_ns) & (items.end_ns > tile_start_ns))
+    time_ns_of: dict[tuple[int, int], int] = {}
     for i in inside:
-        at, until = max(int(items.start_ns[i]), start), min(int(items.end_ns[i]), start + CELLS * cell)
-        while at < until:
-            index = (at - start) // cell
-            edge = min(until, start + (index + 1) * cell)
-            cell_and_category = (index, int(items.category[i]))
-            times[cell_and_category] = times.get(cell_and_category, 0) + edge - at
-            at = edge
-    return [[index, category, time_ns / cell] for (index, category), time_ns in sorted(times.items())]
+        category = int(items.category[i])
+        part_start_ns = max(int(items.start_ns[i]), tile_start_ns)
+        item_end_ns = min(int(items.end_ns[i]), tile_end_ns)
+        # Divide the item at the borders of the cells.
+        while part_start_ns < item_end_ns:
+            cell = (part_start_ns - tile_start_ns) // cell_length_ns
+            part_end_ns = min(item_end_ns, tile_start_ns + (cell + 1) * cell_length_ns)
+            time_ns_of[cell, category] = time_ns_of.get((cell, category), 0) + part_end_ns - part_start_ns
+            part_start_ns = part_end_ns
+    return [
+        [cell, category, time_ns / cell_length_ns] for (cell, category), time_ns in sorted(time_ns_of.items())
+    ]
 
 
-def _maxima(items: Items, start: int, cell: int) -> Cells:
-    """Return the largest value in each cell."""
+def _maxima(items: Items, tile_start_ns: int, cell_length_ns: int) -> Cells:
+    """Return the largest value in each cell. The category is always 0."""
     import numpy as np
 
-    inside = np.flatnonzero((items.start_ns < start + CELLS * cell) & (_last_ns(items) >= start))
+    tile_end_ns = tile_start_ns + CELLS_PER_TILE * cell_length_ns
+    last_ns = _last_ns(items)
+    inside = np.flatnonzero((items.start_ns < tile_end_ns) & (last_ns >= tile_start_ns))
     largest: dict[int, float] = {}
     for i in inside:
-        first = max(0, int(items.start_ns[i] - start) // cell)
-        last = min(CELLS - 1, int(max(items.start_ns[i], items.end_ns[i] - 1) - start) // cell)
-        for index in range(first, last + 1):
-            largest[index] = max(largest.get(index, 0.0), float(items.high[i]))
-    return [[index, 0, _rounded(value)] for index, value in sorted(largest.items())]
+        first_cell = max(0, int(items.start_ns[i] - tile_start_ns) // cell_length_ns)
+        last_cell = min(CELLS_PER_TILE - 1, int(last_ns[i] - tile_start_ns) // cell_length_ns)
+        for cell in range(first_cell, last_cell + 1):
+            largest[cell] = max(largest.get(cell, 0.0), float(items.high[i]))
+    return [[cell, 0, _rounded(value)] for cell, value in sorted(largest.items())]
 
 
 _CELL_VALUES: dict[CellKind, Callable[[Items, int, int], Cells]] = {
@@ -443,10 +499,18 @@ _CELL_VALUES: dict[CellKind, Callable[[Items, int, int], Cells]] = {
     "share": _shares,
     "maximum": _maxima,
 }
+"""Functions for the values of cells.
+
+Arguments: items of a lane, start of the tile, length of a cell, in ns.
+"""
 
 
 def head(timeline: ConnectionTimeline, connections: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return lanes and levels of a connection's time line, as `models.TimelineHead`."""
+    """Return lanes and levels of a connection's time line, as `models.TimelineHead`.
+
+    `connections` are all connections of the run. The initial view, ``from_s`` to ``to_s``, is the life
+    of this connection with a margin of 5 % of its length, at least 0.05 s.
+    """
     opened = timeline.opened_s or 0.0
     closed = timeline.run.duration_s if timeline.closed_s is None else timeline.closed_s
     margin = max(0.05 * (closed - opened), 0.05)
@@ -457,15 +521,15 @@ def head(timeline: ConnectionTimeline, connections: Sequence[dict[str, Any]]) ->
         "duration_s": timeline.run.duration_s,
         "from_s": max(0.0, opened - margin),
         "to_s": min(timeline.run.duration_s, closed + margin),
-        "cells": CELLS,
+        "cells": CELLS_PER_TILE,
         "levels": [
             {
                 "level": level,
                 "cell_s": cell_ns(level) / _NS,
-                "tile_s": cell_ns(level) * CELLS / _NS,
+                "tile_s": cell_ns(level) * CELLS_PER_TILE / _NS,
                 "cell": f"{number(cell_ns(level) / 1e6)} ms",
             }
-            for level in range(LOWEST, timeline.highest + 1)
+            for level in range(LOWEST_LEVEL, timeline.highest_level + 1)
         ],
         "areas": [
             {"name": area.name, "label": area.label, "note": area.note, "height": area.height}

@@ -1,7 +1,7 @@
-"""A scenario that is run while keys are changed. Nothing is kept.
+"""The page "Try" of ``umts serve``: runs a scenario each time a visitor changes a key. Keeps no run.
 
-`tried` runs in a separate process and imports no data frame library, so that a result is there in
-a fraction of a second.
+`tried` returns either a summary of the run or the mistakes in the scenario. It runs in a separate
+process and imports no data frame library, so that the result is there in a fraction of a second.
 """
 
 from __future__ import annotations
@@ -41,19 +41,25 @@ _SHOWN = (
 )
 """Metrics to show, the most important first."""
 
-_MOST_SHOWN = 6
-_COLUMNS = 800
-"""Points of a curve: one per pixel column of the figure."""
+_MAX_SHOWN = 6
+"""Maximum number of metrics to show."""
 
-_MOST_TIMEOUTS = 500
+_COLUMNS = 800
+"""Maximum number of points of a curve: one per pixel column of the figure."""
+
+_MAX_TIMEOUTS = 500
+"""Maximum number of timeouts that are marked in the figure."""
 
 
 def tried(folder: Path, request: Request, allow_code: bool, report: object = None) -> dict[str, Any]:
-    """Run a scenario, and return the result or the mistakes, as `models.TryResult`."""
+    """Run a scenario, and return the result or the mistakes, as `models.TryResult`.
+
+    `report` is the callback for progress that each job receives. It is not called: the run is short.
+    """
     try:
         scenario = load(folder, request, allow_code=allow_code)
         began = time.perf_counter()
-        # The budget is shown, and changes no event of the run.
+        # The page shows the time budget. Recording it changes no event of the run.
         scenario = scenario.with_overrides({"measure.budget": True})
         result = _core.simulate(scenario.core, scenario.seed, 0, series=True)
     except (_core.ScenarioError, CodeNotAllowed, NoSuchFile, OutsideFolder, SyntaxMistake) as error:
@@ -75,10 +81,10 @@ def _shown(
         "seed": scenario.seed,
         "warnings": list(scenario.warnings),
         "metrics": [
-            _metric(name, metrics[name]) for name in headline_names(metrics, among=_SHOWN)[:_MOST_SHOWN]
+            _metric(name, metrics[name]) for name in headline_names(metrics, among=_SHOWN)[:_MAX_SHOWN]
         ],
         "acknowledged": {"time_s": times, "kilobytes": kilobytes},
-        "timeouts_s": timeouts[:_MOST_TIMEOUTS],
+        "timeouts_s": timeouts[:_MAX_TIMEOUTS],
         "budget": parts(metrics),
         "budget_total": f"{number(metrics.get('budget_total_s'), 4)} s",
         "command": command(folder, request),
@@ -111,22 +117,24 @@ def _rows(table: _core.Columns) -> list[dict[str, Any]]:
 
 
 def _acknowledged(rows: Sequence[dict[str, Any]], duration_s: float) -> tuple[list[float], list[float]]:
-    """Return the acknowledged kilobytes of all connections over time.
+    """Return times in seconds and the acknowledged kilobytes of all connections at these times.
 
-    The sum only grows, so the last value of each pixel column draws the same steps.
+    `rows` are the arrivals of ACKs in order of time. The sum only grows, so one point per pixel column,
+    the last one, draws the same steps as all points.
     """
-    newest: dict[int, int] = {}
+    acknowledged_of: dict[int, int] = {}
     total = 0
-    curve: dict[int, tuple[float, float]] = {}
+    points_by_column: dict[int, tuple[float, float]] = {}
     for row in rows:
-        # Number 0 is the SYN's: numbers of data begin with 1.
+        # The SYN has sequence number 0, so the first byte of data has number 1.
         acknowledged = max(0, row["ack"] - 1)
-        before = newest.get(row["connection"], 0)
+        before = acknowledged_of.get(row["connection"], 0)
         if acknowledged > before:
             total += acknowledged - before
-            newest[row["connection"]] = acknowledged
-            curve[int(_COLUMNS * row["time_s"] / duration_s)] = (row["time_s"], total / 1000)
-    points = [(0.0, 0.0), *curve.values(), (duration_s, total / 1000)]
+            acknowledged_of[row["connection"]] = acknowledged
+            column = int(_COLUMNS * row["time_s"] / duration_s)
+            points_by_column[column] = (row["time_s"], total / 1000)
+    points = [(0.0, 0.0), *points_by_column.values(), (duration_s, total / 1000)]
     return [time_s for time_s, _ in points], [kilobytes for _, kilobytes in points]
 
 
@@ -134,7 +142,7 @@ def _acknowledged(rows: Sequence[dict[str, Any]], duration_s: float) -> tuple[li
 
 
 def mistakes(error: Exception, folder: Path, request: Request) -> Iterator[dict[str, Any]]:
-    """Yield each mistake with key or line, and a repair where one is known."""
+    """Yield each mistake: key or line, message, and a value that is right, if it can be guessed."""
     if isinstance(error, _core.ScenarioError):
         own_files = (f"{request.name}.toml", str(folder / f"{request.name}.toml"))
         for mistake in _each(error):
@@ -157,6 +165,7 @@ def mistakes(error: Exception, folder: Path, request: Request) -> Iterator[dict[
 
 
 def _each(error: Any) -> Iterable[Any]:
+    """Return the mistakes of an error. An error without a list of mistakes is a single mistake."""
     return getattr(error, "mistakes", None) or (error,)
 
 
@@ -166,7 +175,11 @@ def _sentence(message: str, advice: str | None) -> str:
 
 
 def _repair(mistake: Any, folder: Path, request: Request) -> str | None:
-    """Return a value that is probably meant: with the unit of the file's value, or the nearest known word."""
+    """Return the value that was probably meant instead of the typed one, or None.
+
+    A number without a unit gets the unit of the value in the file; an unknown word is replaced by the
+    most similar known word. Both cases are recognised by the text of the message.
+    """
     typed = dict(request.overrides).get(mistake.key)
     if typed is None:
         return None
@@ -181,5 +194,5 @@ def _repair(mistake: Any, folder: Path, request: Request) -> str | None:
 def _value_in_file(folder: Path, name: str, key: str) -> str | None:
     from umtslab.serve.form import form
 
-    scenario = load(folder, Request(name, None, ()), allow_code=True)
+    scenario = load(folder, Request(name, text=None, overrides=()), allow_code=True)
     return next((entry.value for entry in form(scenario) if entry.key == key), None)

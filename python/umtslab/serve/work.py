@@ -1,6 +1,8 @@
-"""Functions of jobs, each for a separate process: runs, figures, reports, analyses of captures.
+"""The functions that `umts serve` runs as jobs: runs, figures, reports, analyses of captures.
 
-Libraries are imported in the functions, so that the process that is copied for each job stays small.
+Each job runs in a process of its own, forked from a small one (`jobs`). Libraries are therefore
+imported in the functions. The last argument of each function, `report`, is the callback for progress:
+a number from 0 to 1.
 """
 
 from __future__ import annotations
@@ -11,21 +13,25 @@ from typing import Any, NamedTuple
 from umtslab.serve.jobs import Report
 from umtslab.serve.scenarios import Request, load
 
-_MOST_CONNECTIONS = 200
-"""Rows of the table of a capture's connections."""
+_MAX_CONNECTIONS = 200
+"""Maximum number of rows in the table of a capture's connections."""
 
-_MOST_POINTS = 4000
-"""Points of a curve: four for each of 1,000 columns."""
+_MAX_POINTS = 4000
+"""Maximum number of points of a curve: four for each of 1,000 pixel columns."""
 
 
 class KeptRuns(NamedTuple):
-    """Numbers and seed of the runs to keep, and what they record beside series and budget."""
+    """Numbers and seed of the runs to keep. Series and time budget are always recorded."""
 
     runs: int
+    """Number of runs."""
     first_run: int
     seed: int | None
+    """None: the seed of the scenario."""
     captures: bool
+    """Whether to record captures too."""
     timeline: bool
+    """Whether to record the timeline too."""
 
 
 def keep_runs(
@@ -40,15 +46,16 @@ def keep_runs(
     from umtslab.simulation import simulate
     from umtslab.store import open_store
 
-    recorded = (*request.overrides, ("measure.budget", "true"))
+    overrides = (*request.overrides, ("measure.budget", "true"))
     if kept.timeline:
-        recorded = (*recorded, ("measure.timeline", "true"))
-    scenario = load(folder, Request(request.name, request.text, recorded), allow_code=allow_code)
-    finished: dict[int, float] = {}
+        overrides = (*overrides, ("measure.timeline", "true"))
+    scenario = load(folder, Request(request.name, request.text, overrides), allow_code=allow_code)
+    finished_share: dict[int, float] = {}
 
-    def watch(task: Any, fraction: float) -> None:
-        finished[task.run] = fraction
-        report(sum(finished.values()) / kept.runs)
+    def watch(task: Any, share: float) -> None:
+        """Report the mean of the finished shares of all runs."""
+        finished_share[task.run] = share
+        report(sum(finished_share.values()) / kept.runs)
 
     with open_store(store) as opened:
         results = simulate(
@@ -65,7 +72,7 @@ def keep_runs(
 
 
 class WrongCapture(ValueError):
-    """A file is no capture. The message has the visitor's name for the file."""
+    """A file is not a capture. The message names the file as the visitor named it."""
 
 
 def check(folder: Path, request: Request, allow_code: bool, report: Report) -> list[str]:
@@ -91,8 +98,8 @@ def scenario_form(folder: Path, name: str, report: Report) -> dict[str, Any]:
     from umtslab.serve.scenarios import path_of
 
     text = path_of(folder, name).read_text(encoding="utf-8")
-    # Nothing is run, so classes that the scenario names are not either.
-    loaded = load(folder, Request(name, None, ()), allow_code=True)
+    # Loading executes no Python classes that the scenario names, so they are allowed here.
+    loaded = load(folder, Request(name, text=None, overrides=()), allow_code=True)
     return {
         "name": name,
         "title": loaded.title or name,
@@ -107,24 +114,27 @@ def figure(store: Path, key: str, name: str, report: Report) -> bytes:
     """Draw a figure of a run."""
     from umtslab.page.run import figure_svg
 
-    return figure_svg(_run(store, key)[0], name)
+    run, _ = _run_and_replications(store, key)
+    return figure_svg(run, name)
 
 
 def run_report(store: Path, key: str, report: Report) -> str:
     """Return a run's page as one file."""
     from umtslab.page.run import html
 
-    return html(*_run(store, key))
+    return html(*_run_and_replications(store, key))
 
 
 def stalls(store: Path, key: str, report: Report) -> dict[str, Any] | None:
     """Return stalls, timeouts and retransmissions with their chains. None without a timeline."""
     from umtslab.page.stalls import stalls_of
 
-    return stalls_of(_run(store, key)[0])
+    run, _ = _run_and_replications(store, key)
+    return stalls_of(run)
 
 
-def _run(store: Path, key: str) -> tuple[Any, list[Any]]:
+def _run_and_replications(store: Path, key: str) -> tuple[Any, list[Any]]:
+    """Return a run, and all runs of the same result."""
     from umtslab.store import RunNotFound, read_store
 
     with read_store(store) as reader:
@@ -147,7 +157,7 @@ def analysis(path: Path, shown_name: str, report: Report) -> dict[str, Any]:
     except CaptureReadError as error:
         raise WrongCapture(str(error).replace(str(path), shown_name)) from None
     meanings = {entry["name"]: entry["meaning"] for entry in capture_metric_definitions()}
-    rows = capture.connections().head(_MOST_CONNECTIONS).to_dicts()
+    rows = capture.connections().head(_MAX_CONNECTIONS).to_dicts()
     return {
         "name": shown_name,
         "duration": f"{number(capture.duration_s, 6)} s",
@@ -194,7 +204,7 @@ CAPTURE_COLUMNS = (
     ("tcp_retransmissions", "Retransmissions"),
     ("rto_count", "Timeouts"),
 )
-"""Columns of the table of a capture's connections."""
+"""Columns of the table of a capture's connections: metric and heading."""
 
 
 def connection_graphs(path: Path, number: int, report: Report) -> dict[str, Any]:
@@ -207,7 +217,8 @@ def connection_graphs(path: Path, number: int, report: Report) -> dict[str, Any]
 
     [capture] = analyse_captures(path, time_sequence=number, connection=number)
     sent, acked = capture.series("sent"), capture.series("acked")
-    # Captures number the first byte 0, series of runs number it 1 (the SYN has 0).
+    # In tables of captures the first byte of data has number 0. The functions of `umtslab.analyse` expect
+    # number 1 as in tables of runs, where the SYN has number 0.
     numbered = sent.with_columns(pl.col("seq") + 1, pl.col("end") + 1)
     window_s = bin_length(sent_per_window(numbered), "throughput_kbps", numbered)
     rates = sent_per_window(numbered, window_s=window_s)
@@ -224,15 +235,15 @@ def connection_graphs(path: Path, number: int, report: Report) -> dict[str, Any]
 
 
 def _segments(sent: Any) -> dict[str, Any]:
-    """Return new segments, thinned as a curve, and every retransmission up to the same limit."""
+    """Return the new segments as a thinned curve, and the first `_MAX_POINTS` retransmissions."""
     import polars as pl
 
     new, sent_again = sent.filter(~pl.col("retransmission")), sent.filter(pl.col("retransmission"))
     return {
         "new": _curve(new["time_s"].to_list(), new["end"].to_list()),
         "again": {
-            "time_s": sent_again["time_s"].head(_MOST_POINTS).to_list(),
-            "value": sent_again["end"].head(_MOST_POINTS).to_list(),
+            "time_s": sent_again["time_s"].head(_MAX_POINTS).to_list(),
+            "value": sent_again["end"].head(_MAX_POINTS).to_list(),
         },
         "segments": len(sent),
         "retransmissions": len(sent_again),
@@ -240,14 +251,17 @@ def _segments(sent: Any) -> dict[str, Any]:
 
 
 def _curve(times: list[float], values: list[float]) -> dict[str, list[float]]:
-    """Thin a curve to first, smallest, largest and last value of each of 1,000 columns (M4)."""
-    if len(times) <= _MOST_POINTS:
+    """Thin a curve to the first, smallest, largest and last value of each of 1,000 pixel columns.
+
+    This is the algorithm M4: a line through these points looks the same as a line through all points.
+    """
+    if len(times) <= _MAX_POINTS:
         return {"time_s": times, "value": values}
     import numpy as np
     from tsdownsample import M4Downsampler
 
     x, y = np.asarray(times, dtype=np.float64), np.asarray(values, dtype=np.float64)
     kept_indices = M4Downsampler().downsample(  # type: ignore[no-untyped-call]
-        x, y, n_out=_MOST_POINTS
+        x, y, n_out=_MAX_POINTS
     )
     return {"time_s": x[kept_indices].tolist(), "value": y[kept_indices].tolist()}

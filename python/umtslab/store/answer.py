@@ -1,4 +1,4 @@
-"""Conversion of query results to data frames with types that every output format supports."""
+"""Writes the result of an SQL query (``umts query``) with column types that every output format supports."""
 
 from __future__ import annotations
 

@@ -42,7 +42,8 @@ CREATE TABLE IF NOT EXISTS runs (
 CREATE INDEX IF NOT EXISTS runs_by_result ON runs (result, seed, run);
 CREATE TABLE IF NOT EXISTS sound (key TEXT PRIMARY KEY, state TEXT NOT NULL) STRICT;
 """
-"""Runs in ``sound`` were undamaged when the file system reported `state` for them."""
+"""The table ``runs`` has a row per run. Runs in ``sound`` were undamaged when the file system reported
+`state` for them."""
 
 SEALED = (
     "key, result, scenario, scenario_hash, parameters, version, code_commit, code, seed, run, events, "
@@ -66,8 +67,11 @@ class Row:
     """Information about a run that the run itself does not contain."""
 
     parameters: str
+    """The whole scenario, as JSON."""
     created: str
+    """Time at which the run was stored, in UTC (ISO 8601)."""
     command: str
+    """The command that repeats the run."""
 
 
 class Catalogue:
@@ -225,15 +229,19 @@ class Catalogue:
             key,
             command,
         ) = row
-        version_of_code = _code_version(str(version), str(commit), str(code))
-        identity = Identity(str(scenario_hash), version_of_code, _unsigned(int(str(seed))), int(str(run)))
+        identity = Identity(
+            scenario_hash=str(scenario_hash),
+            code=_code_version(str(version), str(commit), str(code)),
+            seed=_unsigned(int(str(seed))),
+            run=int(str(run)),
+        )
         return Run(
-            str(scenario),
-            identity,
-            current_metrics(json.loads(str(metrics))),
-            int(str(events)),
-            float(str(duration_s)),
-            self._runs / str(key),
+            scenario=str(scenario),
+            identity=identity,
+            metrics=current_metrics(json.loads(str(metrics))),
+            events=int(str(events)),
+            duration_s=float(str(duration_s)),
+            folder=self._runs / str(key),
             command=str(command),
         )
 

@@ -282,7 +282,9 @@ def salvage(path: Path) -> dict[str, Row]:
                 ):
                     row = dict(zip(COLUMNS, values, strict=False))
                     if seal(tuple(values)) == digest_of_row:
-                        rows[row["key"]] = Row(row["parameters"], row["created"], row["command"])
+                        rows[row["key"]] = Row(
+                            parameters=row["parameters"], created=row["created"], command=row["command"]
+                        )
         except (sqlite3.Error, ValueError, OverflowError):
             continue
     return rows

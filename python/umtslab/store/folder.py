@@ -94,7 +94,14 @@ def _read(folder: Path) -> Run:
     code = CodeVersion(card["version"], card["commit"], card["code"])
     identity = Identity(card["scenario_hash"], code, card["seed"], card["run"])
     metrics = current_metrics(json.loads(stored_text(folder / "metrics.json")))
-    return Run(card["scenario"], identity, metrics, card["events"], card["duration_s"], folder)
+    return Run(
+        scenario=card["scenario"],
+        identity=identity,
+        metrics=metrics,
+        events=card["events"],
+        duration_s=card["duration_s"],
+        folder=folder,
+    )
 
 
 def other_layout(folder: Path) -> int | None:

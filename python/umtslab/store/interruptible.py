@@ -1,4 +1,4 @@
-"""Ctrl-C during a call of a library that blocks its thread."""
+"""Lets Ctrl-C end a call of a library that blocks its thread, such as a long query of the store."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ _GRACE_S = 1.0
 """Time for the work to end after an interrupt."""
 
 _STEP_S = 0.02
+"""Time between two checks for the end of the work."""
 
 T = TypeVar("T")
 

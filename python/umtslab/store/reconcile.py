@@ -80,4 +80,6 @@ def _row(store: Path, run: Run) -> Row:
     command = run_command(scenario_file, (), run.identity, store, series=series, pcap=pcap)
     written = datetime.fromtimestamp((run.folder / "run.json").stat().st_mtime, UTC)
     text = stored_text(scenario_file)
-    return Row(parameters(text), written.isoformat(timespec="microseconds"), command)
+    return Row(
+        parameters=parameters(text), created=written.isoformat(timespec="microseconds"), command=command
+    )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 RUNS, CONNECTIONS = "runs", "connections"
 CAMPAIGNS, POINTS, KEYS = "campaigns", "points", "keys"
 NOT_SERIES = (RUNS, CONNECTIONS, CAMPAIGNS, POINTS, KEYS)
+"""The tables that are not time series."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ def define_tables(
 def _define_frame(
     db: duckdb.DuckDBPyConnection, kind: str, name: str, frame: pl.DataFrame, folder: Path
 ) -> None:
+    """Define a table with the rows of a data frame, which is written to a file in `folder`."""
     file = folder / f"{name}.parquet"
     frame.write_parquet(file)
     db.execute(f"create {kind} {_quoted_name(name)} as select * from read_parquet({_quoted_text(str(file))})")

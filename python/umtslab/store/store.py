@@ -128,7 +128,7 @@ class Store(StoreReader):
         if command is None:
             command = repeating_command(scenario, run.identity, self.path, target, series=series, pcap=pcap)
         stored = replace(run, folder=target, tables={}, command=command)
-        row = Row(scenario.parameters, now(), command)
+        row = Row(parameters=scenario.parameters, created=now(), command=command)
         digests = _core.digests(str(draft.folder))
         # The row is added first. A row without a folder is removed when the store is opened next,
         # but a folder without a row would lose its command.

@@ -69,7 +69,10 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Optimisation:
-    """An optimisation: the best mean of a metric among the points that satisfy the constraints."""
+    """An optimisation: the best mean of a metric among the points that satisfy the constraints.
+
+    `trials` is the number of points to try.
+    """
 
     frame: Frame
     metric: str
@@ -96,7 +99,8 @@ class Optimisation:
 class Trial:
     """A point with its runs.
 
-    `limits` has the summaries of the constrained metrics, by the text of the constraint. `feasible`
+    `objective` summarises the metric that is optimised. `limits` has the summaries of the
+    constrained metrics, by the text of the constraint. `feasible`
     is whether their means satisfy all constraints, `sure` whether their whole 95 % intervals do.
     """
 
@@ -168,7 +172,9 @@ def load_optimisation(path: Path) -> Optimisation:
             raise objective.wrong("goal", f"{goal!r} is not a goal: write maximise or minimise")
         objective.done()
         constraints = tuple(_constraint(row) for row in table.rows("constraint"))
-    return Optimisation(frame, metric, goal == "maximise", constraints, trials)
+    return Optimisation(
+        frame, metric=metric, maximise=goal == "maximise", constraints=constraints, trials=trials
+    )
 
 
 def optimise(study: Optimisation, runner: StudyRunner) -> Outcome:
@@ -194,7 +200,7 @@ def optimise(study: Optimisation, runner: StudyRunner) -> Outcome:
         search.tell(trial)
         trials.append(trial)
     baseline = _run_trial(study, _BASELINE_NUMBER, {}, without_expect)
-    return Outcome(study, seed, tuple(trials[: study.trials]), baseline)
+    return Outcome(study, seed=seed, trials=tuple(trials[: study.trials]), baseline=baseline)
 
 
 class _Search:
@@ -353,11 +359,11 @@ def evaluate_trial(
     checks = [_check(constraint, limits[str(constraint)]) for constraint in study.constraints]
     objective = summary(study.metric)
     return Trial(
-        number,
-        values,
-        runs,
-        objective,
-        limits,
+        number=number,
+        parameters=values,
+        runs=runs,
+        objective=objective,
+        limits=limits,
         feasible=objective.mean is not None and all(check.by_mean for check in checks),
         sure=all(check.by_interval for check in checks),
     )
@@ -388,7 +394,7 @@ def _constraint(row: Table) -> Constraint:
     row.done()
     if len(bounds) != 1:
         raise row.wrong("metric", f"give {metric} either at_least or at_most")
-    return Constraint(metric, bounds.get("at_least"), bounds.get("at_most"))
+    return Constraint(metric, least=bounds.get("at_least"), most=bounds.get("at_most"))
 
 
 def _number(row: Table, name: str) -> float:

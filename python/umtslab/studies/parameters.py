@@ -16,7 +16,11 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Parameter:
-    """A scenario key with a range from `low` to `high` in `unit`, or with `choices`."""
+    """A scenario key with a range from `low` to `high` in `unit`, or with `choices`.
+
+    With `whole` its numbers are integers. With `log` they are drawn on a logarithmic scale. With
+    `step` they are `low` plus multiples of the step.
+    """
 
     key: str
     low: float = 0.0
@@ -103,7 +107,15 @@ def _parameter(key: str, row: Table) -> Parameter:
             "step", f"{step.number:g} is not a valid step between {low.number:g} and {high.number:g}"
         )
     whole = all(_is_whole(value) for value in bounds.values()) and (step is None or step.number.is_integer())
-    return Parameter(key, low.number, high.number, low.unit, whole, log, step.number if step else None)
+    return Parameter(
+        key,
+        low=low.number,
+        high=high.number,
+        unit=low.unit,
+        whole=whole,
+        log=log,
+        step=step.number if step else None,
+    )
 
 
 def _bound(row: Table, name: str, value: Value) -> Quantity:

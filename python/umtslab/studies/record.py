@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from umtslab.store import StoreReader
 
 FORMAT = 1
+"""Version of the layout of the file."""
 
 
 def save_outcome(store: Path, outcome: Outcome) -> Path:
@@ -139,10 +140,15 @@ def _outcome(frame: Frame, content: Mapping[str, Any], runs: Mapping[str, Run]) 
     constraints = tuple(Constraint(**entry) for entry in content["constraints"])
     objective = content["objective"]
     study = Optimisation(
-        frame, objective["metric"], objective["maximise"], constraints, len(content["trials"])
+        frame,
+        metric=objective["metric"],
+        maximise=objective["maximise"],
+        constraints=constraints,
+        trials=len(content["trials"]),
     )
     trials = tuple(_trial_from_record(study, entry, runs) for entry in content["trials"])
-    return Outcome(study, content["seed"], trials, _trial_from_record(study, content["as_it_is"], runs))
+    baseline = _trial_from_record(study, content["as_it_is"], runs)
+    return Outcome(study, seed=content["seed"], trials=trials, baseline=baseline)
 
 
 def _trial_from_record(study: Optimisation, entry: Mapping[str, Any], runs: Mapping[str, Run]) -> Trial:
@@ -151,8 +157,10 @@ def _trial_from_record(study: Optimisation, entry: Mapping[str, Any], runs: Mapp
 
 
 def _findings(frame: Frame, content: Mapping[str, Any]) -> Findings:
-    study = Sensitivity(frame, content["method"], content["samples"], tuple(content["effects"]))
+    study = Sensitivity(
+        frame, method=content["method"], samples=content["samples"], metrics=tuple(content["effects"])
+    )
     effects = {
         metric: tuple(Effect(**entry) for entry in listed) for metric, listed in content["effects"].items()
     }
-    return Findings(study, content["seed"], content["points"], effects)
+    return Findings(study, seed=content["seed"], points=content["points"], effects=effects)

@@ -34,7 +34,11 @@ _PRECISE_SHARE = 0.05
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """A sensitivity study: the effect of each parameter on each metric."""
+    """A sensitivity study: the effect of each parameter on each metric.
+
+    `method` is one of `METHODS`. `samples` is the number of samples of this method; each consists
+    of several points.
+    """
 
     frame: Frame
     method: str
@@ -112,7 +116,7 @@ def load_sensitivity(path: Path) -> Sensitivity:
                 "samples",
                 f"{samples:,} samples give {points:,} points, more than the limit of {_MAX_POINTS:,}",
             )
-    return Sensitivity(frame, method, samples, metrics)
+    return Sensitivity(frame, method=method, samples=samples, metrics=metrics)
 
 
 def analyse_sensitivity(study: Sensitivity, runner: StudyRunner) -> Findings:
@@ -145,7 +149,7 @@ def analyse_sensitivity(study: Sensitivity, runner: StudyRunner) -> Findings:
                 f"no run measured {metric} at {by_row[tuple(rows[means.index(None)].items())].label}"
             )
         effects[metric] = _effects(study, problem, samples_drawn, means, seed)
-    return Findings(study, seed, len(distinct), effects)
+    return Findings(study, seed=seed, points=len(distinct), effects=effects)
 
 
 def _sample(study: Sensitivity, problem: dict[str, Any], seed: int) -> Any:
@@ -167,13 +171,14 @@ def _effects(
     keys = problem["names"]
     # Without differences between the points, no parameter has an effect.
     if float(np.ptp(values)) == 0.0:
-        return tuple(Effect(key, 0.0, 0.0, 0.0, 0.0) for key in keys)
+        return tuple(Effect(key, first=0.0, first_ci95=0.0, total=0.0, total_ci95=0.0) for key in keys)
     if study.method == "morris":
         from SALib.analyze import morris
 
         effects = morris.analyze(
             problem, samples_drawn, values, num_levels=_LEVELS, seed=seed % _SEED_MODULUS
         )
+        # Columns: `first` and `first_ci95`, then `total` and `total_ci95`.
         columns = effects["mu_star"], effects["mu_star_conf"], effects["sigma"], [None] * len(keys)
     else:
         from SALib.analyze import sobol
@@ -181,7 +186,13 @@ def _effects(
         effects = sobol.analyze(problem, values, calc_second_order=False, seed=seed % _SEED_MODULUS)
         columns = effects["S1"], effects["S1_conf"], effects["ST"], effects["ST_conf"]
     return tuple(
-        Effect(key, float(first), _finite(first_ci), float(total), _finite(total_ci))
+        Effect(
+            key,
+            first=float(first),
+            first_ci95=_finite(first_ci),
+            total=float(total),
+            total_ci95=_finite(total_ci),
+        )
         for key, first, first_ci, total, total_ci in zip(keys, *columns, strict=True)
     )
 

@@ -1,6 +1,10 @@
-"""Links that explain a wait or a loss, from the tables of the timeline.
+"""Builds the links of a chain that explain a wait or a loss of a TCP segment, down to the radio.
 
-Each function returns the links from the effect to the first cause.
+`explanation` builds the upper part of each chain (the timeout, the missing acknowledgment, the late
+segment). The functions here add the part below TCP: a full buffer, an RRC switch, a repair by RLC, a
+STATUS report, a block that was lost on the air. They find it in the tables of the timeline, by the
+identities of the rows: packet, UE, number of a PDU. Each function returns links in the order from the
+effect to the first cause.
 """
 
 from __future__ import annotations
@@ -14,13 +18,15 @@ from umtslab.labels import cause_label
 from umtslab.why.links import Link, count, duration, joined, label_of_wait, seconds, unknown_link
 from umtslab.why.timeline import SEQUENCE_NUMBERS, Row, Timeline
 
-_LEAST_SHARE = 0.1
-"""Another cause is listed beside the chain if it has at least this share of the time."""
+_MIN_SHARE_BESIDE = 0.1
+"""A cause outside the chain is listed waits_beside it if it has at least this share of the wait."""
 
 _EPSILON_S = 1e-9
 """Tolerance for rounding when times are compared."""
 
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
+
+# The following texts continue or form the sentences of links. Keys are values in the tables.
 
 _SWITCH_REASONS = {
     "data": "there is data to send",
@@ -30,6 +36,7 @@ _SWITCH_REASONS = {
     "smaller_rate": "a DCH with a lower rate suffices",
     "cell_update": "of a cell update",
 }
+"""Reason for an RRC switch, after "because"."""
 
 _DISCARD_REASONS = {
     "max_dat": ("a PDU is still missing after rlc.max_dat transmissions", "TS 25.322 §9.7.3.3"),
@@ -39,12 +46,14 @@ _DISCARD_REASONS = {
     "queue_management": ("CoDel dropped the SDU before its transmission", "rlc.codel"),
     "too_long": ("the SDU needs more PDUs than transparent mode can send", "TS 25.322 §11.1"),
 }
+"""Reason for which RLC discards an SDU, after "because", and the clause or scenario key."""
 
-_CORE = {
+_CORE_LOSSES = {
     "core_loss": "is lost in the fixed network",
     "core_drop": "is dropped by the full queue of a link of the fixed network",
     "core_outage": "meets a link of the fixed network that is down",
 }
+"""Losses of a segment outside the radio network, after the name of the segment."""
 
 _OTHER_WAITS = {
     "capacity_request": ("The UE lacks capacity of the TDD cell: a request is under way.", ""),
@@ -81,6 +90,7 @@ _OTHER_WAITS = {
     "sender_idle": ("The sender has data and open windows, and waits.", "RFC 9293 §3.7.4"),
     "application_idle": ("All written data is acknowledged.", ""),
 }
+"""Causes of waits that are explained by one sentence, with the clause or scenario key, if any."""
 
 
 def describe(segment: Row) -> str:
@@ -112,41 +122,68 @@ def identity(segment: Row) -> dict[str, int]:
 
 
 def loss_links(timeline: Timeline, segment: Row) -> list[Link]:
-    """Explain the loss of a segment."""
+    """Explain the loss of a segment: in the fixed network, in the buffer of RLC, by RLC, or on the radio."""
     packet, loss, lost_s = segment["packet"], segment["loss"], segment["end_s"]
     name = describe(segment)
-    if loss in _CORE:
+    if loss in _CORE_LOSSES:
         row = timeline.losses.get(packet)
         link = None if row is None else row["link"]
         where = "" if link is None else f", at link {link}"
-        text = f"The {name} {_CORE[loss]}{where}."
-        return [Link(loss, lost_s, lost_s, text, loss, "link", {**identity(segment), "link": link})]
+        text = f"The {name} {_CORE_LOSSES[loss]}{where}."
+        return [
+            Link(
+                loss,
+                lost_s,
+                lost_s,
+                text,
+                cause=loss,
+                clause="link",
+                identity={**identity(segment), "link": link},
+            )
+        ]
     if loss == "buffer_full":
         text = f"The {name} finds the buffer of RLC full."
-        return [Link(loss, lost_s, lost_s, text, loss, "rlc.buffer", identity(segment))]
+        return [Link(loss, lost_s, lost_s, text, cause=loss, clause="rlc.buffer", identity=identity(segment))]
     sdu = timeline.sdus.get(packet)
     discard = timeline.discards.get(packet)
-    lost = _most_lost_pdu(timeline, sdu, discard, lost_s)
-    if loss in ("rlc_discard", "rlc_reset"):
-        if loss == "rlc_reset":
-            links = _reset_links(
-                timeline, segment["ue"], lost_s, f"The {name} is lost with the state of RLC."
-            )
-        else:
-            reason = "" if discard is None else discard["reason"]
-            text, clause = _DISCARD_REASONS.get(reason, ("", "TS 25.322 §9.7.3"))
-            because = f" because {text}" if text else ""
-            numbers = identity(segment) | _pdu_range(discard or sdu)
-            links = [Link(loss, lost_s, lost_s, f"RLC discards the {name}{because}.", loss, clause, numbers)]
-        return links if lost is None else links + _block_losses(lost)
-    # Unacknowledged and transparent mode, and flat radios.
+    lost_pdu = _most_lost_pdu(timeline, sdu, discard, lost_s)
+    if loss == "rlc_reset":
+        effect = f"The {name} is lost with the state of RLC."
+        links = _reset_links(timeline, segment["ue"], lost_s, effect)
+        return links if lost_pdu is None else links + _block_losses(lost_pdu)
+    if loss == "rlc_discard":
+        links = [_discard_link(segment, sdu, discard)]
+        return links if lost_pdu is None else links + _block_losses(lost_pdu)
+    # The modes of RLC without retransmissions: unacknowledged and transparent mode. Also scenarios that
+    # replace the radio by a link with losses.
     text = f"The {name} cannot be delivered: a block is lost and RLC repairs nothing."
     place = "nodeb_drop" if loss == "nodeb_drop" else "radio_loss"
-    links = [Link(place, lost_s, lost_s, text, loss, "TS 25.322 §11.2", identity(segment))]
-    return links if lost is None else [*links, _block_lost(lost.transmissions[-1], lost.number)]
+    links = [
+        Link(place, lost_s, lost_s, text, cause=loss, clause="TS 25.322 §11.2", identity=identity(segment))
+    ]
+    if lost_pdu is None:
+        return links
+    return [*links, _block_lost(lost_pdu.transmissions[-1], lost_pdu.number)]
+
+
+def _discard_link(segment: Row, sdu: Row | None, discard: Row | None) -> Link:
+    """Return the link of a segment that RLC discarded. `discard` is the record of the discard, if any."""
+    reason = "" if discard is None else discard["reason"]
+    reason_text, clause = _DISCARD_REASONS.get(reason, ("", "TS 25.322 §9.7.3"))
+    because = f" because {reason_text}" if reason_text else ""
+    return Link(
+        "rlc_discard",
+        segment["end_s"],
+        segment["end_s"],
+        f"RLC discards the {describe(segment)}{because}.",
+        cause="rlc_discard",
+        clause=clause,
+        identity=identity(segment) | _pdu_range(discard or sdu),
+    )
 
 
 def _pdu_range(row: Row | None) -> dict[str, int]:
+    """Return the numbers of the first and last PDU of an SDU. Empty if none of its PDUs was sent."""
     if row is None or row["first"] is None:
         return {}
     return {"first_pdu": row["first"], "last_pdu": row["last"]}
@@ -203,7 +240,7 @@ def _block_losses(lost: _LostPdu) -> list[Link]:
     text = f"PDU {lost.number} is lost in {len(between)} more transmissions."
     begin, end = between[-1].time_s, between[0].end_s
     numbers = {"ue": last.identity["ue"], "pdu": lost.number, "sn": lost.number % SEQUENCE_NUMBERS}
-    return [last, Link("blocks_lost", begin, end, text, "", last.clause, numbers), first]
+    return [last, Link("blocks_lost", begin, end, text, clause=last.clause, identity=numbers), first]
 
 
 def _block_lost(row: Row, number: int) -> Link:
@@ -214,11 +251,11 @@ def _block_lost(row: Row, number: int) -> Link:
     text = f"PDU {number} is {fate} ({row['channel']}, {ordinal} transmission)."
     kind = "nodeb_queue_drop" if row["lost_at"] == "nodeb_queue" else "block_lost"
     numbers = {"ue": row["ue"], "pdu": number, "sn": number % SEQUENCE_NUMBERS, "block_set": row["block_set"]}
-    return Link(kind, row["time_s"], row["end_s"], text, "", "TS 25.322 §11.3", numbers)
+    return Link(kind, row["time_s"], row["end_s"], text, clause="TS 25.322 §11.3", identity=numbers)
 
 
 def _reset_links(timeline: Timeline, ue: int, until_s: float, effect: str) -> list[Link]:
-    """Explain a return of RLC to the initial state."""
+    """Explain a return of RLC to the initial state. `effect` is the sentence on its effect for the wait."""
     started = [
         event
         for event in timeline.ue_events.get(ue, ())
@@ -226,7 +263,9 @@ def _reset_links(timeline: Timeline, ue: int, until_s: float, effect: str) -> li
         and event["kind"] in ("rlc_reset", "cell_update_rlc_error", "cell_update_radio_link_failure")
     ]
     if not started:
-        return [Link("rlc_initial_state", until_s, until_s, effect, "rlc_reset", "TS 25.322 §11.4")]
+        return [
+            Link("rlc_initial_state", until_s, until_s, effect, cause="rlc_reset", clause="TS 25.322 §11.4")
+        ]
     event = started[-1]
     if event["kind"] == "rlc_reset":
         text, clause = f"{effect} The RESET procedure began ({event['direction']}).", "TS 25.322 §11.4"
@@ -237,29 +276,40 @@ def _reset_links(timeline: Timeline, ue: int, until_s: float, effect: str) -> li
             else "a radio link failure"
         )
         text, clause = f"{effect} A cell update began after {why}.", "TS 25.331 §8.3.1"
-    return [Link(event["kind"], event["time_s"], until_s, text, "rlc_reset", clause, {"ue": ue})]
+    return [
+        Link(
+            event["kind"],
+            event["time_s"],
+            until_s,
+            text,
+            cause="rlc_reset",
+            clause=clause,
+            identity={"ue": ue},
+        )
+    ]
 
 
 @dataclass(frozen=True)
 class _Wait:
-    """A wait of a connection in a part of its time, by one cause of the time budget."""
+    """A wait of a connection that one cause of the time budget explains, possibly in several intervals."""
 
     cause: str
     ue: int
     interval: Row
-    """The first interval of the time budget with this cause."""
+    """The first interval with this cause."""
     time_s: float
     """Length of all intervals with this cause."""
     until_s: float
-    """End of the part."""
+    """End of the whole wait, of which the intervals are a part."""
 
 
 def wait_links(
     timeline: Timeline, connection: int, packet: Row | None, start_s: float, end_s: float, label: str
 ) -> list[Link]:
-    """Explain the wait for a packet by the longest cause that `label` covers.
+    """Explain the wait for a packet by its longest cause, among the causes that `label` covers.
 
-    `label` is a label of a timeout, or a cause.
+    `label` is a cause of the time budget, or the label of a timeout, which covers several causes
+    (`label_of_wait`). `packet` is the row of the segment, or None if it is unknown.
     """
     times: dict[str, float] = defaultdict(float)
     first_intervals: dict[str, Row] = {}
@@ -272,15 +322,15 @@ def wait_links(
         return [unknown_link(start_s, end_s)]
     cause = max(times, key=lambda name: times[name])
     ue = packet["ue"] if packet is not None else timeline.connections[connection]["ue"]
-    links = _in_buffer(timeline, packet, start_s, end_s, cause)
+    links = _buffer_links(timeline, packet, start_s, end_s, cause)
     wait = _Wait(cause, ue, first_intervals[cause], times[cause], end_s)
     return links + _cause_links(timeline, wait, packet)
 
 
-def _in_buffer(
+def _buffer_links(
     timeline: Timeline, packet: Row | None, start_s: float, end_s: float, cause: str
 ) -> list[Link]:
-    """Return the link of a packet that waits in RLC. Empty for other packets."""
+    """Return the link of a packet that waits in the buffer of RLC. Empty for other packets."""
     sdu = None if packet is None else timeline.sdus.get(packet["packet"])
     if packet is None or sdu is None or sdu["time_s"] > end_s or cause in ("core_queue", "ack_loss"):
         return []
@@ -292,7 +342,7 @@ def _in_buffer(
     behind = f" behind {count(ahead, 'byte')}" if ahead else ""
     text = f"The {describe(packet)} waits in RLC{behind}, until {seconds(until)}."
     numbers = {**identity(packet), "octets": sdu["octets"], "ahead_octets": ahead} | _pdu_range(sdu)
-    return [Link("in_rlc", sdu["time_s"], until, text, "", "TS 25.322 §4.2.1.3", numbers)]
+    return [Link("in_rlc", sdu["time_s"], until, text, clause="TS 25.322 §4.2.1.3", identity=numbers)]
 
 
 def _cause_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[Link]:
@@ -309,23 +359,34 @@ def _cause_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[Li
         links = _reset_links(timeline, ue, end_s, f"RLC sends nothing for {duration(wait.time_s)}.")
         return [replace(link, cause=cause) for link in links]
     if cause == "handover":
-        handovers = [
-            event
-            for event in timeline.ue_events.get(ue, ())
-            if event["kind"] == "handover" and event["time_s"] <= wait.until_s
-        ]
-        at = handovers[-1]["time_s"] if handovers else start_s
-        to = f" to cell {handovers[-1]['number']}" if handovers else ""
-        text = f"The UE changes{to}, which interrupts the DSCH."
-        return [Link("handover", at, end_s, text, cause, "handover.interruption", {"ue": ue})]
+        return [_handover_link(timeline, wait)]
     if cause in _OTHER_WAITS:
         text, clause = _OTHER_WAITS[cause]
         text = f"{text} {duration(wait.time_s)} from {seconds(start_s)} on."
-        return [Link(cause, start_s, wait.until_s, text, cause, clause, {"ue": ue})]
+        return [Link(cause, start_s, wait.until_s, text, cause=cause, clause=clause, identity={"ue": ue})]
     if cause in ("unexplained", "not_visible"):
         return [unknown_link(start_s, end_s)]
     text = f"The connection waits for this: {cause_label(cause)}, {duration(wait.time_s)}."
-    return [Link(cause, start_s, end_s, text, cause, "", {"ue": ue})]
+    return [Link(cause, start_s, end_s, text, cause=cause, identity={"ue": ue})]
+
+
+def _handover_link(timeline: Timeline, wait: _Wait) -> Link:
+    handovers = [
+        event
+        for event in timeline.ue_events.get(wait.ue, ())
+        if event["kind"] == "handover" and event["time_s"] <= wait.until_s
+    ]
+    begin_s = handovers[-1]["time_s"] if handovers else wait.interval["start_s"]
+    new_cell = f" to cell {handovers[-1]['number']}" if handovers else ""
+    return Link(
+        "handover",
+        begin_s,
+        wait.interval["end_s"],
+        f"The UE changes{new_cell}, which interrupts the DSCH.",
+        cause="handover",
+        clause="handover.interruption",
+        identity={"ue": wait.ue},
+    )
 
 
 def _switch_links(timeline: Timeline, wait: _Wait) -> list[Link]:
@@ -341,7 +402,11 @@ def _switch_links(timeline: Timeline, wait: _Wait) -> list[Link]:
         state = rows[-1]["state"] if rows else "a state without user data"
         text = f"The UE is in {state}, which carries no user data, for {duration(wait.time_s)}."
         clause = "TS 25.331 §7.1"
-        return [Link("rrc_state", start_s, end_s, text, "channel_switch", clause, {"ue": ue})]
+        return [
+            Link(
+                "rrc_state", start_s, end_s, text, cause="channel_switch", clause=clause, identity={"ue": ue}
+            )
+        ]
     row = switches[0]
     until = timeline.duration_s if row["end_s"] is None else row["end_s"]
     because = _SWITCH_REASONS.get(row["cause"], row["cause"])
@@ -350,7 +415,17 @@ def _switch_links(timeline: Timeline, wait: _Wait) -> list[Link]:
         f"{seconds(until)}, because {because}. No user data moves meanwhile."
     )
     numbers = {"ue": ue, "from": row["state"], "to": row["to"]}
-    return [Link("rrc_switch", row["time_s"], until, text, "channel_switch", "TS 25.331 §8.2.2", numbers)]
+    return [
+        Link(
+            "rrc_switch",
+            row["time_s"],
+            until,
+            text,
+            cause="channel_switch",
+            clause="TS 25.331 §8.2.2",
+            identity=numbers,
+        )
+    ]
 
 
 def _refusal_links(timeline: Timeline, wait: _Wait) -> list[Link]:
@@ -366,7 +441,9 @@ def _refusal_links(timeline: Timeline, wait: _Wait) -> list[Link]:
     text = (
         f"The UE stays on common channels, which take {duration(wait.time_s)} longer than the requested DCH."
     )
-    stay = Link("dch_refused", start_s, end_s, text, "dch_refused", "TS 25.331 §7.1", {"ue": ue})
+    stay = Link(
+        "dch_refused", start_s, end_s, text, cause="dch_refused", clause="TS 25.331 §7.1", identity={"ue": ue}
+    )
     if not refused:
         return [stay]
     last = refused[-1]
@@ -378,19 +455,38 @@ def _refusal_links(timeline: Timeline, wait: _Wait) -> list[Link]:
     text = f"Admission {last['answer']} the request of UE {ue} for a DCH{again}.{held}"
     numbers = {"ue": ue, "dchs": last["dchs"], "holders": [int(holder) for holder in holders]}
     answer = Link(
-        "dch_request", last["time_s"], last["end_s"], text, "dch_refused", "cell.admission", numbers
+        "dch_request",
+        last["time_s"],
+        last["end_s"],
+        text,
+        cause="dch_refused",
+        clause="cell.admission",
+        identity=numbers,
     )
     return [stay, answer]
 
 
 def _repair_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[Link]:
-    """Explain a time in which RLC repairs a PDU: repair, STATUS, loss."""
+    """Explain a time in which RLC repairs a lost PDU: links of the repair, STATUS reports, and losses.
+
+    Acknowledged mode delivers in order, so later PDUs wait until the lost one has arrived.
+    """
     cause, ue = wait.cause, wait.ue
     start_s, end_s = wait.interval["start_s"], wait.interval["end_s"]
     repair = _repaired_pdu(timeline, wait, packet)
     if repair is None:
         text = f"RLC repairs lost PDUs for {duration(wait.time_s)}."
-        return [Link("rlc_recovery", start_s, end_s, text, cause, "TS 25.322 §11.3", {"ue": ue})]
+        return [
+            Link(
+                "rlc_recovery",
+                start_s,
+                end_s,
+                text,
+                cause=cause,
+                clause="TS 25.322 §11.3",
+                identity={"ue": ue},
+            )
+        ]
     direction, lost = repair
     number = lost.number
     numbers = {"ue": ue, "pdu": number, "sn": number % SEQUENCE_NUMBERS}
@@ -411,7 +507,17 @@ def _repair_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[L
     until = "" if arrived is None else f", until {seconds(arrived['end_s'])}"
     text = f"RLC repairs PDU {number}{until}. Later PDUs wait."
     stop = end_s if arrived is None else arrived["end_s"]
-    links = [Link("rlc_recovery", first_loss["end_s"], stop, text, cause, "TS 25.322 §11.3", numbers)]
+    links = [
+        Link(
+            "rlc_recovery",
+            first_loss["end_s"],
+            stop,
+            text,
+            cause=cause,
+            clause="TS 25.322 §11.3",
+            identity=numbers,
+        )
+    ]
     links += _status_links(timeline, wait, direction, number, lost_s, stop)
     lost_links = _block_losses(lost)
     lost_links[-1] = replace(lost_links[-1], cause=cause)
@@ -482,14 +588,16 @@ def _status_links(
         text = f"A STATUS that lists PDU {number} as missing {fate}."
         numbers = {"ue": ue, "pdu": number, "block_set": row["block_set"]}
         end = row["end_s"] if row["end_s"] is not None else row["time_s"]
-        links.append(Link("status", row["time_s"], end, text, "", "TS 25.322 §9.7.2", numbers))
+        links.append(Link("status", row["time_s"], end, text, clause="TS 25.322 §9.7.2", identity=numbers))
     if cause == "status_prohibited":
         first_status_s = links[0].time_s if links else stop_s
         earlier = [row for row in rows if row["time_s"] <= first_status_s - _EPSILON_S]
         before = f" after the STATUS at {seconds(earlier[-1]['time_s'])}" if earlier else ""
         text = f"Timer_Status_Prohibit delays the STATUS{before}."
         start = earlier[-1]["time_s"] if earlier else lost_s
-        prohibited = Link(cause, start, stop_s, text, cause, "TS 25.322 §9.5", {"ue": ue})
+        prohibited = Link(
+            cause, start, stop_s, text, cause=cause, clause="TS 25.322 §9.5", identity={"ue": ue}
+        )
         return [*reversed(links[:2]), prohibited]
     return [*reversed(links[-2:])]
 
@@ -507,13 +615,15 @@ def _lists(missing: str, number: int) -> bool:
     return False
 
 
-def beside(timeline: Timeline, connection: int, start_s: float, end_s: float, label: str) -> tuple[str, ...]:
-    """Describe the other waits of the connection in this time, the longest first."""
+def waits_beside(
+    timeline: Timeline, connection: int, start_s: float, end_s: float, label: str
+) -> tuple[str, ...]:
+    """Describe the waits of the connection that are not covered by `label`, the longest first."""
     times: dict[str, float] = defaultdict(float)
     for row in timeline.waits(connection, start_s, end_s):
         if label not in (row["cause"], row["loss"], label_of_wait(row["cause"], row["loss"] or "")):
             times[row["cause"]] += row["end_s"] - row["start_s"]
-    least = _LEAST_SHARE * (end_s - start_s)
+    least = _MIN_SHARE_BESIDE * (end_s - start_s)
     return tuple(
         f"{cause_label(cause)}: {duration(time_s)}"
         for cause, time_s in sorted(times.items(), key=lambda item: (-item[1], item[0]))

@@ -122,12 +122,12 @@ def _stalls_of(timeline: Timeline, connection: int, least_s: float) -> list[Stal
     timeouts = [rto["time_s"] for rto in timeline.timeouts.get(connection, ()) if rto["end"] == end]
     return [
         Stall(
-            connection,
-            row["ue"],
-            direction,
-            start_s,
-            end_s,
-            sum(start_s <= time_s <= end_s for time_s in timeouts),
+            connection=connection,
+            ue=row["ue"],
+            direction=direction,
+            start_s=start_s,
+            end_s=end_s,
+            timeouts=sum(start_s <= time_s <= end_s for time_s in timeouts),
         )
         for start_s, end_s in periods
     ]

@@ -32,7 +32,7 @@ function sentence(text: string): string {
   try {
     const { detail } = JSON.parse(text) as { detail?: unknown };
     if (typeof detail === 'string') return detail;
-    if (Array.isArray(detail)) return detail.map((one: { msg?: string }) => one.msg).join('; ');
+    if (Array.isArray(detail)) return detail.map((problem: { msg?: string }) => problem.msg).join('; ');
   } catch {
     // not JSON
   }

@@ -6,7 +6,7 @@ type Part = Schemas['Part'];
 /** Patterns of all hatched causes. Their colours follow the theme. */
 export function Hatches() {
   const { about } = usePage();
-  const hatched = new Map(about.causes.filter((one) => one.hatch).map((one) => [`${one.hue}-${one.hatch}`, one]));
+  const hatched = new Map(about.causes.filter((look) => look.hatch).map((look) => [`${look.hue}-${look.hatch}`, look]));
   return (
     <svg class="patterns" aria-hidden="true">
       <defs>
@@ -21,11 +21,13 @@ export function Hatches() {
   );
 }
 
+/** The attribute that turns the lines of a pattern. */
 function turn(hatch: string): { patternTransform?: string } {
   if (hatch === 'rising' || hatch === 'crossed') return { patternTransform: 'rotate(45)' };
   return hatch === 'falling' ? { patternTransform: 'rotate(-45)' } : {};
 }
 
+/** The lines or dots of a pattern, in the colour of the background. */
 function Marks({ hatch }: { hatch: string }) {
   switch (hatch) {
     case 'dotted':
@@ -40,11 +42,13 @@ function Marks({ hatch }: { hatch: string }) {
   }
 }
 
+/** The colours and patterns of causes, by name. */
 export function useLooks(): Map<string, CauseLook> {
   const { about } = usePage();
   return new Map(about.causes.map((look) => [look.name, look]));
 }
 
+/** The colour of a cause, or the address of its pattern. */
 function fill(look: CauseLook | undefined): string {
   if (!look) return 'var(--idle)';
   return look.hatch ? `url(#h-${look.hue}-${look.hatch})` : `var(--${look.hue})`;
@@ -63,10 +67,10 @@ export function Swatch({ cause }: { cause: string }) {
 /** A time budget as one bar. */
 export function Bar({ parts, height, label }: { parts: Part[]; height: number; label: string }) {
   const looks = useLooks();
-  const most = parts.slice(0, 4).map((part) => `${part.label} ${part.share_text} %`);
+  const largest = parts.slice(0, 4).map((part) => `${part.label} ${part.share_text} %`);
   let from = 0;
   return (
-    <svg class="bar" height={height} role="img" aria-label={`${label}: ${most.join(', ')}`}>
+    <svg class="bar" height={height} role="img" aria-label={`${label}: ${largest.join(', ')}`}>
       {parts.map((part) => {
         const x = from;
         from += part.share_pct;
@@ -81,6 +85,7 @@ export function Bar({ parts, height, label }: { parts: Part[]; height: number; l
   );
 }
 
+/** The causes of a time budget with their colours and times. */
 export function Legend({ parts }: { parts: Part[] }) {
   return (
     <ul class="legend">

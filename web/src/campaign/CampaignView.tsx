@@ -39,10 +39,10 @@ export function CampaignView({ name, query }: { name: string; query: URLSearchPa
       <div class="bar2 noprint">
         <label for="metric">Metric</label>
         <select id="metric" value={campaign.metric.name} onChange={(event) => show({ metric: event.currentTarget.value })}>
-          {campaign.metrics.map((one) => (
-            <option key={one.name} value={one.name}>
-              {one.label}
-              {one.unit && ` (${one.unit})`}
+          {campaign.metrics.map((metric) => (
+            <option key={metric.name} value={metric.name}>
+              {metric.label}
+              {metric.unit && ` (${metric.unit})`}
             </option>
           ))}
         </select>

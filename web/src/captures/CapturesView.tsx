@@ -29,19 +29,20 @@ function addressOf(query: URLSearchParams): string | undefined {
   return run && name ? path`/api/runs/${run}/captures/${name}` : undefined;
 }
 
+/** Uploads a capture that is dropped or chosen, and shows its analysis. */
 function Drop() {
   const input = useRef<HTMLInputElement>(null);
-  const [state, set] = useState<string>();
+  const [message, setMessage] = useState<string>();
   const [isOver, setOver] = useState(false);
   const send = (file: File | undefined) => {
     if (!file) return;
-    set(`Uploading ${file.name} …`);
+    setMessage(`Uploading ${file.name} …`);
     upload<Schemas['Uploaded']>(`/api/captures?name=${encodeURIComponent(file.name)}`, file)
       .then((kept) => {
-        set(undefined);
+        setMessage(undefined);
         go(`/captures?id=${kept.id}`);
       })
-      .catch((error: Error) => set(error.message));
+      .catch((error: Error) => setMessage(error.message));
   };
   return (
     <div
@@ -59,11 +60,12 @@ function Drop() {
     >
       <label for="capture">Drop a capture here (pcap or pcapng, at most 256 MB), or choose one: </label>
       <input id="capture" ref={input} type="file" onChange={(event) => send(event.currentTarget.files?.[0])} />
-      <p role="status">{state}</p>
+      <p role="status">{message}</p>
     </div>
   );
 }
 
+/** The connections and metrics of a capture, and the graphs of the chosen connection. */
 function Analysis({ address }: { address: string }) {
   const isUpload = address.startsWith('/api/captures/');
   const loaded = useLoaded<Capture>(isUpload ? address : `${address}/analysis`);

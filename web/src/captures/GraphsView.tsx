@@ -11,7 +11,7 @@ type Graphs = Schemas['Graphs'];
 const KINDS = ['Time Sequence (Stevens)', 'Time Sequence (tcptrace)', 'Throughput', 'Round Trip Time', 'Window Scaling'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** A graph of one curve. */
+/** A graph of one curve: its values, what they are, their unit, and whether they are drawn as dots. */
 interface Single {
   curve: (graphs: Graphs) => Schemas['Curve'];
   text: (graphs: Graphs) => string;
@@ -35,9 +35,9 @@ export function GraphsView({ address, number }: { address: string; number: numbe
   return (
     <Section title={`TCP stream graphs of connection ${number}`}>
       <div class="kinds bar2" role="group" aria-label="Graph">
-        {KINDS.map((one) => (
-          <button key={one} type="button" aria-pressed={one === kind} onClick={() => setKind(one)}>
-            {one}
+        {KINDS.map((choice) => (
+          <button key={choice} type="button" aria-pressed={choice === kind} onClick={() => setKind(choice)}>
+            {choice}
           </button>
         ))}
       </div>
@@ -98,19 +98,23 @@ function Graph({ graphs, kind }: { graphs: Graphs; kind: Kind }) {
   );
 }
 
+/** The look of a series that is drawn as a line with steps. */
 function line(stroke: string): uPlot.Series {
   return { stroke, width: 1.5, spanGaps: true, points: { show: false }, ...(stepped && { paths: stepped }) };
 }
 
+/** The look of a series that is drawn as dots. */
 function dots(colour: string, size: number): uPlot.Series {
   return { paths: () => null, stroke: colour, points: { show: true, size, fill: colour } };
 }
 
+/** The looks of the series of a graph of sequence numbers, in the order of `dataOf`. */
 function sequence(kind: Kind, colour: (name: string) => string): uPlot.Series[] {
   const shown = [{}, dots(colour('ink'), 3), dots(colour('rto-e'), 6)];
   return kind === 'Time Sequence (tcptrace)' ? [...shown, line(colour('prop'))] : shown;
 }
 
+/** The times and series of a graph: one curve, or segments, segments sent again and acknowledgments. */
 function dataOf(graphs: Graphs, kind: Kind): uPlot.AlignedData {
   const table = (curve: Schemas['Curve']): uPlot.AlignedData => [curve.time_s, curve.value];
   const single = SINGLES[kind];

@@ -18,10 +18,10 @@ export function HomeView({ query }: { query: URLSearchParams }) {
   const loaded = useLoaded<Home>('/api/home', finished);
   useTitle(undefined);
   const word = query.get('q') ?? '';
-  const kind = KINDS.find((one) => one === query.get('kind')) ?? 'All';
+  const kind = KINDS.find((name) => name === query.get('kind')) ?? 'All';
   const home = loaded.content;
   const found = home && searched(home, word);
-  const count = found ? KINDS.slice(1).reduce((sum, one) => sum + (kind === 'All' || kind === one ? found[one].length : 0), 0) : 0;
+  const count = found ? KINDS.slice(1).reduce((sum, other) => sum + (kind === 'All' || kind === other ? found[other].length : 0), 0) : 0;
   return (
     <>
       <h1>Store {about.store.split('/').at(-1)}</h1>
@@ -68,9 +68,9 @@ function Search({ word, kind }: { word: string; kind: Kind }) {
         onInput={(event) => show(event.currentTarget.value, kind)}
       />
       <div class="kinds" role="group" aria-label="Kind">
-        {KINDS.map((one) => (
-          <button key={one} type="button" aria-pressed={one === kind} onClick={() => show(word, one)}>
-            {one}
+        {KINDS.map((choice) => (
+          <button key={choice} type="button" aria-pressed={choice === kind} onClick={() => show(word, choice)}>
+            {choice}
           </button>
         ))}
       </div>
@@ -87,6 +87,7 @@ interface Found {
   Reports: Home['reports'];
 }
 
+/** The rows that contain a word, by kind. */
 function searched(home: Home, word: string): Record<Kind, unknown[]> & Found {
   const wanted = word.toLowerCase();
   const matching = <T extends object>(rows: T[]) =>
@@ -104,7 +105,7 @@ function searched(home: Home, word: string): Record<Kind, unknown[]> & Found {
 
 function Sections({ found, home, kind, word }: { found: Found; home: Home; kind: Kind; word: string }) {
   const { about } = usePage();
-  const isShown = (one: keyof Found) => (kind === 'All' || kind === one) && (!word || found[one].length > 0);
+  const isShown = (section: keyof Found) => (kind === 'All' || kind === section) && (!word || found[section].length > 0);
   return (
     <>
       {isShown('Runs') && (

@@ -8,42 +8,42 @@ type Reproduction = Schemas['ReproductionPage'];
 /** The claims of a document with their verdicts, and the document's numbers beside ours. */
 export function ReproductionView({ paper, query }: { paper: string; query: URLSearchParams }) {
   const loaded = useLoaded<Reproduction>(path`/api/reproductions/${paper}`);
-  const found = loaded.content;
-  useTitle(found?.paper);
-  if (!found) return <Waiting of={loaded} what="the claims" />;
+  const reproduction = loaded.content;
+  useTitle(reproduction?.paper);
+  if (!reproduction) return <Waiting of={loaded} what="the claims" />;
   const [verdict, word] = [query.get('verdict') ?? '', query.get('q') ?? ''];
   const show = (changed: Record<string, string>) => {
     const next = new URLSearchParams(Object.entries({ verdict, q: word, ...changed }).filter(([, value]) => value));
     go(path`/reproduction/${paper}` + (next.size ? `?${next}` : ''), 'replace');
   };
-  const shown = found.claims.filter(
+  const shown = reproduction.claims.filter(
     (claim) =>
       (!verdict || claim.verdict === verdict) && (!word || Object.values(claim).join(' ').toLowerCase().includes(word.toLowerCase())),
   );
   return (
     <>
-      <h1>{found.paper}</h1>
+      <h1>{reproduction.paper}</h1>
       <p class="small">
-        {found.claims.length} claims:{' '}
-        {Object.entries(found.totals)
-          .map(([one, count]) => `${count} ${one}`)
+        {reproduction.claims.length} claims:{' '}
+        {Object.entries(reproduction.totals)
+          .map(([name, count]) => `${count} ${name}`)
           .join(', ')}
       </p>
-      {!found.has_verdicts && <p class="note">These claims were not reproduced in this store yet. Run the command below.</p>}
-      {found.is_quick && <p class="note">Some verdicts are of a quick reproduction with few runs: they are provisional.</p>}
-      <Command text={found.command} />
+      {!reproduction.has_verdicts && <p class="note">These claims were not reproduced in this store yet. Run the command below.</p>}
+      {reproduction.is_quick && <p class="note">Some verdicts are of a quick reproduction with few runs: they are provisional.</p>}
+      <Command text={reproduction.command} />
       <div class="find noprint" role="search">
         <input type="search" aria-label="Find a claim" placeholder="Find a claim" value={word} onInput={(event) => show({ q: event.currentTarget.value })} />
         <div class="kinds" role="group" aria-label="Verdict">
-          {['', ...Object.keys(found.totals)].map((one) => (
-            <button key={one} type="button" aria-pressed={one === verdict} onClick={() => show({ verdict: one })}>
-              {one || 'All'}
+          {['', ...Object.keys(reproduction.totals)].map((choice) => (
+            <button key={choice} type="button" aria-pressed={choice === verdict} onClick={() => show({ verdict: choice })}>
+              {choice || 'All'}
             </button>
           ))}
         </div>
       </div>
       <p class="small" role="status">
-        {shown.length === found.claims.length ? '' : `${shown.length} of ${found.claims.length} claims`}
+        {shown.length === reproduction.claims.length ? '' : `${shown.length} of ${reproduction.claims.length} claims`}
       </p>
       <Section title="Claims">
         <Wide label="Claims">

@@ -28,8 +28,8 @@ export function ChainPanel({ chain, link, chooseLink, close }: Props) {
       </p>
       <h4>Caused by</h4>
       <ol class="chain" aria-label="Links of the chain">
-        {chain.links.map((one, index) => (
-          <LinkRow key={index} one={one} isOpen={index === link} choose={() => chooseLink(index)} />
+        {chain.links.map((entry, index) => (
+          <LinkRow key={index} entry={entry} isOpen={index === link} choose={() => chooseLink(index)} />
         ))}
       </ol>
       {chain.also.length > 0 && (
@@ -47,36 +47,36 @@ export function ChainPanel({ chain, link, chooseLink, close }: Props) {
   );
 }
 
-function LinkRow({ one, isOpen, choose }: { one: Chain['links'][number]; isOpen: boolean; choose: () => void }) {
-  const look = useLooks().get(one.cause ?? '');
+function LinkRow({ entry, isOpen, choose }: { entry: Chain['links'][number]; isOpen: boolean; choose: () => void }) {
+  const look = useLooks().get(entry.cause ?? '');
   return (
     <li style={look ? { borderLeftColor: `var(--${look.hue})` } : {}}>
       <button type="button" aria-pressed={isOpen} onClick={choose}>
         <span class="at">
           <b>
-            {one.instant}
-            {one.is_first_cause && ' · first cause'}
+            {entry.instant}
+            {entry.is_first_cause && ' · first cause'}
           </b>
-          {one.clause && <span>{one.clause}</span>}
+          {entry.clause && <span>{entry.clause}</span>}
         </span>
-        {one.text}
-        {one.identity_text && <span class="id">{one.identity_text}</span>}
+        {entry.text}
+        {entry.identity_text && <span class="id">{entry.identity_text}</span>}
       </button>
     </li>
   );
 }
 
 function CopyChain({ chain }: { chain: Chain }) {
-  const [copied, set] = useState('');
+  const [copied, setCopied] = useState('');
   const text = [
     `${chain.title}, UE ${chain.ue}, connection ${chain.connection}: ${chain.label_text}`,
-    ...chain.links.map((one, i) => `${i ? '← ' : ''}${one.instant}  ${one.text}${one.clause ? `  [${one.clause}]` : ''}`),
+    ...chain.links.map((entry, i) => `${i ? '← ' : ''}${entry.instant}  ${entry.text}${entry.clause ? `  [${entry.clause}]` : ''}`),
     ...(chain.also.length ? [`also in this time: ${chain.also.join('; ')}`] : []),
   ].join('\n');
   return (
     <>
       <p class="bar2 noprint">
-        <button type="button" onClick={() => void navigator.clipboard.writeText(text).then(() => set(chain.id))}>
+        <button type="button" onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(chain.id))}>
           {copied === chain.id ? 'Copied' : 'Copy as text'}
         </button>
       </p>

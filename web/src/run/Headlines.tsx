@@ -3,7 +3,7 @@ import type { RunPage } from './RunView';
 
 /** The first metrics, each beside the mean of the replications and its interval. */
 export function Headlines({ run }: { run: RunPage }) {
-  const hasPlaces = run.headlines.some((one) => one.place);
+  const hasPlaces = run.headlines.some((metric) => metric.place);
   return (
     <>
       <dl class="m" aria-label="Headline metrics">

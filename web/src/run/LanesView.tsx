@@ -4,7 +4,7 @@ import { useLooks } from '../app/causes';
 import { usePage } from '../app/context';
 import { Section, Waiting } from '../app/parts';
 import { useLoaded } from '../app/useLoaded';
-import { draw, height, rowAt } from './drawLanes';
+import { draw, lanesHeight, rowAt } from './drawLanes';
 
 type Lanes = Schemas['Lanes'];
 
@@ -82,7 +82,7 @@ function LaneCanvas({ lanes, chosenUe, choose }: { lanes: Lanes; chosenUe: numbe
     <div class="lanes">
       <canvas
         ref={canvas}
-        height={height(lanes)}
+        height={lanesHeight(lanes)}
         role="img"
         aria-label={`Connections of ${lanes.rows.length} UEs over RRC state. The table below has the same.`}
         onClick={(event) => {

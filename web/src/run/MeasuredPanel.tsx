@@ -20,7 +20,7 @@ export function MeasuredPanel({ id, connection, from, to, close }: Props) {
   const loaded = useLoaded<Schemas['Measured']>(address);
   const { content } = loaded;
   useEffect(() => {
-    if (content) say(`${content.duration}: ${content.numbers.map((one) => `${one.label} ${one.text}`).join(', ')}`);
+    if (content) say(`${content.duration}: ${content.numbers.map((number) => `${number.label} ${number.text}`).join(', ')}`);
   }, [content]);
   return (
     <div class="note measured" role="region" aria-label="Measured">
@@ -29,19 +29,19 @@ export function MeasuredPanel({ id, connection, from, to, close }: Props) {
         <>
           <b>{content.duration}</b> from {content.from_s.toFixed(4)} s to {content.to_s.toFixed(4)} s
           <dl>
-            {content.numbers.map((one) => (
-              <div key={one.name}>
-                <dt>{one.label}</dt>
-                <dd>{one.text}</dd>
+            {content.numbers.map((number) => (
+              <div key={number.name}>
+                <dt>{number.label}</dt>
+                <dd>{number.text}</dd>
               </div>
             ))}
-            {content.causes.map((one) => (
-              <div key={one.cause}>
+            {content.causes.map((part) => (
+              <div key={part.cause}>
                 <dt>
-                  <Swatch cause={one.cause} />
-                  {one.label}
+                  <Swatch cause={part.cause} />
+                  {part.label}
                 </dt>
-                <dd>{one.text}</dd>
+                <dd>{part.text}</dd>
               </div>
             ))}
           </dl>

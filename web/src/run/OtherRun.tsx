@@ -25,10 +25,10 @@ export function OtherRun({ id, chosen, choose }: Props) {
         onChange={(event) => choose(event.currentTarget.value || undefined)}
       >
         <option value="">none</option>
-        {chosen !== undefined && !runs.some((one) => one.key === chosen) && <option value={chosen}>{chosen}</option>}
-        {runs.map((one) => (
-          <option key={one.key} value={one.key}>
-            {one.label}
+        {chosen !== undefined && !runs.some((run) => run.key === chosen) && <option value={chosen}>{chosen}</option>}
+        {runs.map((run) => (
+          <option key={run.key} value={run.key}>
+            {run.label}
           </option>
         ))}
       </select>

@@ -56,7 +56,7 @@ export function RunView({ id }: { id: string }) {
               stalls={stalls.content}
               open={event}
               choose={(id) => {
-                const stall = stalls.content?.stalls.find((one) => one.id === id);
+                const stall = stalls.content?.stalls.find((candidate) => candidate.id === id);
                 if (stall) setView({ connection: stall.connection, event: id });
               }}
             />
@@ -103,6 +103,7 @@ function NoTimeline({ run }: { run: RunPage }) {
   );
 }
 
+/** The title of a run, links to other views of it, and what was simulated. */
 function Head({ run }: { run: RunPage }) {
   const of = run.replications > 1 ? `run ${run.run} of ${run.replications}` : `run ${run.run}`;
   return (
@@ -131,25 +132,27 @@ function Head({ run }: { run: RunPage }) {
       </div>
       <p class="small">
         {run.scenario} · {of}, seed {run.seed} · {run.duration} {run.is_emulated ? 'emulated' : 'simulated'} · Varied:{' '}
-        {run.changes.length ? run.changes.map((one) => `${one.label} ${one.value}`).join(', ') : 'nothing, all keys as in the file'}{' '}
+        {run.changes.length ? run.changes.map((change) => `${change.label} ${change.value}`).join(', ') : 'nothing, all keys as in the file'}{' '}
         · code {run.code}
       </p>
     </>
   );
 }
 
+/** The changes of a run as parameters of the view "Try it". */
 function tryQuery(run: RunPage): string {
-  const query = new URLSearchParams(run.changes.map((one) => ['set', `${one.key}=${one.value}`]));
+  const query = new URLSearchParams(run.changes.map((change) => ['set', `${change.key}=${change.value}`]));
   return run.changes.length ? `?${query}` : '';
 }
 
+/** The time of all connections by cause, beside that of the chosen connection. */
 function BudgetSection(props: {
   run: RunPage;
   budget: NonNullable<RunPage['budget']>;
   connection: Connections['rows'][number] | undefined;
 }) {
   const { run, budget, connection } = props;
-  const own = new Map(connection?.budget.map((part) => [part.cause, part]));
+  const ofConnection = new Map(connection?.budget.map((part) => [part.cause, part]));
   return (
     <Section title="Where the time went" note="the time of all connections by cause" class="narrow">
       <div class="bl">
@@ -201,8 +204,8 @@ function BudgetSection(props: {
                 {run.replications > 1 && <td class="n small">{part.interval}</td>}
                 {connection && (
                   <>
-                    <td class="n">{own.get(part.cause)?.text ?? '0'}</td>
-                    <td class="n">{own.get(part.cause)?.share_text ?? '0'}</td>
+                    <td class="n">{ofConnection.get(part.cause)?.text ?? '0'}</td>
+                    <td class="n">{ofConnection.get(part.cause)?.share_text ?? '0'}</td>
                   </>
                 )}
               </tr>
@@ -215,7 +218,7 @@ function BudgetSection(props: {
 }
 
 function Figures({ id, run }: { id: string; run: RunPage }) {
-  const [open, set] = useState<readonly string[]>([]);
+  const [opened, setOpened] = useState<readonly string[]>([]);
   if (!run.figures.length) {
     return (
       <Section title="Figures">
@@ -232,13 +235,13 @@ function Figures({ id, run }: { id: string; run: RunPage }) {
           <details
             key={figure.name}
             onToggle={(event) => {
-              if (event.currentTarget.open && !open.includes(figure.name)) set([...open, figure.name]);
+              if (event.currentTarget.open && !opened.includes(figure.name)) setOpened([...opened, figure.name]);
             }}
           >
             <summary>
               {figure.name} <span class="small">{figure.shows}</span>
             </summary>
-            {open.includes(figure.name) && <img src={path`/api/runs/${id}/figures/${figure.name}` + '.svg'} alt={`${figure.name}: ${figure.shows}`} />}
+            {opened.includes(figure.name) && <img src={path`/api/runs/${id}/figures/${figure.name}` + '.svg'} alt={`${figure.name}: ${figure.shows}`} />}
           </details>
         ))}
       </div>

@@ -29,11 +29,13 @@ export function Timeline({ id, stalls, connection }: Props) {
   const [ofUe, setOfUe] = useState<number | undefined>();
   const loaded = useLoaded<Chain>(view.event === undefined ? undefined : path`/api/runs/${id}/chains/${view.event}`);
   const chain = loaded.content?.id === view.event ? loaded.content : undefined;
-  const stall = stalls.stalls.find((one) => one.id === view.event);
-  const index = stalls.events.findIndex((one) => one.id === view.event);
+  // The open event is a stall, or a timeout or retransmission with this index.
+  const stall = stalls.stalls.find(({ id }) => id === view.event);
+  const index = stalls.events.findIndex(({ id }) => id === view.event);
   const shownConnection = view.connection ?? stall?.connection ?? stalls.events[index]?.connection ?? connection;
   const head = useLoaded<TimelineHead>(path`/api/runs/${id}/timeline/${shownConnection}`);
   const lanes = head.content?.connection === shownConnection ? head.content : undefined;
+  /** The item that the visitor clicked: the row of a lane. */
   const [picked, setPicked] = useState<{ connection: number; lane: string; row: number }>();
   const link = view.link === undefined ? undefined : chain?.links[view.link];
   const packet = packetOf(chain, link);
@@ -49,7 +51,7 @@ export function Timeline({ id, stalls, connection }: Props) {
   const range = rangeOf(view, link, chain, lanes);
   const tiles = useTiles(id, lanes, range?.from ?? 0, range?.to ?? 1);
   const timeouts = useMemo(
-    () => stalls.events.filter((one) => one.kind === 'rto' && one.connection === shownConnection).map((one) => one.time_s),
+    () => stalls.events.filter(({ kind, connection }) => kind === 'rto' && connection === shownConnection).map(({ time_s }) => time_s),
     [stalls, shownConnection],
   );
   const [measured, setMeasured] = useState<{ from: number; to: number }>();
@@ -87,21 +89,21 @@ export function Timeline({ id, stalls, connection }: Props) {
     if (found.lane !== null && found.row !== null) pick(found.lane, found.row);
   };
   const inScope = (ue: number) => ofUe === undefined || ue === ofUe;
-  const ues = [...new Set(stalls.events.map((one) => one.ue))].sort((a, b) => a - b);
+  const ues = [...new Set(stalls.events.map(({ ue }) => ue))].sort((a, b) => a - b);
 
-  const open = (event: string, of: number) => {
+  const open = (event: string, connection: number) => {
     setPicked(undefined);
-    setView({ connection: of, event });
+    setView({ connection, event });
   };
   const close = () => {
     setPicked(undefined);
     setView(without(view, 'event', 'link'));
   };
+  /** Opens the next (1) or previous (-1) timeout or retransmission. */
   const step = (by: 1 | -1) => {
-    const found = neighbour(stalls, index, stall?.start_s, by, inScope);
-    if (found) open(found.id, found.connection);
+    const event = neighbour(stalls, index, stall?.start_s, by, inScope);
+    if (event) open(event.id, event.connection);
     else say(`No ${by > 0 ? 'later' : 'earlier'} timeout or retransmission of ${ofUe === undefined ? 'this run' : `UE ${ofUe}`}.`);
-    return found !== undefined;
   };
 
   useEffect(() => {
@@ -127,7 +129,7 @@ export function Timeline({ id, stalls, connection }: Props) {
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   });
-  // A chain that was opened elsewhere on the page is read from its heading on.
+  // A chain that was opened from another part of the page gets the focus, so that screen readers read it.
   useEffect(() => {
     const isHere = document.activeElement?.closest('#timeline');
     if (chain && !isHere) document.getElementById('chain')?.focus();
@@ -150,10 +152,10 @@ export function Timeline({ id, stalls, connection }: Props) {
                 setView({ connection: Number(event.currentTarget.value) });
               }}
             >
-              {(lanes?.connections ?? [{ connection: shownConnection, ue: undefined }]).map((one) => (
-                <option key={one.connection} value={String(one.connection)}>
-                  {one.connection}
-                  {one.ue !== undefined && `, UE ${one.ue}`}
+              {(lanes?.connections ?? [{ connection: shownConnection, ue: undefined }]).map((other) => (
+                <option key={other.connection} value={String(other.connection)}>
+                  {other.connection}
+                  {other.ue !== undefined && `, UE ${other.ue}`}
                 </option>
               ))}
             </select>
@@ -255,7 +257,7 @@ export function Timeline({ id, stalls, connection }: Props) {
   );
 }
 
-/** The time in view: that of the address, of the open link, of the open chain, or of the connection. */
+/** The visible time: from the address, or else the time of the open link, of the open chain, or of the connection. */
 function rangeOf(
   view: View,
   link: Chain['links'][number] | undefined,
@@ -264,23 +266,29 @@ function rangeOf(
 ): { from: number; to: number } | undefined {
   if (!lanes) return undefined;
   if (view.from !== undefined && view.to !== undefined) return { from: view.from, to: Math.min(view.to, lanes.duration_s) };
-  const of = link ?? (chain?.connection === lanes.connection ? chain : lanes);
-  return { from: of.from_s, to: Math.min(of.to_s, lanes.duration_s) };
+  const shown = link ?? (chain?.connection === lanes.connection ? chain : lanes);
+  return { from: shown.from_s, to: Math.min(shown.to_s, lanes.duration_s) };
 }
 
 /** The packet of a link, or of the chain. */
 function packetOf(chain: Chain | undefined, link: Chain['links'][number] | undefined): number | undefined {
-  const found = link?.identity['packet'];
-  return typeof found === 'number' ? found : (chain?.packet ?? undefined);
+  const packet = link?.identity['packet'];
+  return typeof packet === 'number' ? packet : (chain?.packet ?? undefined);
 }
 
+/** The counts of events, and the number of the open one. */
 function position(stalls: Stalls, index: number): string {
-  const most = stalls.events.length < stalls.event_count ? ` Those after the first ${stalls.events.length} are in umts why.` : '';
+  const note = stalls.events.length < stalls.event_count ? ` Those after the first ${stalls.events.length} are in umts why.` : '';
   const counts = `${stalls.timeouts} timeouts, ${stalls.event_count - stalls.timeouts} retransmissions.`;
-  return index < 0 ? counts + most : `Number ${index + 1} of ${stalls.event_count}: ${counts}${most}`;
+  return index < 0 ? counts + note : `Number ${index + 1} of ${stalls.event_count}: ${counts}${note}`;
 }
 
-/** The next or previous event: of the open one, of the instant of the open stall, or the first or last of all. */
+/**
+ * The next or previous timeout or retransmission in scope.
+ *
+ * It follows or precedes the open event (`index`), or else the start of the open stall (`stallAt`). If nothing is
+ * open, it is the first or last of all.
+ */
 function neighbour(stalls: Stalls, index: number, stallAt: number | undefined, by: 1 | -1, inScope: (ue: number) => boolean) {
   const { events } = stalls;
   const after = (i: number) => (by > 0 ? events.slice(i + 1) : events.slice(0, i).reverse());
@@ -288,9 +296,9 @@ function neighbour(stalls: Stalls, index: number, stallAt: number | undefined, b
     index >= 0
       ? after(index)
       : by > 0
-        ? events.filter((one) => one.time_s >= (stallAt ?? 0))
-        : events.filter((one) => one.time_s <= (stallAt ?? Number.POSITIVE_INFINITY)).reverse();
-  return candidates.find((one) => inScope(one.ue));
+        ? events.filter(({ time_s }) => time_s >= (stallAt ?? 0))
+        : events.filter(({ time_s }) => time_s <= (stallAt ?? Number.POSITIVE_INFINITY)).reverse();
+  return candidates.find(({ ue }) => inScope(ue));
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -19,12 +19,15 @@ interface Props {
   head: TimelineHead;
   shown: Shown;
   range: Range;
+  /** The visible time is `range`. Rows of the selection by lane, the shaded time and the timeouts are marks on it. */
   rows: Record<string, number[]> | undefined;
   span: Range | undefined;
   timeouts: number[];
-  /** Shows another time. */
+  /** Makes another time visible. */
   move: (from: number, to: number) => void;
+  /** Makes the whole connection visible. */
   fit: () => void;
+  /** Selects an item: a row of a lane. */
   pick: (lane: string, row: number) => void;
   /** A second run on the same axis. */
   other: Source | undefined;
@@ -32,10 +35,14 @@ interface Props {
   measure: (from: number, to: number) => void;
 }
 
-const NEAR = 7;
-const NEAR_FINGER = 24;
-const LEAST_SPAN_S = 0.02;
-const NARROW = 640;
+/** Maximum distance between a click and the item that it selects, in pixels: with a mouse, and with a finger. */
+const MOUSE_REACH_PX = 7;
+const FINGER_REACH_PX = 24;
+/** Shortest visible time. */
+const MIN_SPAN_S = 0.02;
+/** Width of the window up to which the names of areas are drawn inside them. */
+const NARROW_PX = 640;
+/** Longest movement of the pointer that still counts as a click. */
 const CLICK_PX = 3;
 /** Time between two reports of a movement to the page. */
 const REPORT_MS = 200;
@@ -43,17 +50,18 @@ const REPORT_MS = 200;
 /**
  * The lanes. Drag or arrow keys pan, Shift and drag measure, plus and minus zoom, a click opens an item.
  *
- * While the pointer or the wheel moves the view, each frame draws the canvas alone. The page gets the time in view
- * a few times per second, and at the end.
+ * While the pointer or the wheel moves the view, only the canvas is drawn, once per frame. The page is notified of
+ * the visible time a few times per second, and at the end of the movement.
  */
 export function TimelineCanvas(props: Props) {
   const { table, head, shown, range, rows, span, timeouts, move, fit, pick, other, measure } = props;
   const stage = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawn = useRef<Drawn>({ hits: [], shapes: 0 });
-  const drag = useRef<{ x: number; moved: number; at: number; isMeasuring: boolean } | undefined>(undefined);
-  /** The time in view that the page does not have yet. */
-  const moving = useRef<Range | undefined>(undefined);
+  /** A drag in progress: last position, distance so far, instant at which it began. */
+  const drag = useRef<{ x: number; moved: number; start: number; isMeasuring: boolean } | undefined>(undefined);
+  /** The visible time that the page does not have yet. */
+  const unreported = useRef<Range | undefined>(undefined);
   const report = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const cursor = useRef<number | undefined>(undefined);
   const measured = useRef<Range | undefined>(undefined);
@@ -61,7 +69,7 @@ export function TimelineCanvas(props: Props) {
   const looks = useLooks();
   const [width, setWidth] = useState(0);
   const areas = areasOf(head, range.to - range.from);
-  const isNarrow = innerWidth <= NARROW;
+  const isNarrow = innerWidth <= NARROW_PX;
 
   const frame: Frame = { width, head, shown, looks, ...range, hasLabels: isNarrow, other, marks: { rows, span, timeouts, cursor: undefined } };
   const name = `connection-${head.connection}-${range.from.toFixed(3)}-${range.to.toFixed(3)}`;
@@ -69,35 +77,35 @@ export function TimelineCanvas(props: Props) {
   const draw = () => {
     if (!canvas.current || !width) return;
     const marks = { ...frame.marks, span: measured.current ?? span, cursor: cursor.current };
-    drawn.current = drawTimeline(canvas.current, { ...frame, ...moving.current, marks });
+    drawn.current = drawTimeline(canvas.current, { ...frame, ...unreported.current, marks });
     canvas.current.dataset['shapes'] = String(drawn.current.shapes);
     canvas.current.dataset['level'] = String(shown.level.level);
   };
   const requestDraw = useFrames(draw);
 
-  const inView = () => moving.current ?? range;
+  const inView = () => unreported.current ?? range;
   const timeAt = (x: number) => inView().from + (x / Math.max(1, width)) * (inView().to - inView().from);
   /** Passes the time in view to the page. */
-  const settle = () => {
-    const last = moving.current;
-    drop();
+  const reportView = () => {
+    const last = unreported.current;
+    discardUnreported();
     if (last) move(last.from, last.to);
   };
-  const drop = () => {
+  const discardUnreported = () => {
     clearTimeout(report.current);
     report.current = undefined;
-    moving.current = undefined;
+    unreported.current = undefined;
   };
   /** Moves to a time, kept within the run. */
   const goTo = (start: number, length: number) => {
     const from = Math.max(0, Math.min(start, head.duration_s - length));
-    moving.current = { from, to: from + length };
-    report.current ??= setTimeout(settle, REPORT_MS);
+    unreported.current = { from, to: from + length };
+    report.current ??= setTimeout(reportView, REPORT_MS);
     requestDraw();
   };
   const zoom = (factor: number, around: number) => {
     const { from, to } = inView();
-    const length = Math.max(LEAST_SPAN_S, Math.min(head.duration_s, (to - from) * factor));
+    const length = Math.max(MIN_SPAN_S, Math.min(head.duration_s, (to - from) * factor));
     goTo(around - ((around - from) / (to - from)) * length, length);
   };
   const pan = (share: number) => {
@@ -113,7 +121,7 @@ export function TimelineCanvas(props: Props) {
   }, []);
   useEffect(draw, [head, shown, range.from, range.to, rows, span, timeouts, width, theme, other]);
   // A time that the page chose ends a movement.
-  useLayoutEffect(() => drop, [head, range.from, range.to]);
+  useLayoutEffect(() => discardUnreported, [head, range.from, range.to]);
   // The wheel scrolls the page unless the lanes have the focus, or Ctrl is held.
   useEffect(() => {
     const element = stage.current;
@@ -133,15 +141,15 @@ export function TimelineCanvas(props: Props) {
   const press = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const middle = (range.from + range.to) / 2;
-    const far = event.shiftKey ? 0.5 : 0.1;
-    if (event.key === 'ArrowLeft') pan(-far);
-    else if (event.key === 'ArrowRight') pan(far);
+    const share = event.shiftKey ? 0.5 : 0.1;
+    if (event.key === 'ArrowLeft') pan(-share);
+    else if (event.key === 'ArrowRight') pan(share);
     else if (event.key === '+' || event.key === '=') zoom(0.5, middle);
     else if (event.key === '-') zoom(2, middle);
     else if (event.key === '0') fit();
     else if (event.key === 'm') measure(range.from, range.to);
     else return;
-    settle();
+    reportView();
     event.preventDefault();
   };
   const place = (event: PointerEvent): [number, number] => {
@@ -150,19 +158,19 @@ export function TimelineCanvas(props: Props) {
   };
   const down = (event: PointerEvent) => {
     const [x] = place(event);
-    drag.current = { x, moved: 0, at: timeAt(x), isMeasuring: event.shiftKey };
+    drag.current = { x, moved: 0, start: timeAt(x), isMeasuring: event.shiftKey };
     stage.current?.setPointerCapture(event.pointerId);
     stage.current?.focus({ preventScroll: true });
   };
   const hover = (event: PointerEvent) => {
     const [x] = place(event);
-    const held = drag.current;
-    if (held) {
-      const by = x - held.x;
-      held.moved += Math.abs(by);
-      held.x = x;
-      if (held.moved > CLICK_PX && held.isMeasuring) measured.current = spanOf(held.at, timeAt(x));
-      else if (held.moved > CLICK_PX) pan(-by / Math.max(1, width));
+    const dragged = drag.current;
+    if (dragged) {
+      const by = x - dragged.x;
+      dragged.moved += Math.abs(by);
+      dragged.x = x;
+      if (dragged.moved > CLICK_PX && dragged.isMeasuring) measured.current = spanOf(dragged.start, timeAt(x));
+      else if (dragged.moved > CLICK_PX) pan(-by / Math.max(1, width));
     }
     cursor.current = timeAt(x);
     requestDraw();
@@ -174,21 +182,21 @@ export function TimelineCanvas(props: Props) {
   const cancel = () => {
     drag.current = undefined;
     measured.current = undefined;
-    settle();
+    reportView();
     requestDraw();
   };
   const up = (event: PointerEvent) => {
-    const held = drag.current;
+    const dragged = drag.current;
     cancel();
-    if (!held) return;
+    if (!dragged) return;
     const [x, y] = place(event);
-    if (held.moved > CLICK_PX) {
-      const { from: start, to: end } = spanOf(held.at, timeAt(x));
-      if (held.isMeasuring) measure(Math.max(0, start), Math.min(head.duration_s, end));
+    if (dragged.moved > CLICK_PX) {
+      const { from, to } = spanOf(dragged.start, timeAt(x));
+      if (dragged.isMeasuring) measure(Math.max(0, from), Math.min(head.duration_s, to));
       return;
     }
-    const found: Hit | undefined = nearest(drawn.current.hits, x, y, event.pointerType === 'touch' ? NEAR_FINGER : NEAR);
-    if (found) pick(found.lane, found.row);
+    const hit: Hit | undefined = nearest(drawn.current.hits, x, y, event.pointerType === 'touch' ? FINGER_REACH_PX : MOUSE_REACH_PX);
+    if (hit) pick(hit.lane, hit.row);
   };
 
   return (
@@ -196,9 +204,9 @@ export function TimelineCanvas(props: Props) {
       {!isNarrow && (
         <div class="gutter" aria-hidden="true" style={{ height: `${heightOf(areas)}px` }}>
           {areas.map((area) => (
-            <div key={area.name} style={{ top: `${area.y}px`, height: `${area.tall}px` }}>
+            <div key={area.name} style={{ top: `${area.y}px`, height: `${area.height}px` }}>
               {area.label}
-              {area.tall >= 32 && <small>{area.note}</small>}
+              {area.height >= 32 && <small>{area.note}</small>}
             </div>
           ))}
         </div>
@@ -259,14 +267,14 @@ function save(name: string, content: Blob): void {
   URL.revokeObjectURL(link.href);
 }
 
-/** Lanes whose colours are explained. The others are one colour, named at the lane. */
+/** Lanes with several colours, which the key explains. Other lanes have one colour and their name beside them. */
 const EXPLAINED: readonly string[] = ['segments', 'acknowledgments', 'pdus', 'rrc', 'ssthresh', 'rto', 'srtt', 'cwnd', 'outstanding'];
 
 /** The meaning of colours and marks. */
 function Key({ head }: { head: TimelineHead }) {
   const causes = head.lanes.find((lane) => lane.name === 'causes')?.categories ?? [];
   const colours = new Map<string, string>();
-  for (const lane of head.lanes.filter((one) => EXPLAINED.includes(one.name))) {
+  for (const lane of head.lanes.filter(({ name }) => EXPLAINED.includes(name))) {
     for (const { colour, label, name } of lane.categories) if (name !== 'lost') colours.set(label, lane.draw === 'filled' ? `${colour}-e` : colour);
   }
   return (

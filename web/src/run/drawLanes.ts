@@ -1,3 +1,8 @@
+// Draws the view of all UEs of a run: one row per UE, with the causes of its waits above and its RRC states below.
+//
+// The server folds times in which all UEs are idle: `spans` are the times that are drawn, `folds` the gaps between
+// them. A piece is an interval with one cause or state, or the share of a cause in a cell of the time axis, which is
+// `share` of the row's height above `base`. Sizes are in CSS pixels, times in seconds.
 import type { Schemas } from '../api/client';
 import type { CauseLook } from '../app/context';
 import { stepFor } from './axis';
@@ -5,14 +10,20 @@ import { stepFor } from './axis';
 type Lanes = Schemas['Lanes'];
 type Piece = Schemas['Piece'];
 
+/** Height of the time axis above the rows. */
 const AXIS = 20;
+/** Height of a row. */
 const ROW = 20;
-const UPPER = 10;
-const STRIP = 4;
+/** Height of the causes in a row. */
+const CAUSES = 10;
+/** Height of the RRC states in a row. */
+const STATES = 4;
+/** Width of the name of the UE. */
 const LABEL = 48;
+/** Width of a fold. */
 const FOLD = 24;
 
-export function height(lanes: Lanes): number {
+export function lanesHeight(lanes: Lanes): number {
   return AXIS + ROW * lanes.rows.length;
 }
 
@@ -37,7 +48,7 @@ function axisOf(lanes: Lanes, width: number): Axis {
   const folds: Axis['folds'] = [];
   let x = LABEL;
   for (let i = 0; i <= lanes.spans.length; i++) {
-    const fold = lanes.folds.find((one) => one.at === i);
+    const fold = lanes.folds.find((candidate) => candidate.at === i);
     if (fold) {
       folds.push({ x: x + FOLD / 2, text: fold.text });
       x += FOLD;
@@ -61,10 +72,10 @@ export function draw(
   chosenUe: number | undefined,
 ): void {
   const ratio = Math.max(1, devicePixelRatio);
-  const tall = height(lanes);
+  const height = lanesHeight(lanes);
   canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(tall * ratio);
-  canvas.style.height = `${tall}px`;
+  canvas.height = Math.round(height * ratio);
+  canvas.style.height = `${height}px`;
   const pen = canvas.getContext('2d');
   if (!pen) return;
   pen.scale(ratio, ratio);
@@ -72,7 +83,7 @@ export function draw(
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const axis = axisOf(lanes, width);
   pen.font = `11px ${style.fontFamily}`;
-  drawAxis(pen, axis, tall, colour);
+  drawAxis(pen, axis, height, colour);
   const fills = new Map([...looks.values()].map((look) => [look.name, fillOf(pen, look, colour)]));
   lanes.rows.forEach((row, i) => {
     const y = AXIS + i * ROW;
@@ -83,21 +94,21 @@ export function draw(
     pen.fillStyle = colour('ink');
     pen.textAlign = 'left';
     pen.fillText(`UE ${row.ue}`, 0, y + 14);
-    each(axis, row.causes, (x, wide, piece) => {
+    paintPieces(axis, row.causes, (x, width, piece) => {
       pen.fillStyle = fills.get(piece.what) ?? colour('idle');
-      pen.fillRect(x, y + 2 + UPPER * (1 - piece.base - piece.share), wide, UPPER * piece.share);
+      pen.fillRect(x, y + 2 + CAUSES * (1 - piece.base - piece.share), width, CAUSES * piece.share);
     });
-    each(axis, row.states, (x, wide, piece) => {
+    paintPieces(axis, row.states, (x, width, piece) => {
       pen.fillStyle = colour(piece.what === 'switch' ? 'switch' : piece.what === 'CELL_DCH' ? 'dch' : 'fach');
-      const thick = piece.what === 'CELL_DCH' || piece.what === 'switch' ? STRIP : STRIP / 2;
-      pen.fillRect(x, y + 13 + STRIP - thick, wide, thick);
+      const thick = piece.what === 'CELL_DCH' || piece.what === 'switch' ? STATES : STATES / 2;
+      pen.fillRect(x, y + 13 + STATES - thick, width, thick);
     });
     for (const timeout of row.timeouts) triangle(pen, axis, timeout, y, colour);
   });
 }
 
-/** Calls `paint` for the visible part of each piece, at least 1 px wide. */
-function each(axis: Axis, pieces: Piece[], paint: (x: number, wide: number, piece: Piece) => void): void {
+/** Calls `paint` with the position of paintPieces piece in the spans. */
+function paintPieces(axis: Axis, pieces: Piece[], paint: (x: number, width: number, piece: Piece) => void): void {
   axis.spans.forEach((span, i) => {
     for (const piece of pieces) {
       const from = Math.max(piece.from_s, span.from_s);
@@ -110,14 +121,14 @@ function each(axis: Axis, pieces: Piece[], paint: (x: number, wide: number, piec
   });
 }
 
-function drawAxis(pen: CanvasRenderingContext2D, axis: Axis, tall: number, colour: (name: string) => string): void {
+function drawAxis(pen: CanvasRenderingContext2D, axis: Axis, height: number, colour: (name: string) => string): void {
   pen.textAlign = 'center';
   axis.spans.forEach((span, i) => {
     const step = stepFor(span, axis.at(i, span.to_s) - axis.at(i, span.from_s));
     for (let n = Math.ceil(span.from_s / step); n * step <= span.to_s; n++) {
       const x = axis.at(i, n * step);
       pen.fillStyle = colour('grid');
-      pen.fillRect(x, AXIS - 4, 1, tall);
+      pen.fillRect(x, AXIS - 4, 1, height);
       pen.fillStyle = colour('mute');
       pen.fillText(`${Number((n * step).toPrecision(6))}${n === 0 || (i === 0 && n === Math.ceil(span.from_s / step)) ? ' s' : ''}`, Math.max(x, LABEL + 6), 12);
     }
@@ -127,11 +138,11 @@ function drawAxis(pen: CanvasRenderingContext2D, axis: Axis, tall: number, colou
     pen.setLineDash([2, 2]);
     pen.beginPath();
     pen.moveTo(fold.x, AXIS - 4);
-    pen.lineTo(fold.x, tall);
+    pen.lineTo(fold.x, height);
     pen.stroke();
     pen.setLineDash([]);
     pen.save();
-    pen.translate(fold.x - 3, Math.min(tall - 4, AXIS + 76));
+    pen.translate(fold.x - 3, Math.min(height - 4, AXIS + 76));
     pen.rotate(-Math.PI / 2);
     pen.textAlign = 'left';
     pen.fillStyle = colour('mute');

@@ -1,3 +1,5 @@
+// Loads the time line of a connection in tiles. A level cuts the run into tiles of equal length; the finer the level,
+// the shorter its tiles. A view is drawn from a few tiles of the level that fits its length.
 import { useEffect, useState } from 'preact/hooks';
 import { get, path, type Schemas } from '../api/client';
 
@@ -14,17 +16,20 @@ export interface Shown {
   tiles: Tile[];
 }
 
-const MOST_TILES = 96;
-const MOST_IN_VIEW = 4;
+/** Maximum number of tiles in the cache. The one that was not used for the longest time is removed first. */
+const MAX_CACHED = 96;
+/** Maximum length of a view, in tiles of its level. */
+const MAX_TILES_IN_VIEW = 4;
+/** Time after which the page says that it waits for tiles. */
 const LATE_MS = 250;
 const cache = new Map<string, Tile>();
 
 /** The finest level at which a view has few tiles. */
 export function levelFor(head: TimelineHead, span: number): Level {
   const last = head.levels[head.levels.length - 1];
-  const found = head.levels.find((level) => level.tile_s * MOST_IN_VIEW >= span) ?? last;
-  if (!found) throw new Error('a time line without levels');
-  return found;
+  const finest = head.levels.find((level) => level.tile_s * MAX_TILES_IN_VIEW >= span) ?? last;
+  if (!finest) throw new Error('a time line without levels');
+  return finest;
 }
 
 export interface Loading {
@@ -34,7 +39,7 @@ export interface Loading {
   again: () => void;
 }
 
-/** Loads the tiles of a view. The last tiles stay until all new ones are here. */
+/** Loads the tiles of a view. The tiles of the last view stay until all new ones have arrived. */
 export function useTiles(id: string, head: TimelineHead | undefined, from: number, to: number): Loading {
   const [shown, set] = useState<Shown>();
   const [error, setError] = useState<string>();
@@ -53,12 +58,12 @@ export function useTiles(id: string, head: TimelineHead | undefined, from: numbe
       setLate(false);
       setError(failure);
     };
-    const show = async (begin: number, end: number) => {
-      const wanted: Promise<Tile>[] = [];
-      for (let i = Math.max(0, begin); i <= end && i * level.tile_s <= head.duration_s; i++) {
-        wanted.push(tile(id, head.connection, level.level, i, abort.signal));
+    const show = async (firstIndex: number, lastIndex: number) => {
+      const requests: Promise<Tile>[] = [];
+      for (let i = Math.max(0, firstIndex); i <= lastIndex && i * level.tile_s <= head.duration_s; i++) {
+        requests.push(tile(id, head.connection, level.level, i, abort.signal));
       }
-      const tiles = await Promise.all(wanted);
+      const tiles = await Promise.all(requests);
       if (!abort.signal.aborted) set({ id, connection: head.connection, level, tiles });
       arrived();
     };
@@ -77,13 +82,13 @@ export function useTiles(id: string, head: TimelineHead | undefined, from: numbe
 
 async function tile(id: string, connection: number, level: number, index: number, signal: AbortSignal): Promise<Tile> {
   const address = path`/api/runs/${id}/timeline/${connection}/tiles/${level}/${index}`;
-  const found = cache.get(address) ?? (await get<Tile>(address, signal));
-  // The last used tile is the last of the map.
+  const content = cache.get(address) ?? (await get<Tile>(address, signal));
+  // A map keeps the order of insertion, so the tile that was used last is at its end.
   cache.delete(address);
-  cache.set(address, found);
+  cache.set(address, content);
   for (const oldest of cache.keys()) {
-    if (cache.size <= MOST_TILES) break;
+    if (cache.size <= MAX_CACHED) break;
     cache.delete(oldest);
   }
-  return found;
+  return content;
 }

@@ -1,17 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** What the run page shows: connection, time, open event and link of its chain, second run. Kept in the address. */
+/** The state of the run page. It is kept in the fragment of the address, as in `#c=3&t=1-2.5`. */
 export interface View {
   connection?: number;
+  /** Start and end of the visible time, in seconds. */
   from?: number;
   to?: number;
+  /** Identity of the open stall, timeout or retransmission, such as `event-7`. */
   event?: string;
+  /** Index of the open link in the chain of causes of that event. */
   link?: number;
   /** Key of a second run on the same axis. */
   other?: string;
 }
 
-/** Events move back and forward. A movement of the time range replaces the address. */
+/** Opening an event adds an entry to the browser's history. Moving the visible time replaces the current entry. */
 export type How = 'push' | 'replace';
 
 /** Decimal places of instants in the address. */

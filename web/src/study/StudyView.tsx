@@ -56,6 +56,7 @@ export function StudyView({ name }: { name: string }) {
   );
 }
 
+/** A bar per parameter or metric, with its 95 % interval. */
 function Bars({ chart }: { chart: Schemas['BarChart'] }) {
   const spoken = chart.bars.map((bar) => `${bar.label} ${bar.text}`).join('; ');
   return (
@@ -91,6 +92,7 @@ function Bars({ chart }: { chart: Schemas['BarChart'] }) {
   );
 }
 
+/** The trials of an optimisation by their objective and the metric that a constraint bounds. */
 function Front({ study }: { study: Study }) {
   return (
     <Section title="Objective against what is bounded" note="filled: no other trial is better in both; crosses break a constraint">
@@ -107,16 +109,16 @@ function Front({ study }: { study: Study }) {
             y: { label: study.front_y, grid: true },
             marks: [
               Plot.line(
-                study.front.filter((one) => one.is_on_front),
+                study.front.filter((trial) => trial.is_on_front),
                 { x: 'x', y: 'y', stroke: colour('ghost'), sort: 'x' },
               ),
               Plot.dot(study.front, {
                 x: 'x',
                 y: 'y',
-                symbol: (one: { is_feasible: boolean }) => (one.is_feasible ? 'circle' : 'times'),
+                symbol: (trial: { is_feasible: boolean }) => (trial.is_feasible ? 'circle' : 'times'),
                 stroke: colour('ink'),
-                fill: (one: { is_on_front: boolean }) => (one.is_on_front ? colour('serial') : 'none'),
-                title: (one: { trial: string }) => `trial ${one.trial}`,
+                fill: (trial: { is_on_front: boolean }) => (trial.is_on_front ? colour('serial') : 'none'),
+                title: (trial: { trial: string }) => `trial ${trial.trial}`,
               }),
             ],
           })

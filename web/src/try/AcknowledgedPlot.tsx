@@ -8,10 +8,9 @@ const stepped = uPlot.paths.stepped?.({ align: 1 });
 /** Acknowledged data over time, now and before, with the timeouts at the bottom. */
 export function AcknowledgedPlot({ now, before }: { now: Tried; before: Tried | undefined }) {
   const data = useMemo(() => {
-    const one: uPlot.AlignedData = [now.acknowledged.time_s, now.acknowledged.kilobytes];
-    const marks: uPlot.AlignedData = [now.timeouts_s, now.timeouts_s.map(() => 0)];
-    const tables = before ? [[before.acknowledged.time_s, before.acknowledged.kilobytes] as uPlot.AlignedData, one, marks] : [one, marks];
-    return uPlot.join(tables);
+    const curve = ({ acknowledged }: Tried): uPlot.AlignedData => [acknowledged.time_s, acknowledged.kilobytes];
+    const timeouts: uPlot.AlignedData = [now.timeouts_s, now.timeouts_s.map(() => 0)];
+    return uPlot.join([...(before ? [curve(before)] : []), curve(now), timeouts]);
   }, [now, before]);
   const label = `Acknowledged data over ${now.duration_s} s: ${now.acknowledged.kilobytes.at(-1) ?? 0} kB at the end, ${now.timeouts_s.length} timeouts`;
   return (

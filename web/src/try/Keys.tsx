@@ -13,7 +13,8 @@ interface Props {
   children: ComponentChildren;
 }
 
-const MOST_FOUND = 40;
+/** Maximum number of keys that are shown. */
+const MAX_SHOWN = 40;
 
 /** The keys of a scenario. Without a search: the first ones, those that are changed, and those with a mistake. */
 export function Keys({ form, changes, change, mistakes, children }: Props) {
@@ -22,9 +23,9 @@ export function Keys({ form, changes, change, mistakes, children }: Props) {
   const isShown = (key: Key) =>
     wanted
       ? `${key.key} ${key.label} ${key.help}`.toLowerCase().includes(wanted)
-      : key.is_first || key.key in changes || mistakes.some((one) => one.key === key.key);
+      : key.is_first || key.key in changes || mistakes.some((mistake) => mistake.key === key.key);
   const found = form.keys.filter(isShown);
-  const shown = found.slice(0, MOST_FOUND);
+  const shown = found.slice(0, MAX_SHOWN);
   const groups = [...new Set(shown.map((key) => key.group))];
   return (
     <>
@@ -51,7 +52,7 @@ export function Keys({ form, changes, change, mistakes, children }: Props) {
                 value={changes[key.key] ?? key.value ?? ''}
                 isChanged={key.key in changes}
                 change={(value) => change(key.key, value)}
-                mistake={mistakes.find((one) => one.key === key.key)}
+                mistake={mistakes.find((entry) => entry.key === key.key)}
               />
             ))}
         </fieldset>
@@ -69,11 +70,12 @@ interface FieldProps {
   mistake: Mistake | undefined;
 }
 
+/** A key with a slider, a list of choices or a text, its help, and its mistake. */
 function Field({ of: key, value, isChanged, change, mistake }: FieldProps) {
   const id = `k-${key.key.replace(/\W/g, '-')}`;
   const set = (typed: string) => change(typed === key.value ? undefined : typed);
-  const isSwitch = key.choices.some((one) => one.value === 'false');
-  const meaning = isSwitch ? undefined : key.choices.find((one) => one.value === value)?.help;
+  const isSwitch = key.choices.some((choice) => choice.value === 'false');
+  const meaning = isSwitch ? undefined : key.choices.find((choice) => choice.value === value)?.help;
   const described = `${id}-help${mistake ? ` ${id}-mistake` : ''}`;
   return (
     <div class={`k${isChanged ? ' on' : ''}${mistake ? ' bad' : ''}`}>
@@ -83,10 +85,10 @@ function Field({ of: key, value, isChanged, change, mistake }: FieldProps) {
       </label>
       {key.choices.length ? (
         <select id={id} value={value} aria-describedby={described} onChange={(event) => set(event.currentTarget.value)}>
-          {key.choices.every((one) => one.value !== value) && <option value={value}>{value}</option>}
-          {key.choices.map((one) => (
-            <option key={one.value} value={one.value}>
-              {isSwitch ? (one.value === 'true' ? 'on' : 'off') : one.value}
+          {key.choices.every((choice) => choice.value !== value) && <option value={value}>{value}</option>}
+          {key.choices.map((choice) => (
+            <option key={choice.value} value={choice.value}>
+              {isSwitch ? (choice.value === 'true' ? 'on' : 'off') : choice.value}
             </option>
           ))}
         </select>

@@ -16,7 +16,7 @@ interface Props {
 
 /** The result of the current values, with the one before it in grey. */
 export function ResultView({ result, before, mistakes, problem, keep, isFileChanged, keys }: Props) {
-  const elsewhere = mistakes.filter((one) => one.line !== null || one.key === null || !keys.has(one.key));
+  const elsewhere = mistakes.filter((mistake) => mistake.line !== null || mistake.key === null || !keys.has(mistake.key));
   return (
     <div class="res" role="region" aria-label="Result">
       <div class="now">

@@ -72,7 +72,7 @@ function Trial({ form, initial }: { form: Form; initial: Changes }) {
       </div>
       <div class="split">
         <form onSubmit={(event) => event.preventDefault()} onPointerDown={hold}>
-          <Keys form={form} changes={changes} change={change} mistakes={mistakes.filter((one) => one.line === null)}>
+          <Keys form={form} changes={changes} change={change} mistakes={mistakes.filter((mistake) => mistake.line === null)}>
             <button type="button" disabled={!count} onClick={() => setChanges({})}>
               Reset {count} {count === 1 ? 'key' : 'keys'}
             </button>
@@ -106,9 +106,9 @@ type TryRequest = Schemas['TryRequest'];
 async function tryOut(body: string, isFirst: boolean): Promise<TryResult> {
   const request = JSON.parse(body) as TryRequest;
   const tried = await post<TryResult>('/api/try', request);
-  const wrong = new Set(tried.mistakes.map((one) => one.key));
+  const wrong = new Set(tried.mistakes.map((mistake) => mistake.key));
   if (!isFirst || !wrong.size || wrong.has(null)) return tried;
-  const overrides = request.overrides?.filter((one) => !wrong.has(one.key)) ?? [];
+  const overrides = request.overrides?.filter((override) => !wrong.has(override.key)) ?? [];
   const { result } = await post<TryResult>('/api/try', { ...request, overrides });
   return { ...tried, result };
 }
