@@ -37,8 +37,8 @@ export function Column({ column, session, isPair }: Props) {
         ))}
       </dl>
       <div class={isPair ? '' : 'two'}>
-        <LineChart title="Delivered by RLC, all users" unit="kbit/s" ends={column.point_ends_s} curves={rates} most={largest(totals, (total) => [...total.rate_kbps, ...total.uplink_kbps])} />
-        <LineChart title="RLC buffers, all users" unit="byte" ends={column.point_ends_s} curves={buffers} most={largest(totals, (total) => [...total.buffer, ...total.uplink_buffer])} />
+        <LineChart title="Delivered by RLC, all users" unit="kbit/s" end={column.point_ends_s.at(-1)} span={session.span_s} curves={rates} most={largest(totals, (total) => [...total.rate_kbps, ...total.uplink_kbps])} />
+        <LineChart title="RLC buffers, all users" unit="byte" end={column.point_ends_s.at(-1)} span={session.span_s} curves={buffers} most={largest(totals, (total) => [...total.buffer, ...total.uplink_buffer])} />
       </div>
       <div class={isPair ? '' : 'two'}>
         <Cells column={column} />

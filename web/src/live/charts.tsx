@@ -33,8 +33,9 @@ export function Sparkline({ values, most }: { values: Values; most: number }) {
 interface ChartProps {
   title: string;
   unit: string;
-  /** Times of the points in seconds. */
-  ends: readonly number[];
+  /** End of the newest point in seconds, and the time that the chart covers. */
+  end: number | undefined;
+  span: number;
   /** One or two curves by their names. */
   curves: Readonly<Record<string, readonly number[]>>;
   /** The upper end of the scale. */
@@ -45,8 +46,7 @@ const CHART_WIDTH = 480;
 const CHART_HEIGHT = 80;
 
 /** A chart with one scale for its curves. */
-export function LineChart({ title, unit, ends, curves, most }: ChartProps) {
-  const [first, last] = [ends[0], ends.at(-1)];
+export function LineChart({ title, unit, end, span, curves, most }: ChartProps) {
   const named = Object.entries(curves);
   const newest = named.map(([name, values]) => `${name} ${values.at(-1)?.toLocaleString('en-GB') ?? 'nothing yet'}`).join(', ');
   return (
@@ -70,11 +70,11 @@ export function LineChart({ title, unit, ends, curves, most }: ChartProps) {
         )}
       </svg>
       <p class="ticks small">
-        <span>{first === undefined ? '' : `${first.toFixed(1)} s`}</span>
+        <span>{span} s ago</span>
         <span>
           0 to {most.toLocaleString('en-GB')} {unit}
         </span>
-        <span>{last === undefined ? '' : `${last.toFixed(1)} s`}</span>
+        <span>{end === undefined ? '' : `at ${end.toFixed(1)} s`}</span>
       </p>
     </figure>
   );
