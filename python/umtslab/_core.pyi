@@ -13,6 +13,7 @@ __all__ = [
     "EmulationError",
     "EmulationResult",
     "FaultControl",
+    "LiveRuns",
     "OutputError",
     "Place",
     "ProxyError",
@@ -186,6 +187,25 @@ class RunResult:
     series: dict[str, Columns]
     files: list[str]
     events: int
+
+@final
+class LiveRuns:
+    """Runs of scenarios with one clock, advanced by the caller, with the results of ``simulate``."""
+
+    def __new__(
+        cls, scenarios: Sequence[Scenario], seed: int, run: int, *, series: bool = False
+    ) -> LiveRuns: ...
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def next_tti_ns(self) -> int: ...
+    @property
+    def is_over(self) -> bool: ...
+    def advance(self, until_ns: int, real_s: float) -> bool: ...
+    def advance_event(self) -> bool: ...
+    def advance_to(self, kind: str, real_s: float) -> bool: ...
+    def state(self, number: int, ues: int, bins: int, points: int) -> str: ...
+    def finish(self) -> list[RunResult]: ...
 
 @final
 class Analysis:

@@ -170,15 +170,36 @@ def newest(served: Served, scenario: str) -> str:
     return str(next(row["key"] for row in rows if row["scenario"] == scenario))
 
 
+SECOND_RUN = [{"key": "tcp.variant", "value": "sack"}]
+
+
+def live_session(served: Served, scenario: str, beside: list[dict[str, str]] | None = None) -> str:
+    """Return a live session of a scenario at 20 s, started once for all tests."""
+    wanted = f"{scenario}{', beside' if beside else ''}"
+    for row in served.ask("/api/live").json()["sessions"]:
+        if row["title"].startswith(wanted):
+            return str(row["id"])
+    answer = served.post("/api/live", {"scenario": scenario, "beside": beside})
+    assert answer.status == 200, answer.text
+    identity = str(answer.json()["id"])
+    order = {"order": {"action": "go", "time_s": 20}}
+    assert served.post(f"/api/live/{identity}/control", order).status == 200
+    return identity
+
+
 def views(served: Served) -> dict[str, tuple[str, str]]:
     """Return the address of each view, and an element that comes last."""
     key = newest(served, "ftp-fach-dch")
+    two_runs = live_session(served, "ftp-on-fach-two-users", SECOND_RUN)
     return {
         "home": ("/", ".list li"),
         "run": (f"/run/{key}", "tbody button"),
         "chain": (f"/run/{key}#e=stall-0", ".beside > .panel .chain button"),
         "run without a timeline": (f"/run/{newest(served, 'ftp-on-dch-64')}", "#main table"),
         "try": ("/try/ftp-on-fach?set=duration%3D20%20s&set=rlc.timer_poll%3D170", ".k.bad + *, dl.m"),
+        "live": (f"/live/{live_session(served, 'ftp-fach-dch')}", ".events li"),
+        "two live runs": (f"/live/{two_runs}", ".live + .live .cmd"),
+        "live, to start": ("/live", "form.start button"),
         "captures": (f"/captures?run={key}&name=server.pcapng", ".uplot"),
         "campaign": ("/campaign/two", ".plot svg"),
         "study": ("/study/which-matters", ".plot svg"),
@@ -751,6 +772,100 @@ def test_the_file_can_be_edited_and_a_mistake_is_shown_at_its_line(tab: Tab) -> 
 
 
 # ── Captures, campaigns, studies ────────────────────────────────────────────────────────────────────
+
+
+# ── Live ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def instant(tab: Tab) -> float:
+    return float(tab.page.locator(".clock .instant").inner_text().removesuffix(" s"))
+
+
+def shows_instant(tab: Tab, text: str) -> None:
+    tab.page.locator(".clock .instant").filter(has_text=text).wait_for()
+
+
+def test_a_scenario_is_watched_from_home_by_keyboard_alone(tab: Tab) -> None:
+    page = tab.page
+    tab.open("/?q=ftp-fach-dch-3gpp")
+    page.get_by_role("button", name="Open ftp-fach-dch-3gpp live").focus()
+    page.keyboard.press("Enter")
+    shows_instant(tab, "0.000 s")
+    page.keyboard.press("s")
+    shows_instant(tab, "1.000 s")
+    page.keyboard.press("s")
+    shows_instant(tab, "2.000 s")
+    page.keyboard.press("t")
+    shows_instant(tab, "2.010 s")
+    page.keyboard.press("z")
+    shows_instant(tab, "1.010 s")
+    page.keyboard.press("w")
+    page.locator(".events li").filter(has_text="A switch from").first.wait_for()
+    first = instant(tab)
+    assert first > 1.01
+    page.get_by_label("Speed").select_option("100")
+    page.keyboard.press("Escape")
+    page.locator("h1").click()
+    page.keyboard.press("p")
+    page.get_by_role("button", name="Pause").wait_for()
+    page.wait_for_function(f"parseFloat(document.querySelector('.instant').textContent) > {first + 5}")
+    page.keyboard.press("p")
+    page.get_by_role("button", name="Play").wait_for()
+    page.get_by_role("button", name="End session").click()
+    page.get_by_role("heading", name="Open a scenario live").wait_for()
+    tab.check()
+
+
+def test_live_numbers_equal_the_state_of_the_server(tab: Tab) -> None:
+    identity = live_session(tab.served, "ftp-fach-dch")
+    tab.open(f"/live/{identity}", ".users tbody tr")
+    page = tab.page
+    page.get_by_label("Go to").fill("26.5")
+    page.keyboard.press("Enter")
+    shows_instant(tab, "26.500 s")
+    [column] = tab.served.ask(f"/api/live/{identity}").json()["columns"]
+    rows = page.locator(".users tbody tr")
+    assert rows.count() == len(column["ues"]) == 16
+    for number, ue in enumerate(column["ues"]):
+        cells = [text.split("\n")[0] for text in rows.nth(number).locator("td").all_inner_texts()]
+        assert cells[0].split()[0] == ue["state"]
+        assert cells[1] == ", ".join(channel or "–" for channel in (ue["downlink"], ue["uplink"]))
+        assert cells[2] == ue["rate"]
+        assert ue["buffer"] in cells
+    holders = page.locator(".chip.dch").all_inner_texts()
+    assert holders == [f"UE {ue}" for ue in column["cells"][0]["holders"]]
+    assert page.locator(".events li b").first.inner_text() == column["notable"][0]["time"]
+    tab.check()
+
+
+def test_two_runs_are_started_from_the_form_and_keep_one_clock(tab: Tab) -> None:
+    page = tab.page
+    tab.open("/live", "form.start select")
+    page.get_by_label("Scenario").select_option("ftp-on-fach")
+    page.get_by_label("Changed keys").fill("duration = 30 s\nradio.bler = 0.2")
+    page.get_by_label("Second run").fill("tcp.variant = renoo")
+    page.get_by_role("button", name="Open live").click()
+    page.get_by_role("alert").filter(has_text="reno").wait_for()
+    # Chromium reports the refused request itself.
+    assert "status of 400" in tab.errors.pop()
+    page.get_by_label("Second run").fill("tcp.variant = sack")
+    page.get_by_role("button", name="Open live").click()
+    page.get_by_role("heading", name="TCP version SACK").wait_for()
+    page.get_by_label("Speed").select_option("most")
+    page.get_by_role("button", name="Play").click()
+    shows_instant(tab, "30.000 s")
+    page.locator(".clock [role=status]").filter(has_text="The run has ended.").wait_for()
+    assert page.get_by_role("button", name="Play").is_disabled()
+    page.get_by_role("button", name="Back 1 s").click()
+    shows_instant(tab, "29.000 s")
+    page.get_by_role("button", name="End session").click()
+    page.get_by_role("heading", name="Open a scenario live").wait_for()
+    tab.check()
+
+
+def test_a_live_session_that_does_not_exist_is_reported(tab: Tab) -> None:
+    tab.open("/live/nothing", ".banner")
+    assert "no such live session" in tab.page.locator(".banner").inner_text()
 
 
 def test_a_dropped_capture_is_analysed_as_the_command_does(tab: Tab, folder: Path) -> None:

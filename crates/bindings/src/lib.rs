@@ -16,6 +16,7 @@ mod errors;
 #[cfg(target_os = "linux")]
 mod faults;
 mod lines;
+mod live;
 #[cfg(target_os = "linux")]
 mod proxy;
 mod python_class;
@@ -47,6 +48,8 @@ mod _core {
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use super::faults::FaultControl;
+    #[pymodule_export]
+    use super::live::LiveRuns;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use super::proxy::{

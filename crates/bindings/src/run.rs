@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use umts_record::TableChunk;
-use umts_simulate::{RunError, RunOptions, RunOutput};
+use umts_simulate::{RunError, RunOptions, RunOutput, UserLaws, UserSchedulers};
 
 use crate::columns::Columns;
 use crate::control;
@@ -65,12 +65,7 @@ pub fn simulate(
     let scenario = scenario.inner();
     let mut interruption = None;
     let failure = Failure::default();
-    let controls: Vec<_> = scenario.flow.iter().map(|flow| flow.tcp.python_control.clone()).collect();
-    let has_python_control = controls.iter().any(Option::is_some);
-    let laws = has_python_control.then(|| control::laws(py, controls, &failure)).transpose()?;
-    let mut dschs = scenario.cell.iter().filter_map(|cell| cell.dsch.as_ref());
-    let scheduler = dschs.find_map(|dsch| dsch.python_scheduler.as_ref());
-    let schedulers = scheduler.map(|class| schedulers(py, class, &failure)).transpose()?;
+    let (laws, schedulers) = user_code(py, scenario, &failure)?;
     let mut tables = TableSink { tables: Tables::new(tables_dir, scenario.measure.budget), error: None };
     let finished = py.detach(|| {
         let mut report = |fraction: f64| match failure
@@ -101,6 +96,21 @@ pub fn simulate(
     }
 }
 
+/// Loads the congestion control and the scheduler of a scenario that are classes of Python.
+pub(crate) fn user_code(
+    py: Python<'_>,
+    scenario: &umts_scenario::Scenario,
+    failure: &Failure,
+) -> PyResult<(Option<UserLaws>, Option<UserSchedulers>)> {
+    let controls: Vec<_> = scenario.flow.iter().map(|flow| flow.tcp.python_control.clone()).collect();
+    let has_python_control = controls.iter().any(Option::is_some);
+    let laws = has_python_control.then(|| control::laws(py, controls, failure)).transpose()?;
+    let mut dschs = scenario.cell.iter().filter_map(|cell| cell.dsch.as_ref());
+    let scheduler = dschs.find_map(|dsch| dsch.python_scheduler.as_ref());
+    let schedulers = scheduler.map(|class| schedulers(py, class, failure)).transpose()?;
+    Ok((laws, schedulers))
+}
+
 /// Tables of a run, and the error that stopped their writing.
 struct TableSink {
     tables: Tables,
@@ -119,7 +129,13 @@ impl TableSink {
     }
 }
 
-fn result(py: Python<'_>, seed: u64, run: u64, output: RunOutput, tables: Tables) -> PyResult<RunResult> {
+pub(crate) fn result(
+    py: Python<'_>,
+    seed: u64,
+    run: u64,
+    output: RunOutput,
+    tables: Tables,
+) -> PyResult<RunResult> {
     let series_tables = output.series.map_or_else(Vec::new, |series| series.tables);
     let finished = py.detach(|| tables.finish(output.metrics.connections, series_tables));
     let (connections, series) = to_python(py, finished.map_err(|error| error.raise(py))?)?;

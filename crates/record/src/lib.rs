@@ -3,6 +3,7 @@
 //!
 //! - [`budget`]: the causes of every connection's time.
 //! - [`capture`]: IP packets for Wireshark and tcptrace.
+//! - [`live`]: the current state of a network, for a live view.
 //! - [`looks`]: colours of causes and states, for figures and pages.
 //! - [`metrics`]: numbers for the network and for each connection.
 //! - [`seal`]: checks that the files of a run are unchanged.
@@ -20,6 +21,7 @@
 pub mod budget;
 pub mod capture;
 mod definitions;
+pub mod live;
 pub mod looks;
 pub mod metrics;
 mod open;

@@ -12,7 +12,7 @@ use umts_record::metrics::RunMetrics;
 use umts_record::series::SeriesTables;
 use umts_record::{Needs, PlainRecorders, Recorders, Records, TableChunk};
 use umts_scenario::Scenario;
-use umts_stack::network::{Event, Network};
+use umts_stack::network::{Event, Network, NetworkConfig};
 use umts_stack::scheduling::UserSchedulers;
 use umts_stack::tcp::congestion::UserLaws;
 use umts_stack::trace::TraceEvent;
@@ -102,14 +102,20 @@ fn set_up(scenario: &Scenario, options: &mut RunOptions<'_>) -> Result<(Network,
     let config = network_config(scenario);
     let recorder_config = recorder_config(scenario, &config, options.series, options.pcap_dir.as_deref());
     let recorders = Recorders::new(recorder_config, NoTrace)?;
-    let mut network = Network::new(&config, &Streams::new(options.seed, options.run));
+    Ok((network_of(&config, options), recorders))
+}
+
+/// Creates a network with the random streams of its run, and takes the user's classes from the
+/// options.
+pub(crate) fn network_of(config: &NetworkConfig, options: &mut RunOptions<'_>) -> Network {
+    let mut network = Network::new(config, &Streams::new(options.seed, options.run));
     if let Some(laws) = options.laws.take() {
         network.set_laws(laws);
     }
     if let Some(schedulers) = options.schedulers.take() {
         network.set_schedulers(&schedulers);
     }
-    Ok((network, recorders))
+    network
 }
 
 /// Runs with `sink`, and passes the finished rows of its recorders to [`RunOptions::finished`].

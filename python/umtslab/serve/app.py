@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+import json
 import re
 import threading
 from collections import OrderedDict
@@ -17,6 +18,7 @@ from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, WebSocket, WebSocketDisconnect
 from fastapi.responses import JSONResponse, Response
+from pydantic import ValidationError
 
 from umtslab._core import ScenarioError
 from umtslab.campaign.errors import CampaignError
@@ -33,6 +35,8 @@ from umtslab.serve.guard import UPLOAD, Guard, Oversized, TooSlow
 from umtslab.serve.home import home
 from umtslab.serve.jobs import DRAWING, EXPLAINING, Busy, JobFailed, Jobs, perform, prepare
 from umtslab.serve.lanes import lanes
+from umtslab.serve.live import NoSuchSession, SessionFailed, Sessions, TooManySessions, state_of
+from umtslab.serve.live_player import Start, requests_of
 from umtslab.serve.measure import measure
 from umtslab.serve.reproductions import reproduction
 from umtslab.serve.scenarios import OutsideFolder, SyntaxMistake
@@ -57,8 +61,14 @@ _KINDS = {
     ".txt": "text/plain; charset=utf-8",
     ".md": "text/plain; charset=utf-8",
 }
-_VIEWS = ("run", "try", "campaign", "study", "reproduction")
+_VIEWS = ("run", "try", "live", "campaign", "study", "reproduction")
 _SEND_S = 10.0
+_PAUSE_S = 0.04
+"""Least time between two messages to a tab."""
+
+_CHECK_S = 30.0
+"""Time between two checks for live sessions without a viewer."""
+
 
 _NOT_FOUND: tuple[type[Exception], ...] = (
     NoSuchFile,
@@ -67,6 +77,7 @@ _NOT_FOUND: tuple[type[Exception], ...] = (
     UnknownSelection,
     experiments.UnknownMetric,
     MissingSeries,
+    NoSuchSession,
 )
 _REFUSED: tuple[type[Exception], ...] = (
     OutsideFolder,
@@ -90,46 +101,74 @@ def openapi() -> dict[str, Any]:
     return schema
 
 
+class _Tab:
+    """A tab that waits for changes: of the jobs, and of the live session that it shows."""
+
+    def __init__(self) -> None:
+        self.changed = asyncio.Event()
+        self.changed.set()
+        self.session: str | None = None
+        self.sent = 0
+        """Number of the last state of the session that was sent."""
+        self.shown = 0
+        """Number of the last state that the tab has confirmed."""
+        self.has_missed = False
+        """Whether something changed while the tab had not confirmed the last state."""
+
+    @property
+    def awaits_confirmation(self) -> bool:
+        """Whether the tab has not shown the last state yet. It may sleep."""
+        return self.shown < self.sent
+
+
 class _Watchers:
     """Tabs that wait for changes. Each is woken, and then gets the latest state only."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._events: set[asyncio.Event] = set()
+        self._tabs: set[_Tab] = set()
 
     def begin(self) -> None:
         self._loop = asyncio.get_running_loop()
 
-    def wake(self) -> None:
-        """Wake all tabs. May be called from any thread."""
+    def wake(self, session: str | None = None) -> None:
+        """Wake all tabs, or those that show a session. May be called from any thread."""
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._set_all)
+            self._loop.call_soon_threadsafe(self._set, session)
 
-    def _set_all(self) -> None:
-        for event in self._events:
-            event.set()
+    def _set(self, session: str | None) -> None:
+        for tab in self._tabs:
+            if session is None or tab.session == session:
+                tab.changed.set()
 
     @contextmanager
-    def watching(self) -> Iterator[asyncio.Event]:
-        event = asyncio.Event()
-        event.set()
-        self._events.add(event)
+    def watching(self) -> Iterator[_Tab]:
+        tab = _Tab()
+        self._tabs.add(tab)
         try:
-            yield event
+            yield tab
         finally:
-            self._events.discard(event)
+            self._tabs.discard(tab)
 
 
 def _api(settings: Settings) -> FastAPI:
     """Create the application with all routes. Each `_add_…` function adds the routes of one area."""
     watchers = _Watchers()
-    jobs, uploads = Jobs(watchers.wake), Uploads()
+    jobs, uploads, sessions = Jobs(watchers.wake), Uploads(), Sessions(watchers.wake)
+
+    async def end_unwatched() -> None:
+        while True:
+            await asyncio.sleep(_CHECK_S)
+            await asyncio.to_thread(sessions.end_unwatched)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         watchers.begin()
         prepare()
+        checking = asyncio.create_task(end_unwatched())
         yield
+        checking.cancel()
+        await asyncio.to_thread(sessions.close)
         await asyncio.to_thread(jobs.close)
         uploads.close()
 
@@ -150,7 +189,8 @@ def _api(settings: Settings) -> FastAPI:
     _add_scenarios(app, settings, jobs)
     _add_captures(app, settings, uploads)
     _add_experiments(app, settings)
-    _add_socket(app, jobs, watchers)
+    _add_live(app, settings, jobs, sessions)
+    _add_socket(app, jobs, sessions, watchers)
     _add_page(app, settings)
     return app
 
@@ -169,7 +209,8 @@ def _add_errors(app: FastAPI) -> None:
         app.add_exception_handler(kind, answer(404))
     for kind in _REFUSED:
         app.add_exception_handler(kind, answer(400))
-    app.add_exception_handler(JobFailed, answer(409))
+    for failed in (JobFailed, SessionFailed, TooManySessions):
+        app.add_exception_handler(failed, answer(409))
     for busy in (Busy, TooManyUploads):
         app.add_exception_handler(busy, answer(503))
 
@@ -466,8 +507,11 @@ def _sandboxed(page: str) -> dict[str, str]:
 
 
 def _request(asked: models.TryRequest | models.RunRequest) -> scenarios.Request:
-    overrides = tuple((one.key.strip(), one.value) for one in asked.overrides)
-    return scenarios.Request(asked.scenario, asked.text, overrides)
+    return scenarios.Request(asked.scenario, asked.text, _pairs(asked.overrides))
+
+
+def _pairs(overrides: list[models.Override]) -> tuple[tuple[str, str], ...]:
+    return tuple((one.key.strip(), one.value) for one in overrides)
 
 
 def _add_scenarios(app: FastAPI, settings: Settings, jobs: Jobs) -> None:
@@ -510,25 +554,78 @@ def _add_scenarios(app: FastAPI, settings: Settings, jobs: Jobs) -> None:
         title = f"{run.scenario}, run {run.run} with a timeline"
         return _as_model(jobs.start(title, work.keep_runs, *arguments, settings.allow_code))
 
-    @app.get("/api/jobs", response_model=models.State)
+    @app.get("/api/jobs", response_model=models.JobList)
     def get_jobs() -> dict[str, Any]:
-        return _state(jobs)
+        return _job_list(jobs)
 
-    @app.post("/api/jobs/{number}/stop", response_model=models.State)
+    @app.post("/api/jobs/{number}/stop", response_model=models.JobList)
     def stop_job(number: int) -> dict[str, Any]:
         try:
             jobs.stop(number)
         except KeyError:
             raise HTTPException(404, "There is no such job.") from None
-        return _state(jobs)
+        return _job_list(jobs)
 
 
 def _as_model(found: Any) -> dict[str, Any]:
     return asdict(found)
 
 
-def _state(jobs: Jobs) -> dict[str, Any]:
+def _job_list(jobs: Jobs) -> dict[str, Any]:
     return {"jobs": [_as_model(job) for job in jobs.states()]}
+
+
+# ── Live sessions ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _add_live(app: FastAPI, settings: Settings, jobs: Jobs, sessions: Sessions) -> None:
+    """Add the routes that start, control and end live sessions."""
+
+    @app.get("/api/live", response_model=models.LiveSessions)
+    def get_sessions() -> dict[str, Any]:
+        return {"sessions": sessions.rows()}
+
+    @app.post("/api/live", response_model=models.LiveStarted)
+    def start_live(asked: models.LiveRequest) -> dict[str, Any]:
+        request = _request(asked)
+        beside = None if asked.beside is None else _pairs(asked.beside)
+        scenarios.path_of(settings.scenarios, request.name)
+        for one in requests_of(request, beside):
+            mistakes = perform(work.check, settings.scenarios, one, settings.allow_code)
+            if mistakes:
+                raise HTTPException(400, mistakes[0])
+        changes = ", ".join(f"{key} = {value}" for key, value in request.overrides)
+        title = f"{asked.scenario}{' with ' if changes else ''}{changes}"
+        if beside is not None:
+            title += f", beside {', '.join(f'{key} = {value}' for key, value in beside)}"
+        arguments = (settings.scenarios, request, beside, settings.allow_code)
+        return {"id": sessions.start(lambda identity: Start(identity, *arguments), title)}
+
+    @app.get("/api/live/{identity}", response_model=models.Live | None)
+    def get_live(identity: str) -> Any:
+        return state_of(sessions.get(identity))
+
+    @app.post("/api/live/{identity}/control", response_model=models.LiveStarted)
+    def control_live(identity: str, control: models.LiveControl) -> dict[str, Any]:
+        sessions.control(identity, control.order.model_dump())
+        return {"id": identity}
+
+    @app.post("/api/live/{identity}/keep", response_model=models.JobList)
+    def keep_live(identity: str) -> dict[str, Any]:
+        """Make the runs of a session again, and keep them. They are the same to the bit."""
+        start = sessions.get(identity).start
+        kept = work.KeptRuns(1, 0, None, captures=False, timeline=False)
+        for number, request in enumerate(requests_of(start.request, start.beside)):
+            title = f"{request.name}, {'the second' if number else 'the'} live run"
+            jobs.start(
+                title, work.keep_runs, settings.store, settings.scenarios, request, kept, start.allow_code
+            )
+        return _job_list(jobs)
+
+    @app.post("/api/live/{identity}/end", response_model=models.LiveSessions)
+    def end_live(identity: str) -> dict[str, Any]:
+        sessions.end(identity)
+        return {"sessions": sessions.rows()}
 
 
 # ── Captures ────────────────────────────────────────────────────────────────────────────────────────
@@ -592,28 +689,71 @@ def _add_experiments(app: FastAPI, settings: Settings) -> None:
 # ── The socket and the page ─────────────────────────────────────────────────────────────────────────
 
 
-def _add_socket(app: FastAPI, jobs: Jobs, watchers: _Watchers) -> None:
+def _add_socket(app: FastAPI, jobs: Jobs, sessions: Sessions, watchers: _Watchers) -> None:
     @app.websocket("/api/socket")
     async def socket(channel: WebSocket) -> None:
         await channel.accept()
+        with watchers.watching() as tab:
+            sending = asyncio.create_task(_send_states(channel, tab, jobs, sessions))
+            try:
+                while not sending.done():
+                    _receive(await channel.receive_text(), tab, sessions)
+            except (WebSocketDisconnect, RuntimeError):
+                pass
+            finally:
+                if tab.session is not None:
+                    sessions.leave(tab.session)
+            sending.cancel()
+            with suppress(asyncio.CancelledError, TimeoutError, WebSocketDisconnect, RuntimeError, OSError):
+                await sending
 
-        async def tell() -> None:
-            with watchers.watching() as changed:
-                while True:
-                    await changed.wait()
-                    changed.clear()
-                    state = models.State.model_validate(_state(jobs)).model_dump_json()
-                    await asyncio.wait_for(channel.send_text(state), _SEND_S)
-                    await asyncio.sleep(0.1)
 
-        telling = asyncio.create_task(tell())
-        with suppress(WebSocketDisconnect, RuntimeError):
-            # A tab has nothing to send. Messages are read and dropped.
-            while telling.done() is False:
-                await channel.receive_text()
-        telling.cancel()
-        with suppress(asyncio.CancelledError, TimeoutError, WebSocketDisconnect, RuntimeError, OSError):
-            await telling
+async def _send_states(channel: WebSocket, tab: _Tab, jobs: Jobs, sessions: Sessions) -> None:
+    """Send the latest state after each change, and after the tab has shown the one before."""
+    while True:
+        await tab.changed.wait()
+        tab.changed.clear()
+        tab.has_missed = tab.awaits_confirmation
+        if tab.awaits_confirmation:
+            continue
+        await asyncio.wait_for(channel.send_text(_state(tab, jobs, sessions)), _SEND_S)
+        await asyncio.sleep(_PAUSE_S)
+
+
+def _receive(text: str, tab: _Tab, sessions: Sessions) -> None:
+    """Read a message of a tab. Messages that are no `models.Watch` are dropped."""
+    try:
+        message = models.Watch.model_validate_json(text)
+    except ValidationError:
+        return
+    if message.watch != tab.session:
+        if tab.session is not None:
+            sessions.leave(tab.session)
+        if message.watch is not None:
+            sessions.watch(message.watch)
+        tab.session, tab.sent, tab.shown = message.watch, 0, 0
+        tab.changed.set()
+    tab.shown = max(tab.shown, message.shown)
+    if tab.has_missed and not tab.awaits_confirmation:
+        tab.changed.set()
+
+
+def _state(tab: _Tab, jobs: Jobs, sessions: Sessions) -> str:
+    """Return a `models.State` as JSON. The state of the live session is text already."""
+    content: dict[str, Any] = {
+        **_job_list(jobs),
+        "sessions": sessions.rows(),
+        "live_number": 0,
+        "live_problem": None,
+    }
+    live = "null"
+    if tab.session is not None:
+        try:
+            content["live_number"], live = sessions.get(tab.session).latest
+        except (NoSuchSession, SessionFailed) as error:
+            content["live_problem"] = _sentence(error)
+        tab.sent = content["live_number"]
+    return f'{json.dumps(content)[:-1]}, "live": {live}}}'
 
 
 @lru_cache(maxsize=64)
@@ -653,6 +793,10 @@ def _add_page(app: FastAPI, settings: Settings) -> None:
 
     @app.get("/captures", include_in_schema=False)
     def captures() -> Response:
+        return shell()
+
+    @app.get("/live", include_in_schema=False)
+    def live() -> Response:
         return shell()
 
     for view in _VIEWS:

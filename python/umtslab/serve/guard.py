@@ -41,8 +41,8 @@ POLICY = "; ".join(
 )
 """Content security policy of every answer without another policy."""
 
-READ_ONLY_POSTS = frozenset({"/api/try"})
-"""POST requests that a read-only page allows, because they store nothing."""
+READ_ONLY_POSTS = re.compile(r"/api/(try|live(/[^/]*/(control|end))?)")
+"""Paths of POST requests that a read-only page allows, because they store nothing."""
 
 UPLOAD = "/api/captures"
 
@@ -155,7 +155,7 @@ class Guard:
         return None
 
     def _refused_post(self, scope: Scope, headers: dict[str, list[str]]) -> Refusal | None:
-        if self._settings.read_only and scope["path"] not in READ_ONLY_POSTS:
+        if self._settings.read_only and not READ_ONLY_POSTS.fullmatch(scope["path"]):
             return Refusal(
                 HTTPStatus.FORBIDDEN, "This page is read-only. Copy the command to run it yourself."
             )

@@ -21,7 +21,13 @@ from typing import Any, NamedTuple
 Report = Callable[[float], None]
 """Called by a job with the progress, from 0 to 1."""
 
-_PRELOADED = ["umtslab._core", "umtslab.scenario", "umtslab.serve.try_it", "umtslab.serve.work"]
+_PRELOADED = [
+    "umtslab._core",
+    "umtslab.scenario",
+    "umtslab.serve.live_player",
+    "umtslab.serve.try_it",
+    "umtslab.serve.work",
+]
 
 
 class Limits(NamedTuple):
@@ -125,6 +131,32 @@ def perform(
         _free.release()
 
 
+def start_process(target: Callable[..., None], limits: Limits, *arguments: Any) -> tuple[Any, Connection]:
+    """Start a process with limits, except the one on elapsed time, which is the caller's.
+
+    Return the process and the own end of its connection. `target` gets the other end, and the
+    arguments.
+    """
+    own_end, child_end = _context.Pipe()
+    process = _context.Process(target=_limited, args=(target, child_end, limits, arguments), daemon=True)
+    with _starting:
+        process.start()
+    child_end.close()
+    return process, own_end
+
+
+def _limited(
+    target: Callable[..., None], connection: Connection, limits: Limits, arguments: tuple[Any, ...]
+) -> None:
+    """Apply the limits of a process, and call its function."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file_size, limits.file_size))
+    os.nice(5)
+    target(connection, *arguments)
+
+
 def _performed(
     function: Callable[..., Any],
     arguments: tuple[Any, ...],
@@ -132,16 +164,12 @@ def _performed(
     report: Report | None,
     stopped: threading.Event | None,
 ) -> Any:
-    own_end, child_end = _context.Pipe()
-    process = _context.Process(target=_child, args=(child_end, limits, function, arguments), daemon=True)
-    with _starting:
-        process.start()
-    child_end.close()
+    process, own_end = start_process(_perform, limits, limits, function, arguments)
     try:
         return _result(own_end, time.monotonic() + limits.wall_s, limits, report, stopped)
     except EOFError:
         process.join(_GRACE_S)
-        raise JobFailed(_end_of(process.exitcode, limits)) from None
+        raise JobFailed(end_of(process.exitcode, limits)) from None
     finally:
         own_end.close()
         if process.is_alive():
@@ -174,7 +202,7 @@ def _result(
             report(content)
 
 
-def _end_of(status: int | None, limits: Limits) -> str:
+def end_of(status: int | None, limits: Limits) -> str:
     """Describe how a process ended that sent no result."""
     import signal
 
@@ -185,15 +213,10 @@ def _end_of(status: int | None, limits: Limits) -> str:
     return f"The process ended early (status {status})."
 
 
-def _child(
+def _perform(
     connection: Connection, limits: Limits, function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:
-    """Apply the limits, call the function, and send the result."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
-    resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file_size, limits.file_size))
-    os.nice(5)
+    """Call the function, and send the result."""
     last_report = 0.0
 
     def report(fraction: float) -> None:

@@ -171,7 +171,7 @@ def _each(error: Any) -> Iterable[Any]:
 
 def _sentence(message: str, advice: str | None) -> str:
     text = message if advice is None else f"{message}: {advice}"
-    return text if text.endswith((".", ")")) else f"{text}."
+    return text if text.endswith((".", "?", ")")) else f"{text}."
 
 
 def _repair(mistake: Any, folder: Path, request: Request) -> str | None:

@@ -14,6 +14,8 @@ import { useLoaded } from './useLoaded';
 // What only some views need, above all plots and the editor, is loaded with these views.
 const CampaignView = lazy(() => import('../campaign/CampaignView').then((code) => code.CampaignView));
 const CapturesView = lazy(() => import('../captures/CapturesView').then((code) => code.CapturesView));
+const LiveView = lazy(() => import('../live/LiveView').then((code) => code.LiveView));
+const StartView = lazy(() => import('../live/StartView').then((code) => code.StartView));
 const StudyView = lazy(() => import('../study/StudyView').then((code) => code.StudyView));
 const TryView = lazy(() => import('../try/TryView').then((code) => code.TryView));
 
@@ -39,6 +41,9 @@ export function App() {
           </Tab>
           <Tab to="/try/ftp-on-fach" route={route}>
             Try it
+          </Tab>
+          <Tab to="/live" route={route}>
+            Live
           </Tab>
           <Tab to="/captures" route={route}>
             Captures
@@ -96,6 +101,8 @@ function View({ route }: { route: Route }) {
       return <RunView key={name} id={name} />;
     case 'try':
       return <TryView key={name} name={name} query={route.query} />;
+    case 'live':
+      return name ? <LiveView key={name} id={name} /> : <StartView query={route.query} />;
     case 'captures':
       return <CapturesView query={route.query} />;
     case 'campaign':

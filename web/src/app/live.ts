@@ -1,29 +1,63 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Schemas } from '../api/client';
 
-type State = Schemas['State'];
+type LiveSession = Schemas['Live'];
+
+/** A message of the server: `models.State`. */
+interface State {
+  jobs: Schemas['JobState'][];
+  sessions: Schemas['LiveRow'][];
+  live: LiveSession | null;
+  live_number: number;
+  live_problem: string | null;
+}
 
 export interface Live {
   jobs: State['jobs'];
+  sessions: State['sessions'];
+  /** The watched live session, as soon as its first state is here. */
+  session: LiveSession | undefined;
+  /** Why there is no such session. */
+  problem: string | undefined;
   /** When the server was last heard, or undefined while it is connected. */
   lostAt: Date | undefined;
+  /** Shows a live session, or none. */
+  watch: (session: string | null) => void;
 }
 
 const RETRY_MS = 2000;
 
 /** The state that the server sends over the one WebSocket of this tab. */
 export function useLive(): Live {
-  const [live, set] = useState<Live>({ jobs: [], lostAt: undefined });
+  const [live, set] = useState<Omit<Live, 'watch'>>({ jobs: [], sessions: [], session: undefined, problem: undefined, lostAt: undefined });
+  const socket = useRef<WebSocket | undefined>(undefined);
+  const watched = useRef<string | null>(null);
+  const send = (shown: number) => {
+    if (socket.current?.readyState === WebSocket.OPEN) socket.current.send(JSON.stringify({ watch: watched.current, shown }));
+  };
   useEffect(() => {
-    let socket: WebSocket | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOver = false;
     const open = () => {
-      socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/socket`);
-      socket.onmessage = (event) => {
-        set({ jobs: (JSON.parse(String(event.data)) as State).jobs, lostAt: undefined });
+      const opened = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/socket`);
+      socket.current = opened;
+      opened.onopen = () => {
+        if (watched.current !== null) send(0);
       };
-      socket.onclose = () => {
+      opened.onmessage = (event) => {
+        const state = JSON.parse(String(event.data)) as State;
+        const isWatched = state.live?.id === watched.current;
+        set({
+          jobs: state.jobs,
+          sessions: state.sessions,
+          session: isWatched ? (state.live ?? undefined) : undefined,
+          problem: state.live_problem ?? undefined,
+          lostAt: undefined,
+        });
+        // After it is drawn, and a hidden tab draws nothing: it gets the latest state when it is shown again.
+        if (state.live_number) requestAnimationFrame(() => send(state.live_number));
+      };
+      opened.onclose = () => {
         if (isOver) return;
         set((before) => ({ ...before, lostAt: before.lostAt ?? new Date() }));
         timer = setTimeout(open, RETRY_MS);
@@ -33,8 +67,13 @@ export function useLive(): Live {
     return () => {
       isOver = true;
       clearTimeout(timer);
-      socket?.close();
+      socket.current?.close();
     };
   }, []);
-  return live;
+  const watch = (session: string | null) => {
+    watched.current = session;
+    set((before) => ({ ...before, session: undefined, problem: undefined }));
+    send(0);
+  };
+  return { ...live, watch };
 }

@@ -1,10 +1,11 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Schemas, post } from '../api/client';
 import { Bar } from '../app/causes';
 import { usePage } from '../app/context';
 import { Section, useTitle, Waiting, Wide } from '../app/parts';
 import { go } from '../app/route';
 import { useLoaded } from '../app/useLoaded';
+import { openLive } from '../live/open';
 
 type Home = Schemas['Home'];
 
@@ -292,13 +293,22 @@ function Reproductions({ rows }: { rows: Found['Reproductions'] }) {
 
 function Scenarios({ rows }: { rows: Found['Scenarios'] }) {
   const { about, say } = usePage();
+  const [problem, setProblem] = useState<string>();
   const run = (scenario: string) => {
     post('/api/jobs', { scenario })
       .then(() => say(`${scenario} is running.`))
       .catch((error: Error) => say(error.message));
   };
+  const watch = (scenario: string) => {
+    openLive({ scenario }).catch((error: Error) => setProblem(error.message));
+  };
   return (
-    <Section title="Scenarios" note="open one to change it and see the result, or run it and keep the result">
+    <Section title="Scenarios" note="open one to change it and see the result, watch it live, or run it and keep the result">
+      {problem && (
+        <p class="banner" role="alert">
+          {problem}
+        </p>
+      )}
       <ul class="list">
         {rows.map((row) => (
           <li key={row.name}>
@@ -306,6 +316,9 @@ function Scenarios({ rows }: { rows: Found['Scenarios'] }) {
               <a href={`/try/${encodeURIComponent(row.name)}`}>{row.name}</a>
               <span>{row.title}</span>
             </span>
+            <button type="button" class="plain" aria-label={`Open ${row.name} live`} onClick={() => watch(row.name)}>
+              Live
+            </button>
             {!about.read_only && (
               <button type="button" class="plain" aria-label={`Run ${row.name}`} onClick={() => run(row.name)}>
                 Run

@@ -5,6 +5,7 @@ import { useTitle, Waiting } from '../app/parts';
 import { go } from '../app/route';
 import { lazy } from '../app/lazy';
 import { useLoaded } from '../app/useLoaded';
+import { openLive } from '../live/open';
 import { Keys } from './Keys';
 import { ResultView } from './ResultView';
 
@@ -62,6 +63,10 @@ function Trial({ form, initial }: { form: Form; initial: Changes }) {
       .then(() => say('The scenario is running. A link to the run appears above.'))
       .catch((error: Error) => say(error.message));
   };
+  const watch = () => {
+    const overrides = Object.entries(changes).map(([key, value]) => ({ key, value }));
+    openLive({ scenario: form.name, overrides, ...(text !== undefined && { text }) }).catch((error: Error) => say(error.message));
+  };
   const keys = useMemo(() => new Set(form.keys.map((key) => key.key)), [form]);
   const count = Object.keys(changes).length;
   return (
@@ -69,6 +74,9 @@ function Trial({ form, initial }: { form: Form; initial: Changes }) {
       <div class="head">
         <h1>Try it: {form.title}</h1>
         <span class="small">{[form.name, form.source].filter(Boolean).join(', ')}</span>
+        <button type="button" onClick={watch}>
+          Open live
+        </button>
       </div>
       <div class="split">
         <form onSubmit={(event) => event.preventDefault()} onPointerDown={hold}>

@@ -442,6 +442,15 @@ impl Link {
         self.in_flight.push_back(*packet);
     }
 
+    /// Octets that wait for the transmitter or are being sent at `now`, rounded up. Zero without a
+    /// rate.
+    pub fn queued(&self, now: Time) -> Bytes {
+        let Transmitter { free_at, rate, .. } = &self.transmitter;
+        let unsent = rate.map_or(0, |rate| rate.bits_in(free_at.saturating_since(now)).div_ceil(8));
+        let waiting = self.managed.as_ref().map_or(Bytes::ZERO, |queue| queue.octets());
+        Bytes(unsent) + waiting
+    }
+
     /// Whether the next packet to leave belongs to a real program.
     pub fn next_is_foreign(&self) -> bool {
         self.in_flight.front().is_some_and(is_foreign)
@@ -496,6 +505,19 @@ mod tests {
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn queued_octets_leave_at_the_rate_of_the_link() {
+        // 1 Mbit/s: packets of 1,000 octets take 8 ms each.
+        let mut link = link(None, 0.0);
+        for _ in 0..2 {
+            let mut packet = packet(960);
+            assert_eq!(packet.size(), Bytes(1000));
+            send(&mut link, ms(0), &mut packet);
+        }
+        assert_eq!([0, 4, 16, 20].map(|t| link.queued(ms(t)).0), [2000, 1500, 0, 0]);
+        assert_eq!(link_as(&LinkConfig { rate: None, ..config() }).queued(ms(0)), Bytes::ZERO);
     }
 
     #[test]

@@ -124,6 +124,11 @@ impl ManagedLinkQueue {
         Departure { packet, marked, dropped: std::mem::take(&mut self.waiting.dropped) }
     }
 
+    /// Octets of the packets that wait.
+    pub fn octets(&self) -> Bytes {
+        self.waiting.octets
+    }
+
     /// The packets that wait, in order.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.waiting.packets.iter().map(|(_, packet)| packet)

@@ -20,6 +20,7 @@ pub use link::{Link, LinkChange, LinkConfig, Outage, QueueAction, Verdict};
 use std::collections::BTreeMap;
 
 use umts_kernel::random::Streams;
+use umts_units::{Bytes, Time};
 
 use crate::ids::{Direction, HeldId};
 use crate::packet::Packet;
@@ -106,6 +107,18 @@ impl CoreNetwork {
         pair.fold(change, |undo, (link, direction)| link.undo_of(undo, direction))
     }
 
+    /// Octets in the queues of the links of each hop, by direction: those that wait or are being sent
+    /// at `now`.
+    pub fn queued(&self, now: Time) -> Vec<[Bytes; 2]> {
+        let mut queued = vec![[Bytes::ZERO; 2]; self.hops.len()];
+        let directions = Direction::BOTH.into_iter().cycle();
+        // The links of a hop are pairs, downlink before uplink.
+        for ((link, &hop), direction) in self.links.iter().zip(&self.hop_of).zip(directions) {
+            queued[usize::from(hop)][direction.index()] += link.queued(now);
+        }
+        queued
+    }
+
     /// Adds a proxy. `helped` holds for each flow whether a proxy that does not split acts on the
     /// flow.
     #[must_use]
@@ -125,7 +138,7 @@ fn stream_name(direction: Direction, hop: usize, owner: u32) -> String {
 #[cfg(test)]
 mod tests {
     use umts_kernel::{EventQueue, TraceSink};
-    use umts_units::{Duration, Probability, Time};
+    use umts_units::{Duration, Probability};
 
     use super::*;
     use crate::EventContext;

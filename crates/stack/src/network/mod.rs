@@ -19,7 +19,7 @@ mod faults;
 
 use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, TraceSink};
-use umts_units::Bytes;
+use umts_units::{Bytes, Time};
 
 pub use self::changes::{Change, TimedChange};
 pub use self::config::{
@@ -217,5 +217,10 @@ impl Network {
     /// SDU octets in the RLC entity of `ue` that sends in `direction`.
     pub fn rlc_buffer(&self, ue: UeId, direction: Direction) -> Bytes {
         self.path.access.rlc_buffer(ue, direction)
+    }
+
+    /// Octets in the queues of each link of the core network at `now`, server first, by direction.
+    pub fn link_queues(&self, now: Time) -> Vec<[Bytes; 2]> {
+        self.path.core.queued(now)
     }
 }
