@@ -3,7 +3,8 @@
 //! admission grants it, queues the request or refuses it.
 //!
 //! A request takes only DCHs of its own service class and of lower classes, and requests of higher
-//! classes are decided first. TS 23.107 leaves the use of the classes in admission to the operator: its
+//! classes are decided first. In comparisons a higher class is the smaller one: the classes ascend from
+//! conversational to background. TS 23.107 leaves the use of the classes in admission to the operator: its
 //! allocation/retention priority is a property of the subscription.
 //!
 //! A DCH is reserved from the decision that grants it until its release is complete. A preempted DCH

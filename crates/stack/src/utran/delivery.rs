@@ -80,8 +80,8 @@ impl Utran {
 /// of IP and TCP detect the errors.
 #[inline]
 fn drop_erroneous<T: TraceSink<TraceEvent>>(ctx: &mut EventContext<'_, T>, rlc: &mut Rlc) {
-    while let Some((sdu, is_marked)) = rlc.poll_erroneous() {
-        let place = if is_marked { DropPlace::ErroneousSdu } else { DropPlace::Checksum };
-        ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: sdu.packet });
+    while let Some(erroneous) = rlc.poll_erroneous() {
+        let place = if erroneous.is_marked { DropPlace::ErroneousSdu } else { DropPlace::Checksum };
+        ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: erroneous.sdu.packet });
     }
 }

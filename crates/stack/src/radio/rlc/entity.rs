@@ -9,7 +9,7 @@ use umts_units::{Bytes, Time};
 
 use super::am::{AmEntity, BufferFull};
 use super::octets::{NoEncoding, Wired};
-use super::tm::TmEntity;
+use super::tm::{ErroneousSdu, TmEntity};
 use super::um::UmEntity;
 use super::{Backlog, BlockSet, RlcConfig, RlcMode, Sdu, Sn, WaitingSdu};
 use crate::Context;
@@ -168,13 +168,13 @@ impl Rlc {
         in_any_mode!(self, entity => entity.poll_delivered(), wired => wired.poll_delivered())
     }
 
-    /// The next SDU with errors, and whether the upper layer is notified of the errors. Always
-    /// `None` in acknowledged mode.
+    /// The next SDU with errors. Always `None` in acknowledged mode, and not marked in unacknowledged
+    /// mode.
     #[inline]
-    pub fn poll_erroneous(&mut self) -> Option<(Sdu, bool)> {
+    pub fn poll_erroneous(&mut self) -> Option<ErroneousSdu> {
         match self {
             Rlc::Tm(entity) => entity.poll_erroneous(),
-            Rlc::Um(entity) => entity.poll_erroneous().map(|sdu| (sdu, false)),
+            Rlc::Um(entity) => entity.poll_erroneous().map(|sdu| ErroneousSdu { sdu, is_marked: false }),
             Rlc::Am(_) => None,
             Rlc::Wired(wired) => wired.inner.poll_erroneous(),
         }

@@ -24,6 +24,14 @@ pub(super) struct ManagedSdus {
     pub marks: u32,
 }
 
+/// Effects on the buffer that are to be recorded as trace events.
+#[derive(Debug)]
+pub(super) struct UnrecordedActions {
+    pub discarded: Vec<Sdu>,
+    /// Number of SDUs that were marked.
+    pub marks: u32,
+}
+
 /// Decision about an arriving SDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entry {
@@ -95,12 +103,11 @@ impl Buffer {
         entry
     }
 
-    /// Takes the SDUs that queue management discarded since the last call, and the number of SDUs
-    /// that it marked.
-    pub fn take_managed(&mut self) -> Option<(Vec<Sdu>, u32)> {
+    /// Takes the actions of queue management since the last call. `None`: there were none.
+    pub fn take_managed(&mut self) -> Option<UnrecordedActions> {
         let managed = self.managed.as_mut()?;
         let (discarded, marks) = (std::mem::take(&mut managed.discarded), std::mem::take(&mut managed.marks));
-        (marks > 0 || !discarded.is_empty()).then_some((discarded, marks))
+        (marks > 0 || !discarded.is_empty()).then_some(UnrecordedActions { discarded, marks })
     }
 }
 

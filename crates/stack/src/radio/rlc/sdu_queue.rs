@@ -72,12 +72,12 @@ impl SduQueue {
     /// Records the SDUs that queue management discarded or marked since the last call. Call it when
     /// SDUs were taken from the buffer.
     pub fn record_managed<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
-        let Some((discarded, marks)) = self.buffer.take_managed() else { return };
-        for sdu in discarded {
+        let Some(actions) = self.buffer.take_managed() else { return };
+        for sdu in actions.discarded {
             record_action(cx, self.sends, QueueAction::Drop);
             self.record_discarded(cx, &sdu, DiscardReason::QueueManagement);
         }
-        (0..marks).for_each(|_| record_action(cx, self.sends, QueueAction::Mark));
+        (0..actions.marks).for_each(|_| record_action(cx, self.sends, QueueAction::Mark));
     }
 
     /// Discards the SDUs without a sent part.

@@ -42,6 +42,15 @@ fn interactive(ue: UeId) -> (UeId, ServiceClass) {
     (ue, ServiceClass::Interactive)
 }
 
+/// Like [`cell`]. The interactive UEs 0 to 11 have all twelve DCHs.
+fn occupied_cell(queue: u32) -> Admission {
+    let mut cell = cell(queue);
+    for ue in 0..12 {
+        cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
+    }
+    cell
+}
+
 /// The request waits, and displaces no other one.
 const QUEUED: Decision = Decision::Queued { displaced: None };
 
@@ -106,20 +115,17 @@ fn the_largest_free_rate_is_granted() {
 
 #[test]
 fn the_longest_unused_dch_is_preempted() {
-    let mut cell = cell(0);
-    for ue in 0..12 {
-        cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
-    }
-    let since = |ue: UeId| match ue.0 {
+    let mut cell = occupied_cell(0);
+    let unused_from = |ue: UeId| match ue.0 {
         3 => Some(ms(900)),
         7 => Some(ms(800)),
         9 => Some(ms(1001)),
         _ => None,
     };
-    let holder = |ue| since(ue).map(|since| unused(since, Duration::from_millis(500)));
+    let release = Duration::from_millis(500);
+    let holder = |ue| unused_from(ue).map(|from| unused(from, release));
     let decision = cell.request(ms(1000), interactive(UeId(20)), &[dch(64, 32)], holder);
-    let after = Duration::from_millis(500);
-    assert_eq!(decision, Decision::Granted { dch: 0, after, preempted: vec![UeId(7)] });
+    assert_eq!(decision, Decision::Granted { dch: 0, after: release, preempted: vec![UeId(7)] });
     // The preempted DCH counts once, before and after its release.
     assert_eq!(cell.reserved().rates[0], 800_000);
     cell.release(UeId(7));
@@ -128,10 +134,8 @@ fn the_longest_unused_dch_is_preempted() {
 
 #[test]
 fn a_holder_in_its_non_preemptive_period_keeps_its_dch() {
-    let mut cell = cell(0);
-    for ue in 0..12 {
-        cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
-    }
+    let mut cell = occupied_cell(0);
+    // All DCHs can be preempted from 2,000 ms on.
     let holder = |_| Some(unused(ms(2000), Duration::ZERO));
     assert_eq!(cell.request(ms(1999), interactive(UeId(20)), &[dch(64, 32)], holder), Decision::Refused);
     let granted = cell.request(ms(2000), interactive(UeId(20)), &[dch(64, 32)], holder);
@@ -140,16 +144,14 @@ fn a_holder_in_its_non_preemptive_period_keeps_its_dch() {
 
 #[test]
 fn a_cell_is_full_while_no_dch_is_free_or_can_be_taken_away() {
-    let mut cell = cell(0);
-    for ue in 0..12 {
-        cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
-    }
-    let one = |ue: UeId| (ue.0 == 4).then_some(unused(ms(2000), Duration::ZERO));
-    assert!(cell.is_full(ms(1999), one));
-    assert!(!cell.is_full(ms(2000), one));
-    cell.request(ms(2000), interactive(UeId(20)), &[dch(64, 32)], one);
-    let being_released = no_inactive_ue;
-    assert!(cell.is_full(ms(2001), being_released));
+    let mut cell = occupied_cell(0);
+    // From 2,000 ms on the DCH of UE 4 is unused and can be preempted.
+    let only_ue_4 = |ue: UeId| (ue.0 == 4).then_some(unused(ms(2000), Duration::ZERO));
+    assert!(cell.is_full(ms(1999), only_ue_4));
+    assert!(!cell.is_full(ms(2000), only_ue_4));
+    // It is promised to UE 20, which gets it when UE 4 releases it. Then UE 5 releases a DCH.
+    cell.request(ms(2000), interactive(UeId(20)), &[dch(64, 32)], only_ue_4);
+    assert!(cell.is_full(ms(2001), no_inactive_ue));
     cell.release(UeId(4));
     cell.release(UeId(5));
     assert!(!cell.is_full(ms(2002), no_inactive_ue));
@@ -157,10 +159,7 @@ fn a_cell_is_full_while_no_dch_is_free_or_can_be_taken_away() {
 
 #[test]
 fn only_as_many_dchs_are_preempted_as_the_request_needs() {
-    let mut cell = cell(0);
-    for ue in 0..12 {
-        cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
-    }
+    let mut cell = occupied_cell(0);
     let holder = |_| Some(unused(ms(0), Duration::ZERO));
     let Decision::Granted { preempted, .. } =
         cell.request(ms(1), interactive(UeId(20)), &[dch(128, 64)], holder)
@@ -179,10 +178,7 @@ fn only_as_many_dchs_are_preempted_as_the_request_needs() {
 
 #[test]
 fn requests_wait_in_order_up_to_the_queue_limit() {
-    let mut cell = cell(2);
-    for ue in 0..12 {
-        cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
-    }
+    let mut cell = occupied_cell(2);
     let request_dch =
         |cell: &mut Admission, ue| cell.request(ms(1), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
     let answers = [20, 21, 20, 22].map(|ue| request_dch(&mut cell, ue));

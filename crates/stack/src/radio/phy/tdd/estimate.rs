@@ -187,7 +187,7 @@ mod tests {
             };
             // Effective sample size of an AR(1) series of length n: n (1 - rho) / (1 + rho). Bounds
             // are five standard errors: of the mean `SIGMA_DB * error`, and of the variance, relative
-            // to its value, at most `√2 * error`.
+            // to its value, at most `√2 * error`, here rounded up to `1.5 * error`.
             let error = f64::sqrt((1.0 + rho) / (1.0 - rho) / n);
             assert!(mean.abs() < 5.0 * SIGMA_DB * error, "rho {rho}: mean {mean}");
             let variance = product(0);

@@ -34,7 +34,7 @@ impl Sender {
         pdu as usize & (self.vt_dat.len() - 1)
     }
 
-    /// Retransmits missing PDUs, oldest first, next_end most `room` PDUs. `on_retransmission`: the STATUS
+    /// Retransmits missing PDUs, oldest first, at most `room` PDUs. `on_retransmission`: the STATUS
     /// that one of them carries.
     pub fn send_retransmissions<T: TraceSink<TraceEvent>>(
         &mut self,

@@ -20,7 +20,7 @@ use crate::detail::{DiscardReason, PollCauses};
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::buffer::{Buffer, SegmentationRules};
-use crate::radio::rlc::managed_sdus::{Entry, QueueAction, record_action};
+use crate::radio::rlc::managed_sdus::{Entry, QueueAction, UnrecordedActions, record_action};
 use crate::radio::rlc::window::PduSet;
 use crate::radio::rlc::{BlockSet, DataRun, Sdu, SduEnd, Sn, Status};
 use crate::trace::TraceEvent;
@@ -288,8 +288,8 @@ impl Sender {
         let (first, first_end) = (self.vt_s, set.next_end_index());
         let status_octets = piggyback.map_or(0, |status| status.octets + rules.length_indicator);
         let composed = self.buffer.compose(cx.now, &rules, first, rules.payload - status_octets, set);
-        if let Some((discarded, marks)) = self.buffer.take_managed() {
-            self.record_managed(cx, discarded, marks);
+        if let Some(actions) = self.buffer.take_managed() {
+            self.record_managed(cx, actions);
         }
         self.store_ends(first, &set.ends[usize::from(first_end)..]);
         if composed.padding > 0 && piggyback.is_none() {
@@ -308,19 +308,18 @@ impl Sender {
         set.push_data(run);
     }
 
-    /// Records SDUs that queue management discarded, and the number of those that it marked.
+    /// Records the SDUs that queue management discarded or marked.
     #[cold]
     fn record_managed<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        discarded: Vec<Sdu>,
-        marks: u32,
+        actions: UnrecordedActions,
     ) {
-        for sdu in discarded {
+        for sdu in actions.discarded {
             record_action(cx, self.direction, QueueAction::Drop);
             self.record_discard(cx, sdu, DiscardReason::QueueManagement, None);
         }
-        (0..marks).for_each(|_| record_action(cx, self.direction, QueueAction::Mark));
+        (0..actions.marks).for_each(|_| record_action(cx, self.direction, QueueAction::Mark));
     }
 
     /// Fast path of [`send_new`](Self::send_new): sends at most `room` new PDUs that contain only

@@ -31,7 +31,7 @@ pub struct Composer {
     /// Number of waiting SDUs that may still be started.
     startable_sdus: u64,
     /// An SDU that is completely sent except for its length indicator, which the next PDU contains.
-    pending_end: Option<(PacketId, LengthIndicator)>,
+    pending_end: Option<PendingEnd>,
     /// PDUs that may be retransmitted, in ascending order of their counts.
     sent: VecDeque<SentPdu>,
 }
@@ -49,6 +49,13 @@ struct SentPdu {
 struct QueuedSdu {
     sdu: PacketId,
     octets: Vec<u8>,
+}
+
+/// The end of an SDU, which the next PDU indicates.
+#[derive(Debug, Clone, Copy)]
+struct PendingEnd {
+    sdu: PacketId,
+    indicator: LengthIndicator,
 }
 
 /// A data PDU without the fields that may change between transmissions.
@@ -115,7 +122,7 @@ impl Composer {
 
     /// Removes an SDU that the entity discarded. PDUs that contain parts of it stay.
     fn discard(&mut self, sdu: PacketId) {
-        if self.pending_end.is_some_and(|(pending_sdu, _)| pending_sdu == sdu) {
+        if self.pending_end.is_some_and(|pending| pending.sdu == sdu) {
             self.pending_end = None;
         } else if let Some(index) = self.waiting.iter().position(|waiting| waiting.sdu == sdu) {
             if index == 0 {
@@ -149,9 +156,9 @@ impl Composer {
         let rules = self.encoding.rules;
         let mut pdu = DataPdu::default();
         let mut room = rules.payload;
-        if let Some((sdu, indicator)) = self.pending_end.take() {
-            pdu.indicators.push(indicator);
-            pdu.ends.push(sdu);
+        if let Some(pending) = self.pending_end.take() {
+            pdu.indicators.push(pending.indicator);
+            pdu.ends.push(pending.sdu);
         } else if rules.marks_start && self.head_sent == 0 {
             pdu.indicators.push(LengthIndicator::StartsHere);
         }
@@ -176,8 +183,8 @@ impl Composer {
             self.waiting.pop_front();
             self.head_sent = 0;
             self.pending_end = match fit {
-                Fit::Fills => Some((sdu, LengthIndicator::PreviousFilled)),
-                Fit::OneShort => Some((sdu, LengthIndicator::PreviousOneShort)),
+                Fit::Fills => Some(PendingEnd { sdu, indicator: LengthIndicator::PreviousFilled }),
+                Fit::OneShort => Some(PendingEnd { sdu, indicator: LengthIndicator::PreviousOneShort }),
                 Fit::Ends | Fit::Continues => None,
             };
             if self.pending_end.is_some() {

@@ -106,7 +106,7 @@ impl Pair {
                 let correct = std::iter::from_fn(|| end.poll_delivered());
                 self.delivered.extend(correct.map(|sdu| delivery(sdu, false)));
                 let erroneous = std::iter::from_fn(|| end.poll_erroneous());
-                self.delivered.extend(erroneous.map(|(sdu, _)| delivery(sdu, true)));
+                self.delivered.extend(erroneous.map(|erroneous| delivery(erroneous.sdu, true)));
             }
         }
         for from in 0..2 {

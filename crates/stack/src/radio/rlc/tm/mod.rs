@@ -31,10 +31,18 @@ use crate::trace::{PduDrop, TraceEvent};
 pub enum ErroneousSdus {
     /// The SDU is discarded.
     Dropped,
-    /// The SDU is delivered with an error first_end, and IP drops it.
+    /// The SDU is delivered with an error mark, and IP drops it.
     Marked,
-    /// The SDU is delivered without a first_end. A checksum must detect the error.
+    /// The SDU is delivered without a mark. A checksum must detect the error.
     Undetected,
+}
+
+/// An SDU with errors for the upper layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ErroneousSdu {
+    pub sdu: Sdu,
+    /// The upper layer is notified of the errors.
+    pub is_marked: bool,
 }
 
 /// One end of a transparent-mode bearer.
@@ -197,10 +205,10 @@ impl TmEntity {
         self.delivered.pop_front()
     }
 
-    /// The next SDU with errors, and whether the upper layer is notified of the errors.
-    pub fn poll_erroneous(&mut self) -> Option<(Sdu, bool)> {
+    /// The next SDU with errors.
+    pub fn poll_erroneous(&mut self) -> Option<ErroneousSdu> {
         let is_marked = self.erroneous_sdus == ErroneousSdus::Marked;
-        self.erroneous.pop_front().map(|sdu| (sdu, is_marked))
+        self.erroneous.pop_front().map(|sdu| ErroneousSdu { sdu, is_marked })
     }
 
     /// When Timer_Discard of the oldest SDU expires.

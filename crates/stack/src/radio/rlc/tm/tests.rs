@@ -80,8 +80,8 @@ fn an_erroneous_sdu_is_dropped_marked_or_passed() {
         tm.handle_blocks(&mut Context::new(ms(0), &mut NoTrace), &set, Lost(0b010));
         assert_eq!(tm.poll_delivered(), None);
         let erroneous = tm.poll_erroneous();
-        assert_eq!(erroneous.map(|(_, is_marked)| is_marked), expected_mark);
-        assert!(erroneous.is_none_or(|(sdu, _)| sdu.packet.id.0 == 0));
+        assert_eq!(erroneous.map(|erroneous| erroneous.is_marked), expected_mark);
+        assert!(erroneous.is_none_or(|erroneous| erroneous.sdu.packet.id.0 == 0));
         // The set has only three blocks, 0 to 2, so the loss of block 3 has no effect.
         tm.handle_blocks(&mut Context::new(ms(0), &mut NoTrace), &set, Lost(0b1000));
         assert_eq!(tm.poll_delivered().map(|sdu| sdu.packet.id.0), Some(0));
