@@ -9,9 +9,9 @@ use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use umts_units::Time;
 
 use super::bearer::{Wait, WaitReason};
-use super::cause::{Cause, Parts};
+use super::cause::Cause;
 use super::direction_state::{DirectionState, Position, SegmentInTransit};
-use super::log::{Interval, Log, WaitCause};
+use super::log::{FinishedLog, Interval, Log, WaitCause};
 use super::loss::Loss;
 use super::missing::LossPlace;
 use super::rto::Timeouts;
@@ -371,8 +371,8 @@ impl Connection {
         self.logged_until
     }
 
-    /// Ends the connection. Returns the sums, the sums inside the window, and the intervals.
-    pub fn finish(self) -> (Parts, Parts, Vec<Interval>) {
+    /// Ends the connection. Returns its time by cause and its intervals.
+    pub fn finish(self) -> FinishedLog {
         self.log.finish()
     }
 }

@@ -47,6 +47,16 @@ impl Interval {
     }
 }
 
+/// The result of a [`Log`].
+pub(super) struct FinishedLog {
+    /// Time of the intervals by cause.
+    pub parts: Parts,
+    /// As `parts`, inside the window of the metrics only.
+    pub in_window: Parts,
+    /// Intervals that were not taken for a table during the run. Empty if intervals are not kept.
+    pub intervals: Vec<Interval>,
+}
+
 /// The intervals of one connection. Each begins where the previous one ends.
 #[derive(Debug)]
 pub(super) struct Log {
@@ -155,9 +165,10 @@ impl Log {
         }
     }
 
-    /// Ends the log. Returns the sums, the sums inside the window, and the intervals.
-    pub fn finish(mut self) -> (Parts, Parts, Vec<Interval>) {
+    /// Ends the log.
+    pub fn finish(mut self) -> FinishedLog {
         self.settle(Time::NEVER);
-        (self.parts, self.in_window, self.settled.unwrap_or_default())
+        let intervals = self.settled.unwrap_or_default();
+        FinishedLog { parts: self.parts, in_window: self.in_window, intervals }
     }
 }

@@ -47,6 +47,7 @@ use umts_units::Time;
 
 pub use cause::{Cause, Parts};
 pub use connection::Kind;
+use log::FinishedLog;
 pub use log::Interval;
 pub use loss::Loss;
 pub use metrics::definitions;
@@ -298,6 +299,6 @@ fn budget_of(mut connection: Connection) -> ConnectionBudget {
     let until = connection.end_with_last_packet();
     let Connection { id, flow, ue, kind, opened, .. } = connection;
     let timeouts = connection.timeouts.all().to_vec();
-    let (parts, in_window, intervals) = connection.finish();
+    let FinishedLog { parts, in_window, intervals } = connection.finish();
     ConnectionBudget { connection: id, flow, ue, kind, opened, until, parts, in_window, intervals, timeouts }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use umts_units::{Duration, Time};
 
-use super::log::{Log, WaitCause};
+use super::log::{FinishedLog, Log, WaitCause};
 use super::{Cause, Loss, TimeoutReason};
 use crate::metrics::Window;
 
@@ -36,7 +36,7 @@ fn a_timer_relabels_the_wait_for_the_lost_packet_and_nothing_before() {
     log.push(at(30), at(40), lost(Loss::CoreDrop));
     log.relabel_timer_wait(at(25));
     log.push(at(40), at(50), Cause::Serialisation.into());
-    let (parts, _, intervals) = log.finish();
+    let FinishedLog { parts, intervals, .. } = log.finish();
     let logged: Vec<_> = intervals.iter().map(|i| (i.start, i.end, i.cause, i.sn, i.loss)).collect();
     assert_eq!(
         logged,
@@ -90,7 +90,7 @@ proptest! {
             }
             log.settle(at(now.saturating_sub(unsettled)));
         }
-        let (parts, in_window, intervals) = log.finish();
+        let FinishedLog { parts, in_window, intervals } = log.finish();
         prop_assert_eq!(parts.total(), Duration::from_nanos(now));
         // The log covers 0 to `now`. Its part inside the window:
         let overlap = now.min(to).saturating_sub(from);
