@@ -59,16 +59,28 @@ ERRORS = ("radio.model=independent", "radio.bler=0.1")
 IDLE_CELL = ("ue.0.count=30", "flow.0.traffic=file", "flow.0.size=100 kB")
 
 BENCHES = (
-    Bench("one user on FACH", "ftp-on-fach.toml", (300, 600), (), (200, 160), "fach"),
-    Bench("one user on a DCH of 384 kbit/s", "ftp-on-dch-384.toml", (50, 150), (), (525, 420), "dch_384"),
-    Bench("twenty users on DCHs of 64 kbit/s", "twenty-on-dch-64.toml", (10, 30), (), (2750, 2200), "twenty"),
-    Bench("the web cell of chapter 7", "web-cell.toml", (200, 600), (), (375, 300), "web_cell"),
-    Bench("the same DCH, 10 % errors", "ftp-on-dch-384.toml", (50, 150), ERRORS),
+    Bench("one user on FACH", "ftp-on-fach.toml", (300, 600), goals=(200, 160), column="fach"),
+    Bench(
+        "one user on a DCH of 384 kbit/s",
+        "ftp-on-dch-384.toml",
+        (50, 150),
+        goals=(525, 420),
+        column="dch_384",
+    ),
+    Bench(
+        "twenty users on DCHs of 64 kbit/s",
+        "twenty-on-dch-64.toml",
+        (10, 30),
+        goals=(2750, 2200),
+        column="twenty",
+    ),
+    Bench("the web cell of chapter 7", "web-cell.toml", (200, 600), goals=(375, 300), column="web_cell"),
+    Bench("the same DCH, 10 % errors", "ftp-on-dch-384.toml", (50, 150), overrides=ERRORS),
     Bench("two users on FACH", "ftp-on-fach-two-users.toml", (1_600, 1_900)),
     Bench("a TDD cell, pages and files", "tdd-mixed.toml", (40, 80)),
     Bench("a DSCH in 36 cells of a layout", "dsch-5km.toml", (20, 60)),
-    Bench("a download split by a proxy", "split-download.toml", (20, 60), ("flow.0.size=10 MB",)),
-    Bench("thirty users, all idle", "twenty-on-dch-64.toml", (10_000, 1_000_000), IDLE_CELL),
+    Bench("a download split by a proxy", "split-download.toml", (20, 60), overrides=("flow.0.size=10 MB",)),
+    Bench("thirty users, all idle", "twenty-on-dch-64.toml", (10_000, 1_000_000), overrides=IDLE_CELL),
 )
 COLUMNS = tuple(bench.column for bench in BENCHES if bench.column)
 

@@ -120,30 +120,30 @@ def _(by_window, download, lab, windows):
     questions = (
         lab.Question(
             "How long is the shortest round-trip time of the download, when no queue exists yet?",
-            lambda: download.metrics["min_rtt_s"],
-            "s",
-            0.1,
-            "Look at the first sample in the first figure, or print download.metrics['min_rtt_s'].",
+            answer=lambda: download.metrics["min_rtt_s"],
+            unit="s",
+            tolerance=0.1,
+            hint="Look at the first sample in the first figure, or print download.metrics['min_rtt_s'].",
         ),
         lab.Question(
             "Which of the windows is the smallest that reaches 99 % of the highest goodput?",
-            lambda: min(
+            answer=lambda: min(
                 window
                 for window in windows
                 if by_window[window].metrics["goodput_kbps"]
                 >= 0.99 * max(run.metrics["goodput_kbps"] for run in by_window.values())
             ),
-            "segments",
-            0,
-            "Read the left figure from the left: where does the curve become flat?",
+            unit="segments",
+            tolerance=0,
+            hint="Read the left figure from the left: where does the curve become flat?",
         ),
         lab.Question(
             "By which factor does the mean round-trip time grow from a window of 4 to a "
             "window of 32 segments?",
-            lambda: by_window[32].metrics["mean_rtt_s"] / by_window[4].metrics["mean_rtt_s"],
-            "",
-            0.1,
-            "Divide two values of the right figure. The factor of the windows is 8. "
+            answer=lambda: by_window[32].metrics["mean_rtt_s"] / by_window[4].metrics["mean_rtt_s"],
+            unit="",
+            tolerance=0.1,
+            hint="Divide two values of the right figure. The factor of the windows is 8. "
             "Slow start, in which the window is smaller, "
             "lowers the mean.",
         ),

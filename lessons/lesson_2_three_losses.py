@@ -92,25 +92,25 @@ def _(lab, variants):
     questions = (
         lab.Question(
             "How many timeouts does Reno need?",
-            lambda: int(variants["Reno"].metrics["rto_count"]),
-            "",
-            0,
-            "A timeout is a repair after a long silence in the first figure.",
+            answer=lambda: int(variants["Reno"].metrics["rto_count"]),
+            unit="",
+            tolerance=0,
+            hint="A timeout is a repair after a long silence in the first figure.",
         ),
         lab.Question(
             "How many segments does NewReno send again?",
-            lambda: int(variants["NewReno"].metrics["tcp_retransmissions"]),
-            "",
-            0,
-            "Count the marks `sent again` in the second figure. Are there more than losses?",
+            answer=lambda: int(variants["NewReno"].metrics["tcp_retransmissions"]),
+            unit="",
+            tolerance=0,
+            hint="Count the marks `sent again` in the second figure. Are there more than losses?",
         ),
         lab.Question(
             "For how long does Reno's connection wait for a needed timeout (the cause "
             "`needed RTO` of its budget)?",
-            lambda: variants["Reno"].metrics["budget_rto_needed_s"],
-            "s",
-            0.02,
-            'variants["Reno"].budget() lists the causes.',
+            answer=lambda: variants["Reno"].metrics["budget_rto_needed_s"],
+            unit="s",
+            tolerance=0.02,
+            hint='variants["Reno"].budget() lists the causes.',
         ),
     )
     return (questions,)

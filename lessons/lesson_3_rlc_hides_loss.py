@@ -96,25 +96,25 @@ def _(by_error_rate, lab):
     questions = (
         lab.Question(
             "How many segments does TCP send again at a block error rate of 0.1?",
-            lambda: int(by_error_rate[0.1].metrics["tcp_retransmissions"]),
-            "",
-            0,
-            "Print by_error_rate[0.1].metrics['tcp_retransmissions'].",
+            answer=lambda: int(by_error_rate[0.1].metrics["tcp_retransmissions"]),
+            unit="",
+            tolerance=0,
+            hint="Print by_error_rate[0.1].metrics['tcp_retransmissions'].",
         ),
         lab.Question(
             "If each transmission is lost with probability p, a PDU is sent 1 / (1 - p) times on average. "
             "Which value do you expect for p = 0.2?",
-            lambda: by_error_rate[0.2].metrics["mean_transmissions_per_pdu"],
-            "transmissions",
-            0.02,
-            "Insert p = 0.2, and compare with the right figure.",
+            answer=lambda: by_error_rate[0.2].metrics["mean_transmissions_per_pdu"],
+            unit="transmissions",
+            tolerance=0.02,
+            hint="Insert p = 0.2, and compare with the right figure.",
         ),
         lab.Question(
             "Which share of its time does the connection spend on RLC recovery at an error rate of 0.1?",
-            lambda: by_error_rate[0.1].metrics["budget_rlc_recovery_pct"],
-            "%",
-            0.1,
-            "by_error_rate[0.1].budget() lists the causes. "
+            answer=lambda: by_error_rate[0.1].metrics["budget_rlc_recovery_pct"],
+            unit="%",
+            tolerance=0.1,
+            hint="by_error_rate[0.1].budget() lists the causes. "
             "The share is near the error rate, because a busy radio "
             "loses the time of each repeated block.",
         ),

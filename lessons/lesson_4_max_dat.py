@@ -97,29 +97,31 @@ def _(by_limit, lab, limits):
     questions = (
         lab.Question(
             "Which is the smallest limit at which no run lost an SDU?",
-            lambda: min(
+            answer=lambda: min(
                 limit
                 for limit in limits
                 if all(run.metrics["residual_loss_pct"] == 0 for run in by_limit[limit])
             ),
-            "",
-            0,
-            "Look for the point where the left curve reaches 0 exactly: print the means near it.",
+            unit="",
+            tolerance=0,
+            hint="Look for the point where the left curve reaches 0 exactly: print the means near it.",
         ),
         lab.Question(
             "A PDU is lost with probability 0.1 in each transmission. With which "
             "probability is it lost 3 times in a row?",
-            lambda: 0.1**3,
-            "",
-            0.01,
-            "The losses are independent: multiply.",
+            answer=lambda: 0.1**3,
+            unit="",
+            tolerance=0.01,
+            hint="The losses are independent: multiply.",
         ),
         lab.Question(
             "How many times as long does a download take with MaxDAT 2 as with MaxDAT 10?",
-            lambda: lab.mean(by_limit[2], "download_time_s") / lab.mean(by_limit[10], "download_time_s"),
-            "",
-            0.1,
-            "Divide the means of download_time_s.",
+            answer=lambda: (
+                lab.mean(by_limit[2], "download_time_s") / lab.mean(by_limit[10], "download_time_s")
+            ),
+            unit="",
+            tolerance=0.1,
+            hint="Divide the means of download_time_s.",
         ),
     )
     return (questions,)

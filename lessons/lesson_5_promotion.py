@@ -108,24 +108,24 @@ def _(by_switch_time, lab, patient):
     questions = (
         lab.Question(
             "How many timeouts were spurious because of a switch of 0.5 s?",
-            lambda: int(by_switch_time[0.5].metrics["budget_spurious_rtos_channel_switch"]),
-            "",
-            0,
-            "Read the second figure, or print budget_spurious_rtos_channel_switch.",
+            answer=lambda: int(by_switch_time[0.5].metrics["budget_spurious_rtos_channel_switch"]),
+            unit="",
+            tolerance=0,
+            hint="Read the second figure, or print budget_spurious_rtos_channel_switch.",
         ),
         lab.Question(
             "How many are left if the timer starts with 3 s?",
-            lambda: int(patient.metrics["budget_spurious_rtos_channel_switch"]),
-            "",
-            0,
-            "Print the same metric of `patient`.",
+            answer=lambda: int(patient.metrics["budget_spurious_rtos_channel_switch"]),
+            unit="",
+            tolerance=0,
+            hint="Print the same metric of `patient`.",
         ),
         lab.Question(
             "Which share of the connections' time passes in channel switches of 2 s?",
-            lambda: by_switch_time[2.0].metrics["budget_channel_switch_pct"],
-            "%",
-            0.05,
-            "Print budget_channel_switch_pct of by_switch_time[2.0].",
+            answer=lambda: by_switch_time[2.0].metrics["budget_channel_switch_pct"],
+            unit="%",
+            tolerance=0.05,
+            hint="Print budget_channel_switch_pct of by_switch_time[2.0].",
         ),
     )
     return (questions,)

@@ -122,24 +122,24 @@ def _(eifel, frto, lab, plain):
     questions = (
         lab.Question(
             "How many segments does the plain sender send again although they arrived?",
-            lambda: int(plain.metrics["tcp_retransmissions_unneeded"]),
-            "",
-            0,
-            "Print plain.metrics['tcp_retransmissions_unneeded'].",
+            answer=lambda: int(plain.metrics["tcp_retransmissions_unneeded"]),
+            unit="",
+            tolerance=0,
+            hint="Print plain.metrics['tcp_retransmissions_unneeded'].",
         ),
         lab.Question(
             "How many segments does the sender with F-RTO send again?",
-            lambda: int(frto.metrics["tcp_retransmissions"]),
-            "",
-            0,
-            "Print frto.metrics['tcp_retransmissions'].",
+            answer=lambda: int(frto.metrics["tcp_retransmissions"]),
+            unit="",
+            tolerance=0,
+            hint="Print frto.metrics['tcp_retransmissions'].",
         ),
         lab.Question(
             "How many reactions does Eifel undo?",
-            lambda: int(eifel.metrics["spurious_undone"]),
-            "",
-            0,
-            "The metric is called spurious_undone.",
+            answer=lambda: int(eifel.metrics["spurious_undone"]),
+            unit="",
+            tolerance=0,
+            hint="The metric is called spurious_undone.",
         ),
     )
     return (questions,)

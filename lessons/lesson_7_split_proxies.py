@@ -88,28 +88,30 @@ def _(lab, snoop, split, whole):
     questions = (
         lab.Question(
             "By how many per cent does splitting shorten the mean transfer?",
-            lambda: 100 * (1 - lab.mean(split, "transfer_time_s") / lab.mean(whole, "transfer_time_s")),
-            "%",
-            0.1,
-            "Compare the two means of the table.",
+            answer=lambda: (
+                100 * (1 - lab.mean(split, "transfer_time_s") / lab.mean(whole, "transfer_time_s"))
+            ),
+            unit="%",
+            tolerance=0.1,
+            hint="Compare the two means of the table.",
         ),
         lab.Question(
             "Splitting makes the queue on the radio longer. How much longer does an SDU "
             "wait than without a proxy?",
-            lambda: lab.mean(split, "sdu_delay_ms") - lab.mean(whole, "sdu_delay_ms"),
-            "ms",
-            0.1,
-            "Subtract the delays of the table.",
+            answer=lambda: lab.mean(split, "sdu_delay_ms") - lab.mean(whole, "sdu_delay_ms"),
+            unit="ms",
+            tolerance=0.1,
+            hint="Subtract the delays of the table.",
         ),
         lab.Question(
             "Snooping repairs losses between proxy and phone. Does it change the mean "
             "transfer time here? (yes or no)",
-            lambda: (
+            answer=lambda: (
                 "no" if lab.mean(snoop, "transfer_time_s") == lab.mean(whole, "transfer_time_s") else "yes"
             ),
-            "",
-            0,
-            "Where are the losses: in the Internet, or on the radio, which RLC repairs?",
+            unit="",
+            tolerance=0,
+            hint="Where are the losses: in the Internet, or on the radio, which RLC repairs?",
         ),
     )
     return (questions,)

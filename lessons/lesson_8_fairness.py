@@ -98,25 +98,25 @@ def _(by_scheduler, difference, lab, schedulers):
     questions = (
         lab.Question(
             "Which scheduler is the fairest?",
-            lambda: max(schedulers, key=lambda name: lab.mean(by_scheduler[name], "jain_fairness")),
-            "",
-            0,
-            "The index of a fair scheduler is near 1.",
+            answer=lambda: max(schedulers, key=lambda name: lab.mean(by_scheduler[name], "jain_fairness")),
+            unit="",
+            tolerance=0,
+            hint="The index of a fair scheduler is near 1.",
         ),
         lab.Question(
             "Jain's index of the rates 3, 1, 1, 1 (kbit/s)?",
-            lambda: (3 + 1 + 1 + 1) ** 2 / (4 * (9 + 1 + 1 + 1)),
-            "",
-            0.01,
-            "The square of the sum is 36, the sum of the squares is 12.",
+            answer=lambda: (3 + 1 + 1 + 1) ** 2 / (4 * (9 + 1 + 1 + 1)),
+            unit="",
+            tolerance=0.01,
+            hint="The square of the sum is 36, the sum of the squares is 12.",
         ),
         lab.Question(
             "Is the goodput of `oldest_first` higher or lower than with `round_robin`, "
             "or equal, at 95 %? (one word)",
-            lambda: difference.verdict.value,
-            "",
-            0,
-            "The last cell shows the difference with its interval. Does the interval contain 0?",
+            answer=lambda: difference.verdict.value,
+            unit="",
+            tolerance=0,
+            hint="The last cell shows the difference with its interval. Does the interval contain 0?",
         ),
     )
     return (questions,)

@@ -29,14 +29,16 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """One metric of two results. `difference` is the second minus the first."""
+    """One metric of two results. `difference` is the mean of the second minus that of the first."""
 
     metric: str
     first: Summary
     second: Summary
     n: int
+    """Number of pairs, or of values of the result that has fewer."""
     difference: float | None
     ci95: float | None
+    """Half width of the 95 % interval of the difference."""
     equal: bool
 
     @property
@@ -127,12 +129,12 @@ def _paired(name: str, pairs: Sequence[tuple[Metrics, Metrics]]) -> Difference:
     values = [(first.get(name), second.get(name)) for first, second in pairs]
     difference = difference_paired(values)
     return Difference(
-        name,
-        summarise(first for first, _ in values),
-        summarise(second for _, second in values),
-        difference.n,
-        difference.mean,
-        difference.ci95,
+        metric=name,
+        first=summarise(first for first, _ in values),
+        second=summarise(second for _, second in values),
+        n=difference.n,
+        difference=difference.mean,
+        ci95=difference.ci95,
         equal=all(first == second for first, second in values),
     )
 
@@ -141,13 +143,12 @@ def _unpaired(name: str, first: Sequence[Metrics], second: Sequence[Metrics]) ->
     first_summary = summarise(metrics.get(name) for metrics in first)
     second_summary = summarise(metrics.get(name) for metrics in second)
     difference, half_width = difference_unpaired(first_summary, second_summary)
-    equal = difference == 0 and half_width == 0
     return Difference(
-        name,
-        first_summary,
-        second_summary,
-        min(first_summary.n, second_summary.n),
-        difference,
-        half_width,
-        equal,
+        metric=name,
+        first=first_summary,
+        second=second_summary,
+        n=min(first_summary.n, second_summary.n),
+        difference=difference,
+        ci95=half_width,
+        equal=difference == 0 and half_width == 0,
     )

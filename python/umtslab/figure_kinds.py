@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of figure, and the series that its function takes as positional arguments.
-
-    Series in `also` are passed as keyword arguments if they are recorded.
-    """
+    """A kind of figure. The module of this name in `umtslab.plot` has a function that draws it."""
 
     name: str
     shows: str
+    """What the figure shows, in a few words."""
     series: tuple[str, ...]
+    """The series that the function takes as positional arguments."""
     also: tuple[str, ...] = ()
+    """Series that are passed as keyword arguments if they are recorded."""
 
     def function(self) -> Callable[..., Figure]:
         """Import and return the function that draws the figure."""
@@ -37,22 +37,29 @@ KINDS = {
         Kind(
             "timeseq",
             "sequence numbers sent and acknowledged over time",
-            ("sent", "acked"),
-            ("sacked", "window", "dropped"),
+            series=("sent", "acked"),
+            also=("sacked", "window", "dropped"),
         ),
-        Kind("cwnd", "congestion window and slow start threshold", ("cwnd", "ssthresh"), ("acked",)),
-        Kind("rtt", "round-trip times, smoothed RTT and retransmission timeout", ("rtt", "srtt", "rto")),
-        Kind("outstanding", "data in flight according to the sender", ("outstanding",)),
-        Kind("goodput", "acknowledged payload over time", ("goodput", "sent")),
-        Kind("throughput", "sent payload over time, retransmissions included", ("sent",)),
-        Kind("rlc_buffer", "octets in the RLC transmission buffers", ("rlc_buffer",)),
-        Kind("pdus", "RLC PDUs as a message sequence (measure.rlc_pdus)", ("rlc_pdus",)),
-        Kind("slots", "use of the slots of a TDD cell (measure.slots)", ("slots",)),
-        Kind("sir", "SIR and losses of the blocks of a TDD cell (measure.slots)", ("slots",)),
-        Kind("load", "load, power and postponed requests of the cells of a layout", ("cells",)),
-        Kind("codes", "code allocation of a DSCH by TTI (measure.dsch)", ("dsch",)),
-        Kind("rrc", "RRC states of switched UEs", ("rrc_state",)),
-        Kind("cell", "DCHs in use and efficiency of the cells", ("cell", "goodput")),
+        Kind(
+            "cwnd",
+            "congestion window and slow start threshold",
+            series=("cwnd", "ssthresh"),
+            also=("acked",),
+        ),
+        Kind(
+            "rtt", "round-trip times, smoothed RTT and retransmission timeout", series=("rtt", "srtt", "rto")
+        ),
+        Kind("outstanding", "data in flight according to the sender", series=("outstanding",)),
+        Kind("goodput", "acknowledged payload over time", series=("goodput", "sent")),
+        Kind("throughput", "sent payload over time, retransmissions included", series=("sent",)),
+        Kind("rlc_buffer", "octets in the RLC transmission buffers", series=("rlc_buffer",)),
+        Kind("pdus", "RLC PDUs as a message sequence (measure.rlc_pdus)", series=("rlc_pdus",)),
+        Kind("slots", "use of the slots of a TDD cell (measure.slots)", series=("slots",)),
+        Kind("sir", "SIR and losses of the blocks of a TDD cell (measure.slots)", series=("slots",)),
+        Kind("load", "load, power and postponed requests of the cells of a layout", series=("cells",)),
+        Kind("codes", "code allocation of a DSCH by TTI (measure.dsch)", series=("dsch",)),
+        Kind("rrc", "RRC states of switched UEs", series=("rrc_state",)),
+        Kind("cell", "DCHs in use and efficiency of the cells", series=("cell", "goodput")),
     )
 }
 

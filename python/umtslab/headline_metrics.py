@@ -18,11 +18,13 @@ Means = Mapping[str, float | None]
 
 @dataclass(frozen=True)
 class Row:
-    """A headline metric: its name, what its number covers (a sum, a mean), and when it is shown."""
+    """A headline metric. It is a row of the tables of metrics."""
 
     name: str
     scope: str
+    """What its number covers: a sum, a mean, a direction."""
     is_shown: Callable[[Means], bool]
+    """Whether it is shown for a result with these values."""
 
 
 def _is_positive(name: str) -> Callable[[Means], bool]:
@@ -65,10 +67,10 @@ _RADIO = _has_value("sdu_delay_ms")
 _SWITCHED = _has_value("rrc_switches")
 _LAYOUT = _has_value("load_factor_pct")
 _PROXY = _is_positive("proxy_transfers")
-_PROXY_HELP = ("proxy_repeats", "proxy_hidden_acks", "proxy_held_acks", "proxy_clamped_windows")
+_PROXY_HELP_COUNTS = ("proxy_repeats", "proxy_hidden_acks", "proxy_held_acks", "proxy_clamped_windows")
 _OVER_USERS = "mean over users"
 
-_DATAGRAM_ROWS = (
+_DATAGRAM_SCOPES = (
     ("udp_goodput_kbps", "sum of flows"),
     ("udp_loss_pct", "of datagrams"),
     ("udp_delay_ms", "mean"),
@@ -95,12 +97,12 @@ ROWS = (
     Row("proxy_stalled_s", "sum over transfers", _PROXY),
     Row("proxy_ahead_octets", "most of any transfer", _PROXY),
     Row("proxy_lost_octets", "sum over transfers", _is_positive("proxy_lost_octets")),
-    *(Row(name, "sum over connections", _is_positive(name)) for name in _PROXY_HELP),
+    *(Row(name, "sum over connections", _is_positive(name)) for name in _PROXY_HELP_COUNTS),
     Row("pages", "sum over users", _PAGES),
     Row("packet_call_time_s", "mean over packet calls", _has_calls),
     Row("session_time_s", "mean over sessions", _SESSIONS),
-    *(Row(name, f"downlink, {scope}", _DATAGRAMS) for name, scope in _DATAGRAM_ROWS),
-    *(Row(name + UPLINK, f"uplink, {scope}", _DATAGRAMS_UP) for name, scope in _DATAGRAM_ROWS),
+    *(Row(name, f"downlink, {scope}", _DATAGRAMS) for name, scope in _DATAGRAM_SCOPES),
+    *(Row(name + UPLINK, f"uplink, {scope}", _DATAGRAMS_UP) for name, scope in _DATAGRAM_SCOPES),
     Row("link_utilization_pct", "downlink, while in use", _TCP),
     Row("rlc_throughput_iub_kbps", "downlink, sum of users", _RLC),
     Row("sdu_delay_ms", "downlink, mean of SDUs", _RADIO),
@@ -162,7 +164,7 @@ ROWS = (
     Row("jain_fairness", "of flows' goodputs", _is_shared),
     Row("jain_fairness_active", "of flows' active rates", _is_shared),
 )
-"""In display order."""
+"""The headline metrics, in display order."""
 
 TIMES = ("page_time_s", "transfer_time_s", "download_time_s")
 """Times that a user waits, in order of precedence."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PREAMBLE = r"% needs \usepackage{booktabs} and \usepackage[separate-uncertainty = true]{siunitx}"
 
 MISSING = "--"
+"""Cell of a number that is not known."""
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -72,7 +73,8 @@ def to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
     """Write any table, with numbers to five significant digits."""
     kinds = "".join("r" if dtype.is_numeric() else "l" for dtype in table.dtypes)
     rows = [[_cell(value) for value in row] for row in table.iter_rows()]
-    return str(LatexTable(kinds, [escape(name) for name in table.columns], rows, caption))
+    headings = [escape(name) for name in table.columns]
+    return str(LatexTable(kinds=kinds, headings=headings, rows=rows, caption=caption))
 
 
 def summary_to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
@@ -96,7 +98,7 @@ def summary_to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
         "$n$",
         r"mean and 95\,\% interval",
     ]
-    return str(LatexTable(kinds, headings, rows, caption))
+    return str(LatexTable(kinds=kinds, headings=headings, rows=rows, caption=caption))
 
 
 def mean(value: float | None, half_width: float | None, n: int | None = None) -> str:

@@ -40,6 +40,7 @@ def write_trace(run: Run, file: IO[bytes]) -> int:
 
 
 def _events(timeline: Timeline) -> Iterator[Event]:
+    """Yield the events of all lanes, each thread and its process named before their first event."""
     ue_of = {number: row["ue"] for number, row in timeline.connections.items()}
     directions = _directions(timeline)
     threads: dict[tuple[int, str], int] = {}
@@ -61,7 +62,7 @@ def _events(timeline: Timeline) -> Iterator[Event]:
                 yield _counter(lane, row, ue, name)
                 continue
             serial += 1
-            ids = _EventIds(ue, threads[ue, name], serial)
+            ids = _EventIds(ue=ue, thread=threads[ue, name], serial=serial)
             yield from _of_row(lane, row, ids, timeline.duration_s)
 
 
@@ -92,10 +93,12 @@ def _thread_name(lane: Lane, row: dict[str, Any]) -> str:
 
 
 def _metadata(kind: str, ue: int, thread: int, name: str) -> Event:
+    """Return an event that names a process or a thread."""
     return {"ph": "M", "name": kind, "pid": ue, "tid": thread, "args": {"name": name}}
 
 
 def _counter(lane: Lane, row: dict[str, Any], ue: int, name: str) -> Event:
+    """Return an event with a value of a counter."""
     time_us = round(row[lane.start] * _US, 3)
     return {
         "ph": "C",

@@ -21,7 +21,7 @@ _CONNECTION_METRICS = (
 
 
 def metrics_table(summaries: Mapping[str, Summary], *, show_all: bool = False) -> Table:
-    """Return a table of the metrics with a value. For has_several_runs runs it also has intervals.
+    """Return a table of the metrics with a value. For several runs it also has intervals.
 
     By default only the headline metrics are shown.
     """

@@ -95,13 +95,14 @@ def _path(folder: Path | None) -> str | None:
 
 
 def _run(output: TaskOutput, result: _core.RunResult) -> Run:
+    """Convert a result of the core to a run. Tables in a folder are read from there on demand."""
     scenario = output.task.scenario
     return Run(
-        scenario.name,
-        output.task.identity,
-        finite(result.metrics),
-        result.events,
-        scenario.duration_s,
+        scenario=scenario.name,
+        identity=output.task.identity,
+        metrics=finite(result.metrics),
+        events=result.events,
+        duration_s=scenario.duration_s,
         folder=None,
         tables={} if output.tables is not None else {"connections": result.connections, **result.series},
         overrides=scenario.overrides,

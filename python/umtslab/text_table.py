@@ -25,7 +25,8 @@ _DEFAULT_WIDTH = 80
 class Table:
     """Rows under headings. A heading that begins with ``>`` marks a column of numbers.
 
-    Control characters in headings and cells are escaped.
+    Control characters in headings and cells are escaped. `right` is for each column whether it is
+    aligned to the right.
     """
 
     def __init__(self, *headings: str) -> None:

@@ -70,9 +70,9 @@ def test_runs_before_a_failure_are_returned(scenario: Scenario) -> None:
     task = Task(scenario, seed=1, run=0)
     # The second run fails, because it is expected to have another identity.
     other = Identity(scenario.content_hash, task.identity.code, seed=2, run=0)
-    delivery = perform_batch([(task, task.identity), (task, other)], keep=True)
-    assert [parcel.run.run for parcel in delivery.runs] == [0]
-    assert isinstance(delivery.error, OtherCode)
+    result = perform_batch([(task, task.identity), (task, other)], keep=True)
+    assert [returned.run.run for returned in result.runs] == [0]
+    assert isinstance(result.error, OtherCode)
 
 
 class FailingExecutor(Executor):
@@ -105,6 +105,6 @@ def test_a_run_that_kills_every_worker_ends_the_work(store: Store, scenario: Sce
 def test_another_version_of_the_code_is_refused() -> None:
     task = Task(short(), seed=1, run=0)
     other_code = replace(task.identity.code, code="0" * 64)
-    delivery = perform_batch([(task, replace(task.identity, code=other_code))], keep=True)
-    assert delivery.runs == []
-    assert "install the same version" in str(delivery.error)
+    result = perform_batch([(task, replace(task.identity, code=other_code))], keep=True)
+    assert result.runs == []
+    assert "install the same version" in str(result.error)

@@ -84,10 +84,10 @@ def test_markers_are_at_the_values_and_error_bars_beside_them(record: Record) ->
         assert np.asarray(curve.get_xdata()).tolist() == list(ERRORS)
         assert curve.get_markersize() == curves[0].get_markersize()
     # The error bars of the two curves are 1.5 points (1 point = 1/72 inch) left and right of the marker.
-    bars = [area.get_transform().transform((0.1, 20.0))[0] for area in axes.collections]
-    middle = axes.transData.transform((0.1, 20.0))[0]
-    offsets = [(bar - middle) * 72 / figure.dpi for bar in bars]
-    assert offsets == pytest.approx([-1.5, 1.5])
+    bars_x = [area.get_transform().transform((0.1, 20.0))[0] for area in axes.collections]
+    marker_x = axes.transData.transform((0.1, 20.0))[0]
+    offsets_points = [(bar_x - marker_x) * 72 / figure.dpi for bar_x in bars_x]
+    assert offsets_points == pytest.approx([-1.5, 1.5])
 
 
 @pytest.mark.parametrize("count", [2, 4, 5, 12])
@@ -100,12 +100,12 @@ def test_error_bars_of_many_curves_stay_within_a_few_points(count: int, record: 
     figure = draw_campaign(replace(record, cells=cells), "goodput_kbps")
     [axes] = figure.axes
     figure.draw_without_rendering()
-    middle = axes.transData.transform((0.1, 20.0))[0]
-    bars = [area.get_transform().transform((0.1, 20.0))[0] for area in axes.collections]
-    offsets = [(bar - middle) * 72 / figure.dpi for bar in bars]
+    marker_x = axes.transData.transform((0.1, 20.0))[0]
+    bars_x = [area.get_transform().transform((0.1, 20.0))[0] for area in axes.collections]
+    offsets_points = [(bar_x - marker_x) * 72 / figure.dpi for bar_x in bars_x]
     # All bars are within 9 points. The rest is rounding.
-    assert max(map(abs, offsets)) <= 9 / 2 + 0.01
-    assert len(set(offsets)) == count
+    assert max(map(abs, offsets_points)) <= 9 / 2 + 0.01
+    assert len(set(offsets_points)) == count
     # More than four curves have smaller markers.
     sizes = {line.get_markersize() for line in axes.lines if str(line.get_label()).startswith("v")}
     assert sizes == {2.8 if count > 4 else 4.0}
@@ -339,9 +339,9 @@ def test_several_campaigns_are_one_figure_named_by_their_differences(record: Rec
 
 def test_parts_of_one_campaign_are_named_by_their_values(record: Record) -> None:
     def part(version: str) -> Record:
-        own = (("duration", "20 s"), ("tcp.variant", version))
+        overrides = (("duration", "20 s"), ("tcp.variant", version))
         cells = tuple(
-            replace(cell, runs=tuple(replace(run, overrides=own) for run in cell.runs))
+            replace(cell, runs=tuple(replace(run, overrides=overrides) for run in cell.runs))
             for cell in record.cells[:5]
         )
         return replace(record, cells=cells, axes=("radio.bler",))

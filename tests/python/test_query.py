@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -205,19 +206,37 @@ def test_a_query_that_reads_or_writes_a_file_or_changes_a_table_is_refused(
 
 
 def test_values_that_other_formats_lack_are_null_or_text(filled: Store, umts: Umts) -> None:
-    sql = """select corr(seed, goodput_kbps) as c, 'inf'::double as i, interval 3 day as v, 0.50 as d,
-        ['nan'::double, 1.5] as l, {'a': interval 1 hour, 'b': 2} as s, 'a'::blob as b,
-        uuid '12345678-1234-1234-1234-123456789012' as u, date '290000-01-01' as far, 1::bit as t from runs"""
+    sql = """select
+        corr(seed, goodput_kbps) as correlation,
+        'inf'::double as infinite,
+        interval 3 day as days,
+        0.50 as half,
+        ['nan'::double, 1.5] as numbers,
+        {'a': interval 1 hour, 'b': 2} as parts,
+        'a'::blob as octets,
+        uuid '12345678-1234-1234-1234-123456789012' as id,
+        date '290000-01-01' as far_date,
+        1::bit as bits
+        from runs"""
     words = ("query", sql, "--out", filled.path)
     [row] = json.loads(umts(*words, "--json").stdout)
     assert row == {
-        "c": None, "i": None, "v": "3 days", "d": 0.5, "l": [None, 1.5], "s": "{'a': '01:00:00', 'b': 2}",
-        "b": "a", "u": "12345678-1234-1234-1234-123456789012", "far": None,
+        # All runs have the same seed, so there is no correlation.
+        "correlation": None,
+        "infinite": None,
+        "days": "3 days",
+        "half": 0.5,
+        "numbers": [None, 1.5],
+        "parts": "{'a': '01:00:00', 'b': 2}",
+        "octets": "a",
+        "id": "12345678-1234-1234-1234-123456789012",
+        "far_date": None,
         # A bit string of an integer has 32 bits.
-        "t": "0" * 31 + "1",
-    }  # fmt: skip
-    cells = umts(*words).stdout.splitlines()[1].split("  ")
-    assert [cells[0], cells[1], cells[2]] == ["–", "–", "3 days"]
+        "bits": "0" * 31 + "1",
+    }
+    # At least two spaces separate the cells of a table.
+    cells = re.split(" {2,}", umts(*words).stdout.splitlines()[1].strip())
+    assert cells[:3] == ["–", "–", "3 days"]
     assert '"[null, 1.5]"' in umts(*words, "--csv").stdout
 
 

@@ -119,6 +119,7 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
 
 
 def _print(outcome: Outcome, command: str) -> None:
+    """Print the best trials and the unchanged scenario as a table, and a comparison of the two."""
     from umtslab.metrics import units
     from umtslab.numbers import estimate
     from umtslab.text_table import Table, heading, show
@@ -131,13 +132,13 @@ def _print(outcome: Outcome, command: str) -> None:
     table = Table(">trial", *keys, objective, ">± 95 %", *limits)
 
     def add(name: str, trial: Trial) -> None:
-        cells: list[str] = []
+        limit_cells: list[str] = []
         for constraint in study.constraints:
             summary = trial.limits[str(constraint)]
-            cells += estimate(summary.mean, summary.ci95, summary.n)
+            limit_cells += estimate(summary.mean, summary.ci95, summary.n)
         values = [str(trial.parameters.get(key, "")) for key in keys]
         objective_cells = estimate(trial.objective.mean, trial.objective.ci95, trial.objective.n)
-        table.add_row(name, *values, *objective_cells, *cells)
+        table.add_row(name, *values, *objective_cells, *limit_cells)
 
     ranking = outcome.ranking()
     for trial in ranking[:_MAX_SHOWN]:

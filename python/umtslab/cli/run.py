@@ -160,7 +160,17 @@ def run(
     from umtslab.cli.results import open_results
 
     with open_results(out) as store, ProgressBar(loaded.name, quiet=quiet) as bar:
-        replications = Replications(loaded, chosen_seed, first_run, series, pcap, resume, threads, store, bar)
+        replications = Replications(
+            loaded,
+            seed=chosen_seed,
+            first_run=first_run,
+            series=series,
+            pcap=pcap,
+            resume=resume,
+            threads=threads,
+            store=store,
+            bar=bar,
+        )
         with collect_on_interrupt(replications):
             if required_precision is None:
                 replications.run_up_to(count)

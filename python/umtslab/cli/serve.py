@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from umtslab.serve.settings import Settings
 
 _PORT = 8765
+"""Default port."""
 
 
 def options(parser: Parser) -> None:
@@ -143,7 +144,14 @@ def _settings(
         raise UsageError(
             f"--listen {address} is every address: add --name HOST, the name in the browser's address"
         )
-    return Settings(store.absolute(), folder.absolute(), port, str(ip_address), tuple(names), has_tls)
+    return Settings(
+        store=store.absolute(),
+        scenarios=folder.absolute(),
+        port=port,
+        address=str(ip_address),
+        names=tuple(names),
+        has_tls=has_tls,
+    )
 
 
 def _has_tls(certificate: Path | None, key: Path | None) -> bool:

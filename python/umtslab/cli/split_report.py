@@ -82,9 +82,7 @@ def _show_legs(transfers: Sequence[SplitTransfer], out: TextIO) -> None:
     has_marks = False
     for index, transfer in enumerate(transfers):
         for capture, row in zip(transfer.captures, (transfer.first, transfer.second), strict=True):
-            is_not_at_sender = row["position"] != "sender"
-
-            is_marked = is_not_at_sender and row["mean_rtt_s"] is not None
+            is_marked = row["position"] != "sender" and row["mean_rtt_s"] is not None
             has_marks |= is_marked
             values = (
                 f"{number(row[name])}*" if name == "mean_rtt_s" and is_marked else number(row[name])

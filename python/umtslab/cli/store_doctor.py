@@ -52,6 +52,7 @@ def _as_json(examined: Examination, steps: list[str]) -> dict[str, object]:
 
 
 def _print(examined: Examination, steps: list[str], *, repair: bool) -> None:
+    """Print the damage, the steps of the repair, and what can be done next."""
     print(f"{examined.store}: {examined.runs} sound {'run' if examined.runs == 1 else 'runs'}")
     if examined.without_digests:
         print(f"{examined.without_digests} of them have no digests, because an earlier version wrote them")

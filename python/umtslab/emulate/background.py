@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 
 
 class _Flow(NamedTuple):
-    """A flow of a scenario file, and the number of its users with programs."""
+    """A flow of a scenario file."""
 
     number: int
+    """Position in the file, from 0."""
     ue: str
+    """Name of the group of UEs that have the flow."""
     traffic: str
     users: int
+    """Number of UEs in the group."""
     programs: int
+    """Number of these UEs that have a program."""
 
 
 def simulates_flows(scenario: Scenario, session: Session) -> bool:
@@ -63,6 +67,12 @@ def _flows(scenario: Scenario, programs: int) -> list[_Flow]:
         unassigned -= with_programs[name]
     flows = enumerate(content.get("flow", []))
     return [
-        _Flow(number, flow["ue"], flow["traffic"], users[flow["ue"]], with_programs[flow["ue"]])
+        _Flow(
+            number=number,
+            ue=flow["ue"],
+            traffic=flow["traffic"],
+            users=users[flow["ue"]],
+            programs=with_programs[flow["ue"]],
+        )
         for number, flow in flows
     ]

@@ -45,12 +45,12 @@ def failures(session: Session, result: _core.EmulationResult) -> list[Failure]:
             f"the {service} ended with status {result.internet} while the command ran: later requests "
             "were not answered"
         )
-        all_failures.append(Failure(message, 0))
+        all_failures.append(Failure(message, status=0))
     if result.proxy is not None:
         message = (
             f"the proxy ended with status {result.proxy} while the command ran: its connections were reset"
         )
-        all_failures.append(Failure(message, EMULATION_FAILED))
+        all_failures.append(Failure(message, status=EMULATION_FAILED))
     return sorted(all_failures, key=lambda failure: failure.status == 0)
 
 

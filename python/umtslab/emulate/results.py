@@ -55,11 +55,11 @@ def run_of(
     # No spaces: files are named after the run.
     name = f"{scenario.name}-emulated"
     return Run(
-        name,
-        _next_identity(session, scenario, store),
-        finite(metrics),
-        result.events,
-        result.duration_s,
+        scenario=name,
+        identity=_next_identity(session, scenario, store),
+        metrics=finite(metrics),
+        events=result.events,
+        duration_s=result.duration_s,
         folder=None,
         tables=tables,
     )
@@ -73,7 +73,10 @@ def store_run(
     store: Store,
     account: Mapping[str, Any],
 ) -> Run:
-    """Store an emulation and its account `account`. Captures are deleted unless `session.pcap`."""
+    """Store an emulation, with its account in ``emulation.json``.
+
+    Captures are deleted unless `session.pcap`.
+    """
     if not session.pcap:
         _delete_folder(draft.folder / "captures")
     card = {"session": asdict(replace(session, scenario="")), **account}

@@ -57,7 +57,8 @@ def world(
     """
     programs = [list(session.command), *map(_shell, session.ues)]
     if session.wires:
-        return World([], _fork_program(session, programs[0], variables, None, has_terminal=True), [], [])
+        command = _fork_program(session, programs[0], variables, sandbox=None, has_terminal=True)
+        return World(places=[], command=command, ues=[], servers=[])
     place_groups = [_ControlGroup(groups, f"place-{number}") for number in range(1 + len(programs))]
     server_group, *ue_groups = place_groups
     server_side, *ues = places = [place(group) for group in place_groups]
@@ -70,7 +71,7 @@ def world(
         _fork_program(session, _shell(words), variables, server_side, server_group, labels.writer(label))
         for words, label in zip(session.servers, server_labels(len(session.servers)), strict=True)
     ]
-    return World(places, command, others, servers)
+    return World(places=places, command=command, ues=others, servers=servers)
 
 
 def ue_label(ue: int) -> str:

@@ -32,7 +32,7 @@ class SeriesRows:
 class Count:
     """A number derived from the rows of a series that have the values `rows`.
 
-    RequiredValues with values below `at_least` are ignored. `how` is one of:
+    Rows with values below `at_least` are ignored. `how` is one of:
 
     - ``most``, ``least``: the largest or smallest value of `column`
     - ``least_gap``: the smallest difference between successive values of `column`

@@ -55,8 +55,11 @@ class Meaning:
     """
 
     overrides: Mapping[str, str]
+    """Scenario keys with their values."""
     fill: Mapping[str, str]
+    """Texts for the placeholders in the file name of the scenario, by placeholder."""
     kernel: Mapping[str, str] = field(default_factory=dict)
+    """Settings of the kernel's TCP."""
     is_emulated: bool = False
 
 
@@ -108,46 +111,56 @@ class Samples:
 
 @dataclass(frozen=True)
 class Metric:
-    """Computation of a quantity of the claims. `when` restricts the entry to some points.
+    """Computation of a quantity of the claims.
 
-    Usually the quantity is the formula `expr` over metrics, with the values `at` set at the point.
-    `inputs` are formulas at other points, which `expr` uses by name. `alternatives` are formulas for
-    other interpretations of the document. They are reported but not scored.
-
-    With `over` the formula is evaluated at each combination of these values, and `reduce`
-    (`umtslab.reproduce.reduce`) combines the results. With `pdu_templates` (key ``told``) the
-    quantity is a description of RLC PDUs (`umtslab.reproduce.pdus`), with `requests` the answers to
-    DCH requests. With `phases` it is the sequence of phases of a transfer
-    (`umtslab.reproduce.phases`). With `every_run` a bound must hold in each run and not only for the
-    mean, for example a bound on a largest value.
+    Usually the quantity is the formula `expr` over metrics. Instead it can be a description of RLC
+    PDUs, the phases of a transfer, or the answers to DCH requests.
     """
 
     name: str
     when: Point
+    """The points to which this entry applies: those with these values."""
     at: Point
+    """Values that replace those of the point before the formula is evaluated."""
     expr: Expression
     inputs: Mapping[str, Input]
+    """Formulas at other points, which `expr` uses by name."""
     alternatives: Mapping[str, Input]
+    """Formulas for other interpretations of the document, by label. They are reported but not scored."""
     series: str | None
+    """Name of the recorded series, if the quantity is a time course."""
     over: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    """The formula is evaluated at each combination of these values, and `reduce` combines the results."""
     reduce: str = ""
+    """Name of the reduction (`umtslab.reproduce.reduce`)."""
     pdu_templates: tuple[PduTemplate, ...] = ()
+    """Parts of the description of RLC PDUs (`umtslab.reproduce.pdus`; key ``told``)."""
     phases: bool = False
+    """Whether the quantity is the sequence of phases of a transfer (`umtslab.reproduce.phases`)."""
     every_run: bool = False
+    """Whether a bound must hold in each run and not only for the mean, for example a bound on a
+    largest value."""
     requests: Requests | None = None
+    """The DCH requests whose answers are the quantity."""
     samples: Samples | None = None
+    """With too few samples, figures omit the value."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """A grid of points to run, and the places of the document that use it."""
+    """A grid of points to run."""
 
     name: str
     feeds: tuple[str, ...]
+    """Figures, tables and sections of the document that use these points."""
     grid: Mapping[str, tuple[Value, ...]]
+    """Values by dimension. Every combination is a point."""
     quick: Mapping[str, tuple[Value, ...]]
+    """Values that replace those of `grid` in a quick run."""
     series: bool
+    """Whether the runs record time series."""
     draw: Draw | None = None
+    """Random draws instead of runs."""
 
 
 @dataclass(frozen=True)
@@ -185,29 +198,37 @@ class Level:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table to reproduce. `text` is its explanation in the report.
-
-    With `average` its points are means over the plan's parameter sets, else other dimensions have
-    their defaults. In a scatter plot, x is a quantity with the label `x_label`, and each parameter
-    set is a point. A figure of PDUs shows one run at the point `at`, until `until_s`.
-    """
+    """A figure or table to reproduce."""
 
     id: str
     kind: str
+    """``curves``, ``time``, ``table``, ``scatter``, ``pdus`` or ``channels``."""
     title: str
     text: str
+    """Its explanation in the report."""
     x: str
+    """The dimension on the horizontal axis, ``time``, or in a scatter plot a quantity."""
     y: tuple[str, ...]
+    """Quantities."""
     label: str
+    """Label of the vertical axis."""
     curves: Mapping[str, tuple[Value, ...]]
+    """Values by dimension. Every combination is a curve; values of `x` select its points. In a scatter
+    plot every parameter set is a point."""
     at: Point
+    """Values of other dimensions. A figure of PDUs shows one run at this point."""
     log: bool
     window_s: float
+    """Length of the windows over which a time course is averaged."""
     marks: tuple[Mark, ...]
     levels: tuple[Level, ...]
     average: bool
+    """Whether points are means over the plan's parameter sets. Otherwise other dimensions have their
+    defaults."""
     x_label: str
+    """Label of the horizontal axis of a scatter plot."""
     until_s: float = float("inf")
+    """End of a figure of PDUs."""
 
 
 @dataclass(frozen=True)

@@ -430,7 +430,7 @@ def _items_in_tile(items: Items, start_ns: int, end_ns: int) -> list[list[float 
 
 
 def _rounded(value: float) -> float | int:
-    """Return a value of the vertical axis with at max_items six decimal places."""
+    """Return a value of the vertical axis with at most six decimal places."""
     return int(value) if value == int(value) else round(float(value), 6)
 
 

@@ -19,7 +19,7 @@ from umtslab.why.links import Link, count, duration, joined, label_of_wait, seco
 from umtslab.why.timeline import SEQUENCE_NUMBERS, Row, Timeline
 
 _MIN_SHARE_BESIDE = 0.1
-"""A cause outside the chain is listed waits_beside it if it has at least this share of the wait."""
+"""A cause outside the chain is listed beside it if it has at least this share of the wait."""
 
 _EPSILON_S = 1e-9
 """Tolerance for rounding when times are compared."""

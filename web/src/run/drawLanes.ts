@@ -107,7 +107,7 @@ export function draw(
   });
 }
 
-/** Calls `paint` with the position of paintPieces piece in the spans. */
+/** Calls `paint` with the position of each piece in the spans. */
 function paintPieces(axis: Axis, pieces: Piece[], paint: (x: number, width: number, piece: Piece) => void): void {
   axis.spans.forEach((span, i) => {
     for (const piece of pieces) {

@@ -12,10 +12,42 @@ import type { Hit } from './hits';
 import type { Pen } from './svgPen';
 import type { Shown, TimelineHead } from './tiles';
 
-/** An item: row number, start, end, low and high value, an instant between start and end or null, category index. */
-export type Item = NonNullable<Schemas['LaneTile']['items']>[number];
-/** A cell: index in its tile, category index, value. */
-type Cell = NonNullable<Schemas['LaneTile']['cells']>[number];
+/** A row of a table, drawn from its start to its end. */
+interface Item {
+  /** Number of the row; -1 for a cell that is drawn like an item. */
+  row: number;
+  start: number;
+  end: number;
+  /** Ends of the range of values, such as sequence numbers. They are equal if the item has one value. */
+  low: number;
+  high: number;
+  /** An instant between start and end that the drawing shows, for example the arrival at the RNC. */
+  middle: number | null;
+  /** Index of the category in the lane. */
+  category: number;
+}
+
+/** The value of a category in a cell. A cell can have several categories. */
+interface Cell {
+  /** Number of the cell in its tile. */
+  index: number;
+  category: number;
+  value: number;
+}
+
+/** Cells that fill the same columns of pixels. */
+interface CellColumn {
+  x: number;
+  width: number;
+  cells: Cell[];
+}
+
+/** Items and cells as the server sends them. */
+type ItemTuple = NonNullable<Schemas['LaneTile']['items']>[number];
+type CellTuple = NonNullable<Schemas['LaneTile']['cells']>[number];
+
+const itemOf = ([row, start, end, low, high, middle, category]: ItemTuple): Item => ({ row, start, end, low, high, middle, category });
+const cellOf = ([index, category, value]: CellTuple): Cell => ({ index, category, value });
 
 /** Result of drawing a frame. */
 export interface Drawn {
@@ -184,23 +216,23 @@ export class Drawing {
       const { items } = tile.lanes.find((content) => content.name === lane) ?? {};
       if (!items) continue;
       hasItems = true;
-      for (const item of items) {
-        const [row, start, end] = item;
-        if (end >= this.frame.from && start <= this.frame.to) byRow.set(row, item);
+      for (const tuple of items) {
+        const [row, start, end] = tuple;
+        if (end >= this.frame.from && start <= this.frame.to) byRow.set(row, itemOf(tuple));
       }
     }
     return hasItems ? [...byRow.values()] : undefined;
   }
 
   /** The cells of a lane in view, by the column of pixels that they fill. */
-  private cells(lane: string, source: Source = this.frame): { x: number; width: number; cells: Cell[] }[] {
+  private cells(lane: string, source: Source = this.frame): CellColumn[] {
     const { shown, head } = source;
     const { tile_s, cell_s } = shown.level;
-    const columns: { x: number; width: number; cells: Cell[] }[] = [];
+    const columns: CellColumn[] = [];
     for (const tile of shown.tiles) {
       const { cells } = tile.lanes.find((content) => content.name === lane) ?? {};
       const byIndex = new Map<number, Cell[]>();
-      for (const cell of cells ?? []) byIndex.set(cell[0], [...(byIndex.get(cell[0]) ?? []), cell]);
+      for (const cell of (cells ?? []).map(cellOf)) byIndex.set(cell.index, [...(byIndex.get(cell.index) ?? []), cell]);
       for (const [index, cellsOfIndex] of byIndex) {
         const start = tile.index * tile_s + index * cell_s;
         const x = Math.round(this.xOf(start));
@@ -226,7 +258,7 @@ export class Drawing {
   }
 
   private category(lane: Lane, item: Item): string {
-    return lane.categories[item[6]]?.name ?? '';
+    return lane.categories[item.category]?.name ?? '';
   }
 
   /** Name of the colour of a category. */
@@ -261,7 +293,7 @@ export class Drawing {
 
   /** A strip of causes or states, with their names where there is room. */
   private drawStrip(area: Area, lane: Lane, items: Item[]): void {
-    for (const [row, start, end, , , , category] of items) {
+    for (const { row, start, end, category } of items) {
       const x = Math.max(-2, this.xOf(start));
       const width = Math.max(1, Math.min(this.frame.width + 2, this.xOf(end)) - x);
       this.pen.fillStyle = this.fillOf(lane, category);
@@ -278,7 +310,7 @@ export class Drawing {
   private drawShares(area: Area, lane: Lane): void {
     for (const { x, width, cells } of this.cells(lane.name)) {
       let y = area.y + area.height - 5;
-      for (const [, category, share] of cells) {
+      for (const { category, value: share } of cells) {
         const height = share * (area.height - 10);
         y -= height;
         this.pen.fillStyle = this.fillOf(lane, category);
@@ -293,7 +325,7 @@ export class Drawing {
     const columnsOfLanes = area.lanes.map((lane) => ({ lane, columns: this.cells(lane.name) }));
     const sums = new Map<number, number>();
     for (const { columns } of columnsOfLanes) {
-      for (const { x, cells } of columns) sums.set(x, (sums.get(x) ?? 0) + cells.reduce((sum, cell) => sum + cell[2], 0));
+      for (const { x, cells } of columns) sums.set(x, (sums.get(x) ?? 0) + cells.reduce((sum, cell) => sum + cell.value, 0));
     }
     const maximum = Math.max(1, ...sums.values());
     // A low area has no room for the scale.
@@ -302,7 +334,7 @@ export class Drawing {
     const tops = new Map<number, number>();
     for (const { lane, columns } of columnsOfLanes) {
       for (const { x, width, cells } of columns) {
-        for (const [, category, count] of [...cells].sort((a, b) => b[1] - a[1])) {
+        for (const { category, value: count } of [...cells].sort((a, b) => b.category - a.category)) {
           const height = (count / maximum) * (area.height - (hasScale ? 16 : 4));
           const y = (tops.get(x) ?? base) - height;
           this.pen.fillStyle = this.fillOf(lane, category);
@@ -374,24 +406,25 @@ export class Drawing {
     const lanes = area.lanes.map((lane) => ({ lane, items: this.items(lane.name) ?? [], secondRun: this.itemsOfSecondRun(lane) })).reverse();
     const all = lanes.flatMap(({ items, secondRun }) => [...items, ...secondRun]);
     if (!all.length) return;
-    const low = Math.min(...all.map((item) => item[3]));
-    const high = Math.max(...all.map((item) => item[4]), low + 1);
-    const scale = this.scale(area, low, high, area.lanes[0]?.unit ?? '');
+    const lowest = Math.min(...all.map((item) => item.low));
+    const highest = Math.max(...all.map((item) => item.high), lowest + 1);
+    const scale = this.scale(area, lowest, highest, area.lanes[0]?.unit ?? '');
     for (const { secondRun } of lanes) {
-      for (const [, start, end, from, to] of secondRun) this.line(this.xOf(start), scale(from), this.xOf(end), scale(to), 'ghost', 1.5);
+      for (const { start, end, low, high } of secondRun) this.line(this.xOf(start), scale(low), this.xOf(end), scale(high), 'ghost', 1.5);
     }
     for (const { lane, items } of lanes) {
       // Retransmissions are drawn last and thicker, so that other segments do not cover them.
       const isAgain = (item: Item) => this.category(lane, item) === 'again';
       for (const item of [...items.filter((segment) => !isAgain(segment)), ...items.filter(isAgain)]) {
-        const [row, start, end, from, to, , category] = item;
+        const { row, start, end, low, high, category } = item;
         const belongs = this.emphasise(lane.name, row);
         const isLost = this.category(lane, item) === 'lost';
-        const [x0, x1, y0, y1] = [this.xOf(start), this.xOf(end), scale(from), scale(to)];
+        const [x0, x1, y0, y1] = [this.xOf(start), this.xOf(end), scale(low), scale(high)];
+        const isSingleValue = low === high;
         const colour = isLost ? 'line2' : this.colourNameOf(lane, category);
-        const thickness = isAgain(item) ? 2.5 : from === to ? 1 : 1.5;
+        const thickness = isAgain(item) ? 2.5 : isSingleValue ? 1 : 1.5;
         this.line(x0, y0, x1, y1, colour, belongs ? thickness + 1 : thickness);
-        if (from !== to) this.line(x0, y0 + 2, x0, y1 - 2, colour, 1);
+        if (!isSingleValue) this.line(x0, y0 + 2, x0, y1 - 2, colour, 1);
         if (isLost) this.cross(x1, y1);
         this.hit(lane.name, row, x0, y0, x1, y1);
       }
@@ -404,13 +437,13 @@ export class Drawing {
     const lanes = area.lanes.map((lane) => ({ lane, items: this.stepsOf(lane), secondRun: this.frame.other ? this.stepsOf(lane, this.frame.other) : [] }));
     const all = lanes.flatMap(({ items, secondRun }) => [...items, ...secondRun]);
     if (!all.length) return;
-    const scale = this.scale(area, 0, Math.max(...all.map((item) => item[4])) || 1, area.lanes[0]?.unit ?? '');
+    const scale = this.scale(area, 0, Math.max(...all.map((item) => item.high)) || 1, area.lanes[0]?.unit ?? '');
     const filled = lanes.filter(({ lane }) => lane.draw === 'filled');
     for (const { lane, items } of filled) this.drawFilled(lane, items, scale);
     for (const { lane, secondRun } of lanes) this.drawSteps(lane, secondRun, scale, 'ghost');
     for (const { lane, items } of lanes) {
       if (lane.draw !== 'filled') this.drawSteps(lane, items, scale, this.colourNameOf(lane, 0));
-      for (const [row, start, end, , value] of items) {
+      for (const { row, start, end, high: value } of items) {
         if (row >= 0 && value) this.hit(lane.name, row, this.xOf(start), scale(value), this.xOf(end), scale(value));
       }
     }
@@ -423,17 +456,18 @@ export class Drawing {
     const { level, tiles } = source.shown;
     return tiles.flatMap((tile) => {
       const { cells } = tile.lanes.find((content) => content.name === lane.name) ?? {};
-      return (cells ?? []).flatMap(([index, category, value]): Item[] => {
+      return (cells ?? []).map(cellOf).flatMap(({ index, category, value }): Item[] => {
         const start = tile.index * level.tile_s + index * level.cell_s;
-        const isSeen = start + level.cell_s >= this.frame.from && start <= this.frame.to;
-        return isSeen ? [[-1, start, start + level.cell_s, value, value, null, category]] : [];
+        const end = start + level.cell_s;
+        const isSeen = end >= this.frame.from && start <= this.frame.to;
+        return isSeen ? [{ row: -1, start, end, low: value, high: value, middle: null, category }] : [];
       });
     });
   }
 
   /** Values as filled areas below a line. */
   private drawFilled(lane: Lane, items: Item[], scale: (value: number) => number): void {
-    for (const [row, start, end, , value] of items) {
+    for (const { row, start, end, high: value } of items) {
       this.emphasise(lane.name, row);
       const [x, y] = [this.xOf(start), scale(value)];
       const width = Math.max(1, this.xOf(end) - x);
@@ -453,7 +487,7 @@ export class Drawing {
     pen.lineWidth = 1.5;
     pen.beginPath();
     let previousEnd: number | undefined;
-    for (const [, start, end, , value] of [...items].sort((a, b) => a[1] - b[1])) {
+    for (const { start, end, high: value } of [...items].sort((a, b) => a.start - b.start)) {
       const [x, y] = [this.xOf(start), scale(value)];
       // The line has a gap where there is no value.
       if (previousEnd === undefined || start > previousEnd) pen.moveTo(x, y);
@@ -480,7 +514,7 @@ export class Drawing {
       const isData = lane.name === 'segments';
       const [from, to] = isData ? [sender, receiver] : [receiver, sender];
       for (const item of (isData ? segments : this.items(lane.name)) ?? []) {
-        const [row, start, end, , , middle, category] = item;
+        const { row, start, end, middle, category } = item;
         this.emphasise(lane.name, row);
         const isLost = this.category(lane, item) === 'lost';
         const colour = isLost ? 'line2' : this.colourNameOf(lane, category);
@@ -494,7 +528,7 @@ export class Drawing {
     const pdus = this.frame.head.lanes.find((lane) => lane.name === 'pdus');
     const [pduFrom, pduTo] = isDown ? [rails.rnc, rails.ue] : [rails.ue, rails.rnc];
     for (const item of (pdus && this.items('pdus')) ?? []) {
-      const [row, start, end, , , , category] = item;
+      const { row, start, end, category } = item;
       this.emphasise('pdus', row);
       if (pdus && this.category(pdus, item) !== 'lost') {
         this.arrow('pdus', row, [start, pduFrom], [end, pduTo], this.colourNameOf(pdus, category));
@@ -540,8 +574,8 @@ export class Drawing {
   private drawBarsOf(area: Area, lane: Lane, items: Item[]): void {
     const rowEnds: number[] = [];
     const rowCount = Math.max(1, Math.floor((area.height - 4) / BAR_ROW));
-    for (const item of [...items].sort((a, b) => a[1] - b[1])) {
-      const [row, start, end, , , middle, category] = item;
+    for (const item of [...items].sort((a, b) => a.start - b.start)) {
+      const { row, start, end, middle, category } = item;
       const place = takeRow(rowEnds, start, end) % rowCount;
       const belongs = this.emphasise(lane.name, row);
       const [x0, x1, y] = [this.xOf(start), this.xOf(end), area.y + 4 + place * BAR_ROW];
@@ -562,7 +596,7 @@ export class Drawing {
   /** Triangles for items without duration, such as STATUS PDUs. */
   private drawMarks(area: Area, lane: Lane, items: Item[]): void {
     const { pen } = this;
-    for (const [row, start, , , , , category] of items) {
+    for (const { row, start, category } of items) {
       this.emphasise(lane.name, row);
       const [x, y] = [this.xOf(start), area.y + 10];
       this.triangle(x, y, 5, 10, this.colourNameOf(lane, category));
@@ -576,7 +610,7 @@ export class Drawing {
 
   /** Vertical ticks for items without duration. Items of the first category have large ticks. */
   private drawTicks(area: Area, lane: Lane, items: Item[]): void {
-    for (const [row, start, , , , , category] of items) {
+    for (const { row, start, category } of items) {
       this.emphasise(lane.name, row);
       const isLarge = category === 0;
       const [x, y, height] = [this.xOf(start), area.y + 12, isLarge ? 13 : 8];
