@@ -49,7 +49,7 @@ fn timeout_options_change_the_requested_format() {
         // The timeout of 300 ms applies to all sizes: 15 TTIs for 2 blocks.
         ("alike", reading(|timeout| timeout.of_size = None, 300), vec![(0, 80, 2)], 1),
         // Late, and only the remaining blocks are requested.
-        ("rest", reading(|timeout| timeout.expired = Expired::Rest, 300), vec![(0, 20, 2)], 2),
+        ("rest", reading(|timeout| timeout.expired = Expired::RestOfSdu, 300), vec![(0, 20, 2)], 2),
         ("late", timeouts(300), vec![(0, 20, 2)], 6),
         // S6, but only its first SDU counts: ⌈4/3⌉ = 2.
         (
