@@ -15,15 +15,14 @@ pub enum Wake<P> {
     Stopped,
 }
 
-/// The facts about coming events that a clock may query. An event is *seen* if it may have an effect
-/// outside the run, such as a packet that leaves the emulator. Most events are not: these may be
-/// handled late, if their order is kept.
+/// The facts about coming events that a clock may query. An event is *seen* if it may have an
+/// effect outside the run, such as a packet that leaves the emulator. Most events are not seen:
+/// they may be handled late, if their order is kept.
 pub trait Lookahead {
     /// Returns whether the next event is seen.
     fn is_seen(&self) -> bool;
 
-    /// Returns when the first event is due that is seen. Returns `end` if there is none before
-    /// `end`.
+    /// Returns when the first seen event is due, or `end` if no seen event is due before `end`.
     fn first_seen(&self, end: Time) -> Time;
 }
 

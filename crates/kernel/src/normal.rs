@@ -9,19 +9,22 @@
 /// 0.425².
 #[inline]
 pub(crate) fn quantile(p: f64) -> f64 {
+    // Distance from the median.
     let centred = p - 0.5;
     if centred.abs() <= 0.425 {
         let r = 0.180_625 - centred * centred;
         return centred * quotient(r, &MIDDLE);
     }
-    let tail = libm::sqrt(-libm::log(if centred < 0.0 { p } else { 1.0 - p }));
-    let size = if tail <= 5.0 { quotient(tail - 1.6, &SIDES) } else { quotient(tail - 5.0, &FAR) };
-    if centred < 0.0 { -size } else { size }
+    let distance_to_end = if centred < 0.0 { p } else { 1.0 - p };
+    let r = libm::sqrt(-libm::log(distance_to_end));
+    let magnitude = if r <= 5.0 { quotient(r - 1.6, &SIDES) } else { quotient(r - 5.0, &FAR) };
+    if centred < 0.0 { -magnitude } else { magnitude }
 }
 
 /// Numerator and denominator, polynomials of degree 7, the coefficient of the highest power first.
 type Quotient = [[f64; 8]; 2];
 
+/// Evaluates the quotient of the two polynomials at `r`.
 #[inline]
 fn quotient(r: f64, [numerator, denominator]: &Quotient) -> f64 {
     let value = |polynomial: &[f64; 8]| polynomial.iter().fold(0.0, |sum, coefficient| sum * r + coefficient);

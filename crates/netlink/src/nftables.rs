@@ -3,9 +3,9 @@
 //! A table may be *owned*: the kernel removes it with the socket that created it, however the
 //! process ends.
 //!
-//! Messages consist of attributes with a number and a value. The numbers that this module passes to
-//! `text`, `number`, `nested` and `attribute` are those of the enumerations `nft_*_attributes`
-//! in `linux/netfilter/nf_tables.h`, counted from 1.
+//! A [`Table`] has chains of rules. A rule is a sequence of [`Expression`]s ([`steps`]):
+//! conditions, which load a value into a register and compare the value, and then actions. A
+//! message to the kernel consists of attributes with a number (module `attr`) and a value.
 
 use std::io;
 use std::net::IpAddr;
@@ -14,8 +14,10 @@ use std::ops::RangeInclusive;
 use netlink_sys::protocols::NETLINK_NETFILTER;
 use netlink_sys::{Socket, SocketAddr};
 
-/// Length of the headers of a message: 16 octets of netlink, 4 of nfnetlink.
-const HEADERS: usize = 20;
+/// Octets of the header of netlink.
+const NETLINK_HEADER: usize = 16;
+/// Octets of both headers of a message: netlink's, and 4 octets of nfnetlink.
+const HEADERS: usize = NETLINK_HEADER + 4;
 
 /// From linux/netfilter/nfnetlink.h.
 const BATCH_BEGIN: u16 = 0x10;
@@ -49,6 +51,116 @@ const CREATE: u16 = 0x400;
 const APPEND: u16 = 0x800;
 const NESTED: u16 = 0x8000;
 
+/// Numbers of attributes: the enumerations `nft_*_attributes` of linux/netfilter/nf_tables.h.
+mod attr {
+    pub mod table {
+        pub const NAME: u16 = 1;
+        pub const FLAGS: u16 = 2;
+    }
+    pub mod chain {
+        pub const TABLE: u16 = 1;
+        pub const NAME: u16 = 3;
+        pub const HOOK: u16 = 4;
+        pub const TYPE: u16 = 7;
+        /// Within `HOOK`.
+        pub const HOOK_NUMBER: u16 = 1;
+        /// Within `HOOK`.
+        pub const HOOK_PRIORITY: u16 = 2;
+    }
+    pub mod rule {
+        pub const TABLE: u16 = 1;
+        pub const CHAIN: u16 = 2;
+        pub const EXPRESSIONS: u16 = 4;
+        pub const USER_DATA: u16 = 7;
+        /// An element of `EXPRESSIONS`.
+        pub const EXPRESSION: u16 = 1;
+        /// Within `EXPRESSION`.
+        pub const EXPRESSION_NAME: u16 = 1;
+        /// Within `EXPRESSION`.
+        pub const EXPRESSION_DATA: u16 = 2;
+    }
+    pub mod set {
+        pub const TABLE: u16 = 1;
+        pub const NAME: u16 = 2;
+        pub const FLAGS: u16 = 3;
+        pub const ELEMENT_TYPE: u16 = 4;
+        pub const ELEMENT_LENGTH: u16 = 5;
+        pub const DESCRIPTION: u16 = 9;
+        /// Number of the set in a transaction.
+        pub const ID: u16 = 10;
+        pub const TIMEOUT: u16 = 11;
+        /// Within `DESCRIPTION`: maximum number of elements.
+        pub const SIZE: u16 = 1;
+    }
+    /// Constants in expressions.
+    pub mod data {
+        pub const VALUE: u16 = 1;
+        pub const VERDICT: u16 = 2;
+        /// Within `VERDICT`.
+        pub const VERDICT_CODE: u16 = 1;
+    }
+    pub mod payload {
+        pub const TARGET: u16 = 1;
+        pub const HEADER: u16 = 2;
+        pub const OFFSET: u16 = 3;
+        pub const LENGTH: u16 = 4;
+    }
+    pub mod meta {
+        pub const TARGET: u16 = 1;
+        pub const KEY: u16 = 2;
+        pub const SOURCE: u16 = 3;
+    }
+    pub mod fib {
+        pub const TARGET: u16 = 1;
+        pub const RESULT: u16 = 2;
+        pub const FLAGS: u16 = 3;
+    }
+    pub mod bitwise {
+        pub const SOURCE: u16 = 1;
+        pub const TARGET: u16 = 2;
+        pub const LENGTH: u16 = 3;
+        pub const MASK: u16 = 4;
+        pub const EXCLUSIVE_OR: u16 = 5;
+    }
+    pub mod compare {
+        pub const SOURCE: u16 = 1;
+        pub const OPERATOR: u16 = 2;
+        pub const DATA: u16 = 3;
+    }
+    pub mod range {
+        pub const SOURCE: u16 = 1;
+        pub const OPERATOR: u16 = 2;
+        pub const FROM: u16 = 3;
+        pub const TO: u16 = 4;
+    }
+    pub mod immediate {
+        pub const TARGET: u16 = 1;
+        pub const DATA: u16 = 2;
+    }
+    pub mod lookup {
+        pub const SET_NAME: u16 = 1;
+        pub const SOURCE: u16 = 2;
+    }
+    /// Update of a set by a rule.
+    pub mod dynset {
+        pub const SET_NAME: u16 = 1;
+        pub const OPERATION: u16 = 3;
+        pub const ELEMENT_SOURCE: u16 = 4;
+    }
+    pub mod socket {
+        pub const KEY: u16 = 1;
+        pub const TARGET: u16 = 2;
+    }
+    pub mod tproxy {
+        pub const FAMILY: u16 = 1;
+        pub const PORT_SOURCE: u16 = 3;
+    }
+    pub mod reject {
+        pub const TYPE: u16 = 1;
+        pub const ICMP_CODE: u16 = 2;
+    }
+}
+
 /// From linux/netlink.h: types of answers.
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
@@ -77,8 +189,19 @@ pub struct Chain {
     pub priority: i32,
 }
 
-/// One step of a rule: name and encoded attributes.
-pub type Expression = (&'static str, Vec<u8>);
+/// One step of a rule.
+#[derive(Debug, Clone)]
+pub struct Expression {
+    name: &'static str,
+    /// Encoded.
+    attributes: Vec<u8>,
+}
+
+impl Expression {
+    fn new(name: &'static str, attributes: &[Vec<u8>]) -> Self {
+        Expression { name, attributes: attributes.concat() }
+    }
+}
 
 /// A rule of a chain.
 #[derive(Debug, Clone)]
@@ -101,11 +224,11 @@ impl Rule {
 pub struct PortSet {
     /// Name of the set in the table.
     pub name: &'static str,
-    /// Time in milliseconds from the last use of an element until it expires.
+    /// Time in milliseconds after which an unused element expires.
     pub timeout_ms: u64,
 }
 
-/// Owner of a table. Dropping it removes the table, if the table is owned.
+/// Owner of a table. An owned table is removed when the owner is dropped.
 #[derive(Debug)]
 pub struct Owner {
     _socket: Socket,
@@ -124,26 +247,39 @@ impl Table {
     pub fn new(name: &str, family: Family, is_owned: bool) -> Self {
         let mut table = Table { name: name.to_owned(), family, messages: Vec::new() };
         let flags = if is_owned { TABLE_OWNED } else { 0 };
-        table.add(NEW_TABLE, EXCLUSIVE, &[text(1, name), number(2, flags)].concat());
+        table.add(
+            NEW_TABLE,
+            EXCLUSIVE,
+            &[text(attr::table::NAME, name), number(attr::table::FLAGS, flags)].concat(),
+        );
         table
     }
 
     /// Adds a chain. The kernel evaluates its rules in this order.
     pub fn chain(&mut self, chain: Chain, rules: &[Rule]) {
-        // Attributes of a chain: table, name, hook (number, priority), type.
-        let hook = nested(4, &[number(1, chain.hook), number(2, chain.priority as u32)].concat());
-        let attributes = [text(1, &self.name), text(3, chain.name), hook, text(7, chain.kind)];
+        let hook = [
+            number(attr::chain::HOOK_NUMBER, chain.hook),
+            number(attr::chain::HOOK_PRIORITY, chain.priority as u32),
+        ];
+        let attributes = [
+            text(attr::chain::TABLE, &self.name),
+            text(attr::chain::NAME, chain.name),
+            nested(attr::chain::HOOK, &hook.concat()),
+            text(attr::chain::TYPE, chain.kind),
+        ];
         self.add(NEW_CHAIN, 0, &attributes.concat());
         for rule in rules {
-            let expression =
-                |(name, data): &Expression| nested(1, &[text(1, name), nested(2, data)].concat());
-            // Attributes of a rule: table, chain, expressions (name, data), user data.
-            let expressions: Vec<u8> = rule.steps.iter().flat_map(expression).collect();
+            let encode = |expression: &Expression| {
+                let name = text(attr::rule::EXPRESSION_NAME, expression.name);
+                let data = nested(attr::rule::EXPRESSION_DATA, &expression.attributes);
+                nested(attr::rule::EXPRESSION, &[name, data].concat())
+            };
+            let expressions: Vec<u8> = rule.steps.iter().flat_map(encode).collect();
             let attributes = [
-                text(1, &self.name),
-                text(2, chain.name),
-                nested(4, &expressions),
-                attribute(7, &comment(rule.comment)),
+                text(attr::rule::TABLE, &self.name),
+                text(attr::rule::CHAIN, chain.name),
+                nested(attr::rule::EXPRESSIONS, &expressions),
+                attribute(attr::rule::USER_DATA, &comment(rule.comment)),
             ];
             // Without this flag, the kernel inserts each rule in front of the others.
             self.add(NEW_RULE, APPEND, &attributes.concat());
@@ -156,21 +292,24 @@ impl Table {
         const FLAGS: u32 = 0x10 | 0x20;
         /// Type of the elements, for `nft list`: ports.
         const PORT: u32 = 13;
-        // Table, name, flags, type and length of the elements, maximum number of elements, number of
-        // the set in this transaction, timeout.
+        /// Octets of a port.
+        const PORT_LENGTH: u32 = 2;
+        /// Number of ports.
+        const ALL_PORTS: u32 = 1 << 16;
         let attributes = [
-            text(1, &self.name),
-            text(2, set.name),
-            number(3, FLAGS),
-            number(4, PORT),
-            number(5, 2),
-            nested(9, &number(1, 1 << 16)),
-            number(10, 1),
-            attribute(11, &set.timeout_ms.to_be_bytes()),
+            text(attr::set::TABLE, &self.name),
+            text(attr::set::NAME, set.name),
+            number(attr::set::FLAGS, FLAGS),
+            number(attr::set::ELEMENT_TYPE, PORT),
+            number(attr::set::ELEMENT_LENGTH, PORT_LENGTH),
+            nested(attr::set::DESCRIPTION, &number(attr::set::SIZE, ALL_PORTS)),
+            number(attr::set::ID, 1),
+            attribute(attr::set::TIMEOUT, &set.timeout_ms.to_be_bytes()),
         ];
         self.add(NEW_SET, 0, &attributes.concat());
     }
 
+    /// Adds a message that creates an object.
     fn add(&mut self, kind: u16, flags: u16, attributes: &[u8]) {
         self.messages.push(message(
             SUBSYSTEM << 8 | kind,
@@ -195,7 +334,8 @@ impl Table {
 /// # Errors
 /// Errors of the kernel: the table does not exist, or another socket owns it.
 pub fn delete(name: &str, family: Family) -> io::Result<()> {
-    let delete = message(SUBSYSTEM << 8 | DELETE_TABLE, REQUEST, family as u8, 0, &text(1, name));
+    let delete =
+        message(SUBSYSTEM << 8 | DELETE_TABLE, REQUEST, family as u8, 0, &text(attr::table::NAME, name));
     commit(vec![delete]).map(drop)
 }
 
@@ -205,7 +345,7 @@ pub fn delete(name: &str, family: Family) -> io::Result<()> {
 /// Errors of the kernel.
 pub fn tables(family: Family) -> io::Result<Vec<String>> {
     let tables = list(GET_TABLE, family, &[])?;
-    Ok(tables.iter().filter_map(|table| string(table, 1)).collect())
+    Ok(tables.iter().filter_map(|table| string(table, attr::table::NAME)).collect())
 }
 
 /// Returns the comments of the rules of a chain, in the order of evaluation. The comment is empty
@@ -214,9 +354,11 @@ pub fn tables(family: Family) -> io::Result<Vec<String>> {
 /// # Errors
 /// Errors of the kernel.
 pub fn comments(table: &str, chain: &str, family: Family) -> io::Result<Vec<String>> {
-    let rules = list(GET_RULE, family, &[text(1, table), text(2, chain)].concat())?;
+    let filter = [text(attr::rule::TABLE, table), text(attr::rule::CHAIN, chain)];
+    let rules = list(GET_RULE, family, &filter.concat())?;
     let is_of_chain = |rule: &&Vec<u8>| {
-        string(rule, 1).as_deref() == Some(table) && string(rule, 2).as_deref() == Some(chain)
+        string(rule, attr::rule::TABLE).as_deref() == Some(table)
+            && string(rule, attr::rule::CHAIN).as_deref() == Some(chain)
     };
     Ok(rules.iter().filter(is_of_chain).map(|rule| comment_of(rule).unwrap_or_default()).collect())
 }
@@ -229,9 +371,12 @@ pub fn forward_chains() -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for (family, name) in [(Family::Inet, "inet"), (Family::Ipv4, "ip"), (Family::Ipv6, "ip6")] {
         for chain in list(GET_CHAIN, family, &[])? {
-            let hook = find(&chain, 4).and_then(|hook| find(hook, 1)).and_then(|hook| hook.first_chunk());
-            if hook.copied().map(u32::from_be_bytes) == Some(FORWARD)
-                && let (Some(table), Some(chain)) = (string(&chain, 1), string(&chain, 3))
+            let hook = find(&chain, attr::chain::HOOK);
+            let hook_number = hook.and_then(|hook| find(hook, attr::chain::HOOK_NUMBER));
+            let hook_number = hook_number.and_then(|octets| octets.first_chunk());
+            if hook_number.copied().map(u32::from_be_bytes) == Some(FORWARD)
+                && let Some(table) = string(&chain, attr::chain::TABLE)
+                && let Some(chain) = string(&chain, attr::chain::NAME)
             {
                 names.push(format!("{name} {table} {chain}"));
             }
@@ -247,23 +392,34 @@ fn list(kind: u16, family: Family, attributes: &[u8]) -> io::Result<Vec<Vec<u8>>
     let mut messages = Vec::new();
     loop {
         let (answer, _) = socket.recv_from_full()?;
-        let mut rest = &answer[..];
-        while let Some((length, kind)) = head(rest) {
+        let mut unread = &answer[..];
+        while let Some(MessageHead { length, kind }) = MessageHead::read(unread) {
             match kind {
                 DONE => return Ok(messages),
-                ERROR => return Err(error(rest).unwrap_or_else(cut_off)),
-                _ => messages.extend(rest.get(HEADERS..length).map(<[u8]>::to_vec)),
+                ERROR => return Err(error(unread).unwrap_or_else(cut_off)),
+                _ => messages.extend(unread.get(HEADERS..length).map(<[u8]>::to_vec)),
             }
-            rest = &rest[length.next_multiple_of(4).min(rest.len())..];
+            // Each message begins at a multiple of four octets.
+            unread = &unread[length.next_multiple_of(4).min(unread.len())..];
         }
     }
 }
 
-/// Returns length and type of the message at the beginning of `octets`.
-fn head(octets: &[u8]) -> Option<(usize, u16)> {
-    let length = u32::from_ne_bytes(octets.get(..4)?.try_into().ok()?) as usize;
-    let kind = u16::from_ne_bytes(octets.get(4..6)?.try_into().ok()?);
-    (16..=octets.len()).contains(&length).then_some((length, kind))
+/// The first fields of a netlink message.
+struct MessageHead {
+    /// Octets of the message, headers included.
+    length: usize,
+    /// Type of the message.
+    kind: u16,
+}
+
+impl MessageHead {
+    /// Reads the message at the beginning of `octets`. `None` if it is cut off.
+    fn read(octets: &[u8]) -> Option<Self> {
+        let length = u32::from_ne_bytes(octets.get(..4)?.try_into().ok()?) as usize;
+        let kind = u16::from_ne_bytes(octets.get(4..6)?.try_into().ok()?);
+        (NETLINK_HEADER..=octets.len()).contains(&length).then_some(MessageHead { length, kind })
+    }
 }
 
 /// Returns the value of the first attribute of a type.
@@ -294,11 +450,12 @@ fn comment(text: &str) -> Vec<u8> {
 
 /// Returns the comment of a rule if its user data begin with one.
 fn comment_of(rule: &[u8]) -> Option<String> {
-    let [0, length, rest @ ..] = find(rule, 7)? else { return None };
-    let text = rest.get(..usize::from(*length).checked_sub(1)?)?;
+    let [0, length, with_zero @ ..] = find(rule, attr::rule::USER_DATA)? else { return None };
+    let text = with_zero.get(..usize::from(*length).checked_sub(1)?)?;
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
+/// Opens a socket for nftables in the current namespace.
 fn open() -> io::Result<Socket> {
     let mut socket = Socket::new(NETLINK_NETFILTER)?;
     socket.bind_auto()?;
@@ -343,6 +500,10 @@ pub mod steps {
 
     const NETWORK_HEADER: u32 = 1;
     const TCP_HEADER: u32 = 2;
+    /// Offsets of the ports in the header of TCP, and octets of a port.
+    const SOURCE_PORT: u32 = 0;
+    const DESTINATION_PORT: u32 = 2;
+    const PORT: usize = 2;
     const EQUAL: u32 = 0;
     const NOT_EQUAL: u32 = 1;
     /// Key of a packet's mark.
@@ -388,10 +549,14 @@ pub mod steps {
 
     /// Condition: the TCP destination port is in this range.
     pub fn is_for(ports: &RangeInclusive<u16>) -> [Expression; 2] {
-        let end = |kind, port: u16| nested(kind, &attribute(1, &port.to_be_bytes()));
-        // Register, operator, first value, last value.
-        let range = [number(1, REGISTER), number(2, EQUAL), end(3, *ports.start()), end(4, *ports.end())];
-        [payload(TCP_HEADER, 2, 2), ("range", range.concat())]
+        let limit = |kind, port: &u16| nested(kind, &attribute(attr::data::VALUE, &port.to_be_bytes()));
+        let range = [
+            number(attr::range::SOURCE, REGISTER),
+            number(attr::range::OPERATOR, EQUAL),
+            limit(attr::range::FROM, ports.start()),
+            limit(attr::range::TO, ports.end()),
+        ];
+        [payload(TCP_HEADER, DESTINATION_PORT, PORT), Expression::new("range", &range)]
     }
 
     /// Condition: a TCP segment with SYN and without ACK, FIN and RST.
@@ -416,7 +581,9 @@ pub mod steps {
     fn flags(flags: u8) -> [Expression; 3] {
         /// FIN, SYN, RST and ACK.
         const MASK: u8 = 0x17;
-        [payload(TCP_HEADER, 13, 1), masked(&[MASK]), compare(EQUAL, &[flags])]
+        /// Offset of the octet with the flags.
+        const OFFSET: u32 = 13;
+        [payload(TCP_HEADER, OFFSET, 1), masked(&[MASK]), compare(EQUAL, &[flags])]
     }
 
     /// Condition: the destination address and `network` have the same first `length` bits.
@@ -456,15 +623,19 @@ pub mod steps {
 
     /// Condition: the TCP destination port is in the set.
     pub fn is_for_port_in(set: &PortSet) -> [Expression; 2] {
-        [payload(TCP_HEADER, 2, 2), ("lookup", [text(1, set.name), number(2, REGISTER)].concat())]
+        let lookup = [text(attr::lookup::SET_NAME, set.name), number(attr::lookup::SOURCE, REGISTER)];
+        [payload(TCP_HEADER, DESTINATION_PORT, PORT), Expression::new("lookup", &lookup)]
     }
 
     /// Action: adds the TCP source port to the set, or restarts its timeout.
     pub fn record_source_port(set: &PortSet) -> [Expression; 2] {
         const UPDATE: u32 = 1;
-        // Name of the set, operation, register of the element.
-        let into = [text(1, set.name), number(3, UPDATE), number(4, REGISTER)];
-        [payload(TCP_HEADER, 0, 2), ("dynset", into.concat())]
+        let update = [
+            text(attr::dynset::SET_NAME, set.name),
+            number(attr::dynset::OPERATION, UPDATE),
+            number(attr::dynset::ELEMENT_SOURCE, REGISTER),
+        ];
+        [payload(TCP_HEADER, SOURCE_PORT, PORT), Expression::new("dynset", &update)]
     }
 
     /// Condition: the destination is not a unicast address of another host, but for example a
@@ -483,14 +654,14 @@ pub mod steps {
     pub fn has_transparent_socket() -> [Expression; 2] {
         /// Key of the flag of a transparent socket.
         const TRANSPARENT: u32 = 0;
-        // Key, register.
-        [("socket", [number(1, TRANSPARENT), number(2, REGISTER)].concat()), compare(EQUAL, &[1])]
+        let socket = [number(attr::socket::KEY, TRANSPARENT), number(attr::socket::TARGET, REGISTER)];
+        [Expression::new("socket", &socket), compare(EQUAL, &[1])]
     }
 
     /// Action: sets the mark.
     pub fn mark(value: u32) -> [Expression; 2] {
-        // Key, register of the new value.
-        [load(&value.to_ne_bytes()), ("meta", [number(2, MARK), number(3, REGISTER)].concat())]
+        let set_mark = [number(attr::meta::KEY, MARK), number(attr::meta::SOURCE, REGISTER)];
+        [load(&value.to_ne_bytes()), Expression::new("meta", &set_mark)]
     }
 
     /// Action: delivers the packet to the socket that listens at a port of this host. Without a
@@ -498,76 +669,92 @@ pub mod steps {
     pub fn deliver_to(port: u16) -> [Expression; 2] {
         /// Both versions of IP.
         const ANY: u32 = 0;
-        // IP version, register of the port.
-        [load(&port.to_be_bytes()), ("tproxy", [number(1, ANY), number(3, REGISTER)].concat())]
+        let deliver = [number(attr::tproxy::FAMILY, ANY), number(attr::tproxy::PORT_SOURCE, REGISTER)];
+        [load(&port.to_be_bytes()), Expression::new("tproxy", &deliver)]
     }
 
     /// Action: accepts the packet in this chain; later chains still see it.
     pub fn accept() -> [Expression; 1] {
-        // Register, data that contain a verdict with its code.
-        let verdict = nested(2, &nested(2, &number(1, ACCEPT)));
-        [("immediate", [number(1, VERDICT), verdict].concat())]
+        let verdict = nested(attr::data::VERDICT, &number(attr::data::VERDICT_CODE, ACCEPT));
+        let set_verdict = [number(attr::immediate::TARGET, VERDICT), nested(attr::immediate::DATA, &verdict)];
+        [Expression::new("immediate", &set_verdict)]
     }
 
     /// Action: rejects the packet with an ICMP message to the sender.
     pub fn prohibit() -> [Expression; 1] {
         /// Type of a rejection by an ICMP message.
         const BY_ICMP: u32 = 0;
-        [("reject", [number(1, BY_ICMP), attribute(2, &[PROHIBITED])].concat())]
+        let reject = [number(attr::reject::TYPE, BY_ICMP), attribute(attr::reject::ICMP_CODE, &[PROHIBITED])];
+        [Expression::new("reject", &reject)]
     }
 
     /// Action: rejects the packet with a TCP reset.
     pub fn reset() -> [Expression; 1] {
         /// Type of a rejection by a TCP reset, which has no code.
         const BY_RESET: u32 = 1;
-        [("reject", [number(1, BY_RESET), attribute(2, &[0])].concat())]
+        let reject = [number(attr::reject::TYPE, BY_RESET), attribute(attr::reject::ICMP_CODE, &[0])];
+        [Expression::new("reject", &reject)]
     }
 
     /// Action: replaces the source address by the address of the outgoing device.
     pub fn masquerade() -> [Expression; 1] {
-        [("masq", Vec::new())]
+        [Expression::new("masq", &[])]
     }
 
     /// Loads `octets` octets at this offset of a header into the register.
     fn payload(header: u32, offset: u32, octets: usize) -> Expression {
-        // Register, header, offset, length.
-        let parameters =
-            [number(1, REGISTER), number(2, header), number(3, offset), number(4, octets as u32)];
-        ("payload", parameters.concat())
+        let load = [
+            number(attr::payload::TARGET, REGISTER),
+            number(attr::payload::HEADER, header),
+            number(attr::payload::OFFSET, offset),
+            number(attr::payload::LENGTH, octets as u32),
+        ];
+        Expression::new("payload", &load)
     }
 
     /// Loads a property of the packet into the register.
     fn meta(key: u32) -> Expression {
-        // Register, key.
-        ("meta", [number(1, REGISTER), number(2, key)].concat())
+        Expression::new("meta", &[number(attr::meta::TARGET, REGISTER), number(attr::meta::KEY, key)])
     }
 
     /// Loads the type of the destination address into the register.
     fn kind_of_address() -> Expression {
-        // Register, result, flags.
-        ("fib", [number(1, REGISTER), number(2, KIND_OF_ADDRESS), number(3, DESTINATION)].concat())
+        let look_up = [
+            number(attr::fib::TARGET, REGISTER),
+            number(attr::fib::RESULT, KIND_OF_ADDRESS),
+            number(attr::fib::FLAGS, DESTINATION),
+        ];
+        Expression::new("fib", &look_up)
     }
 
     /// Clears the bits of the register that are not in the mask.
     fn masked(mask: &[u8]) -> Expression {
-        let data = |kind, octets: &[u8]| nested(kind, &attribute(1, octets));
+        let data = |kind, octets: &[u8]| nested(kind, &attribute(attr::data::VALUE, octets));
         let zeros = vec![0; mask.len()];
-        let length = number(3, mask.len() as u32);
-        // Source register, target register, length, mask (and), value (exclusive or).
-        let parts = [number(1, REGISTER), number(2, REGISTER), length, data(4, mask), data(5, &zeros)];
-        ("bitwise", parts.concat())
+        let apply = [
+            number(attr::bitwise::SOURCE, REGISTER),
+            number(attr::bitwise::TARGET, REGISTER),
+            number(attr::bitwise::LENGTH, mask.len() as u32),
+            data(attr::bitwise::MASK, mask),
+            data(attr::bitwise::EXCLUSIVE_OR, &zeros),
+        ];
+        Expression::new("bitwise", &apply)
     }
 
     /// Ends the rule unless the register is equal, or not equal, to `value`.
     fn compare(operator: u32, value: &[u8]) -> Expression {
-        // Register, operator, value.
-        ("cmp", [number(1, REGISTER), number(2, operator), nested(3, &attribute(1, value))].concat())
+        let compare = [
+            number(attr::compare::SOURCE, REGISTER),
+            number(attr::compare::OPERATOR, operator),
+            nested(attr::compare::DATA, &attribute(attr::data::VALUE, value)),
+        ];
+        Expression::new("cmp", &compare)
     }
 
     /// Loads a constant into the register.
     fn load(value: &[u8]) -> Expression {
-        // Register, data.
-        ("immediate", [number(1, REGISTER), nested(2, &attribute(1, value))].concat())
+        let constant = nested(attr::immediate::DATA, &attribute(attr::data::VALUE, value));
+        Expression::new("immediate", &[number(attr::immediate::TARGET, REGISTER), constant])
     }
 }
 
@@ -624,12 +811,13 @@ mod tests {
         thread.join().expect("the action does not panic")
     }
 
+    const OWNED: bool = true;
     const CHAIN: Chain = Chain { name: "prerouting", kind: "filter", hook: 0, priority: -150 };
 
     #[test]
     fn rules_are_listed_in_the_given_order() {
         let listed = in_own_network(|| {
-            let mut table = Table::new("order", Family::Inet, true);
+            let mut table = Table::new("order", Family::Inet, OWNED);
             let rule = |comment| Rule::new(comment, &[&steps::is_tcp(), &steps::accept()]);
             table.chain(CHAIN, &["first", "second", "third"].map(rule));
             let _owner = table.make()?;
@@ -643,22 +831,26 @@ mod tests {
     #[test]
     fn owned_table_is_removed_with_its_owner() {
         let found = in_own_network(|| {
-            let make = || Table::new("once", Family::Inet, true).make();
+            let make = || Table::new("once", Family::Inet, OWNED).make();
             let owner = make()?;
             let second = make().map(drop);
             let while_owned = tables(Family::Inet)?;
             drop(owner);
-            io::Result::Ok((second.is_err(), while_owned, tables(Family::Inet)?))
+            let after_drop = tables(Family::Inet)?;
+            assert!(second.is_err(), "a table of this name exists");
+            assert_eq!(while_owned, ["once"]);
+            assert_eq!(after_drop, [""; 0]);
+            io::Result::Ok(())
         });
         if let Some(found) = found {
-            assert_eq!(found.expect("a kernel with nftables"), (true, vec!["once".to_owned()], vec![]));
+            found.expect("a kernel with nftables");
         }
     }
 
     #[test]
     fn only_forward_chains_are_listed() {
         let found = in_own_network(|| {
-            let mut table = Table::new("host", Family::Ipv4, true);
+            let mut table = Table::new("host", Family::Ipv4, OWNED);
             table.chain(CHAIN, &[]);
             table.chain(Chain { name: "forward", kind: "filter", hook: FORWARD, priority: 0 }, &[]);
             let _owner = table.make()?;
@@ -673,7 +865,7 @@ mod tests {
     fn kernel_accepts_every_step() {
         let made = in_own_network(|| {
             const SET: PortSet = PortSet { name: "ports", timeout_ms: 1000 };
-            let mut table = Table::new("steps", Family::Inet, true);
+            let mut table = Table::new("steps", Family::Inet, OWNED);
             table.port_set(SET);
             let networks =
                 [("a", "192.0.2.0", 24), ("b", "0.0.0.0", 0), ("c", "2001:db8::", 33), ("d", "::1", 128)];
@@ -695,11 +887,13 @@ mod tests {
 
     #[test]
     fn truncated_attributes_are_not_found() {
-        let whole = [text(1, "name"), number(2, 7)].concat();
-        assert_eq!(string(&whole, 1).as_deref(), Some("name"));
-        assert_eq!(find(&whole, 2), Some(&7_u32.to_be_bytes()[..]));
-        for end in 0..whole.len() {
-            assert_eq!(find(&whole[..end], 2), None, "{end}");
+        const NAME: u16 = 1;
+        const COUNT: u16 = 2;
+        let attributes = [text(NAME, "name"), number(COUNT, 7)].concat();
+        assert_eq!(string(&attributes, NAME).as_deref(), Some("name"));
+        assert_eq!(find(&attributes, COUNT), Some(&7_u32.to_be_bytes()[..]));
+        for end in 0..attributes.len() {
+            assert_eq!(find(&attributes[..end], COUNT), None, "{end}");
         }
     }
 }

@@ -26,7 +26,7 @@ impl Netlink {
         owner: u8,
         adapt: impl Fn(Vec<RouteMetric>) -> Vec<RouteMetric>,
     ) -> io::Result<()> {
-        for route in self.routes_to_hosts(MAIN)? {
+        for route in self.unicast_routes(MAIN)? {
             let metrics = adapt(metrics_of(&route));
             let copy = RouteNetlinkMessage::NewRoute(copy_of(route, table, owner, metrics));
             self.send_request(copy, NLM_F_CREATE | NLM_F_REPLACE)?;
@@ -40,12 +40,13 @@ impl Netlink {
     /// # Errors
     /// Errors of the kernel.
     pub fn metrics_of_routes(&mut self, table: Option<u32>) -> io::Result<Vec<Vec<RouteMetric>>> {
-        let mut routes = self.routes_to_hosts(table.unwrap_or(MAIN))?;
+        let mut routes = self.unicast_routes(table.unwrap_or(MAIN))?;
         routes.retain(|route| !is_link_local(route));
         Ok(routes.iter().map(metrics_of).collect())
     }
 
-    fn routes_to_hosts(&mut self, table: u32) -> io::Result<Vec<RouteMessage>> {
+    /// Returns the unicast routes of a table.
+    fn unicast_routes(&mut self, table: u32) -> io::Result<Vec<RouteMessage>> {
         self.routes(|route| table_of(route) == table && route.header.kind == RouteType::Unicast)
     }
 
@@ -62,6 +63,7 @@ impl Netlink {
         Ok(count)
     }
 
+    /// Returns the routes of both versions of IP for which `matches` returns true.
     fn routes(&mut self, matches: impl Fn(&RouteMessage) -> bool) -> io::Result<Vec<RouteMessage>> {
         let mut matching_routes = Vec::new();
         for family in FAMILIES {
@@ -86,6 +88,7 @@ fn table_of(route: &RouteMessage) -> u32 {
     in_attribute.unwrap_or(u32::from(route.header.table))
 }
 
+/// Returns the metrics of a route.
 fn metrics_of(route: &RouteMessage) -> Vec<RouteMetric> {
     let mut attributes = route.attributes.iter();
     let existing_metrics = attributes.find_map(|attribute| match attribute {
@@ -102,6 +105,7 @@ fn is_link_local(route: &RouteMessage) -> bool {
     route.attributes.iter().any(is_local)
 }
 
+/// Returns the route as it is added to table `table`, marked with `owner`.
 fn copy_of(mut route: RouteMessage, table: u32, owner: u8, metrics: Vec<RouteMetric>) -> RouteMessage {
     route.header.table = RouteHeader::RT_TABLE_UNSPEC;
     route.header.protocol = RouteProtocol::from(owner);

@@ -26,7 +26,8 @@ pub enum Table {
     /// The main table, for every packet.
     #[default]
     Main,
-    /// A table for policy rules: its number, and its creator (`ip route` shows it as `proto`).
+    /// A table for policy rules: its number, and a number of its creator (`ip route` shows it as
+    /// `proto`).
     Own(u32, u8),
 }
 
@@ -285,14 +286,14 @@ impl Netlink {
         let mut messages = Vec::new();
         loop {
             let (answer, _) = self.socket.recv_from_full()?;
-            let mut rest = &answer[..];
-            while !rest.is_empty() {
-                let part =
-                    NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest).map_err(io::Error::other)?;
+            let mut unread = &answer[..];
+            while !unread.is_empty() {
+                let message =
+                    NetlinkMessage::<RouteNetlinkMessage>::deserialize(unread).map_err(io::Error::other)?;
                 // Each message begins at a multiple of four octets.
-                let length = (part.header.length as usize).next_multiple_of(4).clamp(4, rest.len());
-                rest = &rest[length..];
-                match part.payload {
+                let length = (message.header.length as usize).next_multiple_of(4).clamp(4, unread.len());
+                unread = &unread[length..];
+                match message.payload {
                     NetlinkPayload::InnerMessage(message) => messages.push(message),
                     NetlinkPayload::Done(_) => return Ok(messages),
                     NetlinkPayload::Error(error) => return Err(error.to_io()),
@@ -314,6 +315,7 @@ impl Netlink {
         }
     }
 
+    /// Sends a request with these flags in addition to NLM_F_REQUEST.
     fn send(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.sequence += 1;
         let mut header = NetlinkHeader::default();

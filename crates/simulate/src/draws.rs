@@ -11,7 +11,7 @@ use umts_scenario::Scenario;
 use umts_stack::ids::{Direction, End, FlowId, UeId};
 use umts_stack::network::NetworkConfig;
 use umts_stack::radio::phy::{BlockErrors, Lost, errors_stream};
-use umts_stack::traffic::laws::Distribution;
+use umts_stack::traffic::laws::{Distribution, DistributionMoments};
 use umts_stack::traffic::{Action, BrowsingConfig, Draws, EtsiWww, TrafficConfig, etsi_www};
 use umts_units::Time;
 
@@ -35,8 +35,8 @@ pub fn draw_traffic(scenario: &Scenario, flow: usize, calls: u64, seed: u64, run
         TrafficConfig::Browsing(browsing) => {
             pages(browsing, flow, calls, &streams, &mut drawn);
             record_distribution("main_object_bytes", &browsing.main, &mut drawn);
-            if let Some((_, embedded)) = &browsing.embedded {
-                record_distribution("embedded_object_bytes", embedded, &mut drawn);
+            if let Some(embedded) = &browsing.embedded {
+                record_distribution("embedded_object_bytes", &embedded.size, &mut drawn);
             }
         }
         TrafficConfig::EtsiWww(sessions) => {
@@ -114,7 +114,7 @@ fn packet_calls(mut model: EtsiWww, calls: u64, drawn: &mut Drawn) {
 }
 
 fn record_distribution(name: &str, distribution: &Distribution, drawn: &mut Drawn) {
-    let (mean, deviation) = distribution.moments();
+    let DistributionMoments { mean, deviation } = distribution.moments();
     drawn.insert(format!("{name}_law_mean"), Some(mean));
     drawn.insert(format!("{name}_law_sd"), Some(deviation));
 }

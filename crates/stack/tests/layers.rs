@@ -39,6 +39,7 @@ fn sources() -> PathBuf {
 
 /// The layer of a module path such as `radio/rlc/am`.
 fn layer(module: &str) -> Option<usize> {
+    // Belongs to the module `name` or to a module in it.
     let is_in = |name: &&str| module == *name || module.starts_with(&format!("{name}/"));
     let longest = |layer: &[&str]| layer.iter().filter(|name| is_in(name)).map(|name| name.len()).max();
     let matches = LAYERS.iter().enumerate().filter_map(|(number, layer)| Some((longest(layer)?, number)));
@@ -83,36 +84,36 @@ fn imports(source: &str) -> Vec<String> {
 /// Expands braces to several paths. Returns the code after the path.
 fn expand_path<'a>(prefix: &str, code: &'a str, paths: &mut Vec<String>) -> &'a str {
     let word = code.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(code.len());
-    let (name, mut rest) = code.split_at(word);
+    let (name, mut remaining) = code.split_at(word);
     let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
     let opening = if path.is_empty() { "{" } else { "::{" };
-    if let Some(inner) = rest.strip_prefix(opening) {
-        rest = inner.trim_start();
-        while !rest.starts_with('}') && !rest.is_empty() {
-            rest = expand_path(&path, rest, paths).trim_start();
-            rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+    if let Some(inner) = remaining.strip_prefix(opening) {
+        remaining = inner.trim_start();
+        while !remaining.starts_with('}') && !remaining.is_empty() {
+            remaining = expand_path(&path, remaining, paths).trim_start();
+            remaining = remaining.strip_prefix(',').unwrap_or(remaining).trim_start();
         }
-        return rest.strip_prefix('}').unwrap_or(rest);
+        return remaining.strip_prefix('}').unwrap_or(remaining);
     }
     if let Some(inner) =
-        rest.strip_prefix("::").filter(|inner| inner.starts_with(|c: char| c.is_alphabetic()))
+        remaining.strip_prefix("::").filter(|inner| inner.starts_with(|c: char| c.is_alphabetic()))
     {
         return expand_path(&path, inner, paths);
     }
     paths.push(path);
-    rest
+    remaining
 }
 
 /// Imports of `module`, which has this source, from a higher layer.
 fn upwards(module: &str, source: &str) -> Vec<String> {
     let from = layer(module).unwrap_or_else(|| panic!("{module} has no layer: name one in this test"));
-    let named = |path: &String| {
+    let full_path = |path: &String| {
         let short = SHORT.iter().find(|(name, _)| path == name).map(|(_, module)| (*module).to_owned());
         short.unwrap_or_else(|| path.clone())
     };
     let mut upward_imports = Vec::new();
     for path in imports(source) {
-        let target = named(&path);
+        let target = full_path(&path);
         let to =
             layer(&target).unwrap_or_else(|| panic!("{module} imports crate::{path}, which has no layer"));
         if to > from {
@@ -124,10 +125,10 @@ fn upwards(module: &str, source: &str) -> Vec<String> {
 
 #[test]
 fn stack_has_no_upward_imports() {
-    let mut all = Vec::new();
-    files(&sources(), &mut all);
-    assert!(all.len() > 100, "the sources were found: {}", all.len());
-    let upward_imports: Vec<_> = all
+    let mut source_files = Vec::new();
+    files(&sources(), &mut source_files);
+    assert!(source_files.len() > 100, "the sources were found: {}", source_files.len());
+    let upward_imports: Vec<_> = source_files
         .iter()
         .flat_map(|file| upwards(&module_of(file), &fs::read_to_string(file).expect("it can be read")))
         .collect();

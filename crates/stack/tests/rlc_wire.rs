@@ -1,4 +1,6 @@
-//! The RLC codec, compared with Wireshark's reading of the same PDUs: `tests/rlc_wire/README.md`.
+//! The RLC codec, compared with Wireshark: both read the same 102 PDUs (`manifest.json`), and each
+//! field that the codec reads must equal tshark's column of the same name (`*.fields.tsv`). The
+//! codec must also write each PDU again unchanged. See `tests/rlc_wire/README.md`.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -8,16 +10,26 @@ use umts_stack::radio::rlc::wire::{
     UmdPdu,
 };
 
-const CASES: [(&str, Mode, &str); 7] = [
-    ("am7", Mode::Am, include_str!("rlc_wire/am7.fields.tsv")),
-    ("am15", Mode::Am, include_str!("rlc_wire/am15.fields.tsv")),
-    ("ctl", Mode::Am, include_str!("rlc_wire/ctl.fields.tsv")),
-    ("um", Mode::Um, include_str!("rlc_wire/um.fields.tsv")),
-    ("um-wrap", Mode::Um, include_str!("rlc_wire/um-wrap.fields.tsv")),
-    ("tm", Mode::Tm, include_str!("rlc_wire/tm.fields.tsv")),
-    ("reset-new-id", Mode::Am, include_str!("rlc_wire/reset-new-id.fields.tsv")),
+/// PDUs of one RLC entity, and tshark's reading of them.
+struct Case {
+    /// Key in `manifest.json`.
+    name: &'static str,
+    mode: Mode,
+    /// tshark's table: a line of column names, and a line for each PDU.
+    table: &'static str,
+}
+
+const CASES: [Case; 7] = [
+    Case { name: "am7", mode: Mode::Am, table: include_str!("rlc_wire/am7.fields.tsv") },
+    Case { name: "am15", mode: Mode::Am, table: include_str!("rlc_wire/am15.fields.tsv") },
+    Case { name: "ctl", mode: Mode::Am, table: include_str!("rlc_wire/ctl.fields.tsv") },
+    Case { name: "um", mode: Mode::Um, table: include_str!("rlc_wire/um.fields.tsv") },
+    Case { name: "um-wrap", mode: Mode::Um, table: include_str!("rlc_wire/um-wrap.fields.tsv") },
+    Case { name: "tm", mode: Mode::Tm, table: include_str!("rlc_wire/tm.fields.tsv") },
+    Case { name: "reset-new-id", mode: Mode::Am, table: include_str!("rlc_wire/reset-new-id.fields.tsv") },
 ];
 
+/// Acknowledged, unacknowledged and transparent mode.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Mode {
     Am,
@@ -42,15 +54,17 @@ fn pdus(case: &str) -> Vec<(String, Vec<u8>)> {
 
 /// Values of fields in their order of appearance, by tshark's names.
 #[derive(Default)]
-struct Fields(BTreeMap<&'static str, Vec<String>>);
+struct Fields {
+    by_name: BTreeMap<&'static str, Vec<String>>,
+}
 
 impl Fields {
     fn add(&mut self, name: &'static str, value: impl Display) {
-        self.0.entry(name).or_default().push(value.to_string());
+        self.by_name.entry(name).or_default().push(value.to_string());
     }
 
     fn joined(&self, name: &str) -> String {
-        self.0.get(name).map_or(String::new(), |values| values.join(","))
+        self.by_name.get(name).map_or(String::new(), |values| values.join(","))
     }
 
     /// Adds the fields of a STATUS PDU by the names that Wireshark gives them.
@@ -114,19 +128,27 @@ struct Part {
     ends: bool,
 }
 
-/// The fields of a PDU, the octets emitted from them, and the parts of SDUs.
-fn read_and_write(mode: Mode, octets: &[u8]) -> (Fields, Vec<u8>, Option<Vec<Part>>) {
+/// The result of reading a PDU and writing it again.
+struct Decoded {
+    fields: Fields,
+    /// The PDU as the codec writes it.
+    emitted: Vec<u8>,
+    /// The parts of SDUs in the PDU. `None` for a control PDU.
+    parts: Option<Vec<Part>>,
+}
+
+fn read_and_write(mode: Mode, octets: &[u8]) -> Decoded {
     let (mut fields, mut emitted) = (Fields::default(), Vec::new());
-    let parts = |payload: &Payload<'_>| {
+    let parts_of = |payload: &Payload<'_>| {
         let segments = payload.segments().into_iter();
         segments.map(|segment| Part { octets: segment.octets.to_vec(), ends: segment.ends }).collect()
     };
-    let mut data = None;
+    let mut parts = None;
     match mode {
         Mode::Tm => {
             let pdu = TmdPdu::parse(octets, octets.len() * 8).expect("a valid TMD PDU");
             pdu.emit(&mut emitted);
-            data = Some(vec![Part { octets: pdu.octets().to_vec(), ends: true }]);
+            parts = Some(vec![Part { octets: pdu.octets().to_vec(), ends: true }]);
         }
         Mode::Um => {
             let format = UmdFormat { width: LiWidth::of_umd(octets.len()), alternative_e_bit: false };
@@ -136,7 +158,7 @@ fn read_and_write(mode: Mode, octets: &[u8]) -> (Fields, Vec<u8>, Option<Vec<Par
             let header = umts_stack::radio::rlc::wire::UMD_HEADER;
             raw_indicators(&mut fields, octets, header, pdu.payload().indicators().len(), format.width);
             pdu.emit(&mut emitted);
-            data = Some(parts(pdu.payload()));
+            parts = Some(parts_of(pdu.payload()));
         }
         Mode::Am => {
             // The length of each PDU gives the width of the length indicators: all AMD PDUs of a case
@@ -155,7 +177,7 @@ fn read_and_write(mode: Mode, octets: &[u8]) -> (Fields, Vec<u8>, Option<Vec<Par
                     if let Some(status) = pdu.piggyback() {
                         fields.add_status(status);
                     }
-                    data = Some(parts(pdu.payload()));
+                    parts = Some(parts_of(pdu.payload()));
                 }
                 AmPdu::Status(status) => {
                     control_type(&mut fields, octets);
@@ -169,14 +191,16 @@ fn read_and_write(mode: Mode, octets: &[u8]) -> (Fields, Vec<u8>, Option<Vec<Par
             }
         }
     }
-    (fields, emitted, data)
+    Decoded { fields, emitted, parts }
 }
 
+/// Adds the type of a control PDU.
 fn control_type(fields: &mut Fields, octets: &[u8]) {
     let kind = ControlView::over(octets).and_then(|view| view.pdu_type()).expect("a control PDU");
     fields.add("rlc.ctrl_pdu_type", kind as u8);
 }
 
+/// Adds the values of `count` length indicators that follow a header of `header` octets.
 fn raw_indicators(fields: &mut Fields, octets: &[u8], header: usize, count: usize, width: LiWidth) {
     for index in 0..count {
         let value = match width {
@@ -199,30 +223,31 @@ fn expected(table: &str) -> Vec<BTreeMap<&str, &str>> {
 #[test]
 fn pdus_are_parsed_like_tshark_and_emitted_unchanged() {
     let (mut agreed, mut all) = (0, 0);
-    for (case, mode, table) in CASES {
+    for Case { name: case, mode, table } in CASES {
         let (pdus, lines) = (pdus(case), expected(table));
         assert_eq!(pdus.len(), lines.len(), "{case}");
         for ((label, octets), line) in pdus.iter().zip(lines) {
             all += 1;
-            let (fields, emitted, _) = read_and_write(mode, octets);
+            let Decoded { fields, emitted, .. } = read_and_write(mode, octets);
             let frame = line["frame.number"];
             assert_eq!(&emitted, octets, "{case} {frame}: {label}");
             // tshark reports duplicates and fragments over several PDUs. The codec sees one PDU at
             // a time.
             for (column, &value) in &line {
-                let known = column.starts_with("rlc.sufi") || fields.0.contains_key(column);
+                let known = column.starts_with("rlc.sufi") || fields.by_name.contains_key(column);
                 // Codewords have no accessor. Unit tests check their meaning, and this test their
                 // bits.
                 if known && *column != "rlc.sufi.cw" {
                     assert_eq!(fields.joined(column), value, "{case} {frame}, {column}: {label}");
                 }
             }
-            assert!(fields.0.keys().all(|name| line.contains_key(name)), "{case} {frame}: {label}");
+            assert!(fields.by_name.keys().all(|name| line.contains_key(name)), "{case} {frame}: {label}");
             agreed += 1;
         }
     }
     println!("{agreed} of {all} PDUs read as tshark reads them and written again");
-    assert_eq!((agreed, all), (102, 102));
+    assert_eq!(agreed, 102);
+    assert_eq!(all, 102);
 }
 
 /// Total length of an IPv4 packet, from its header.
@@ -232,33 +257,34 @@ fn ip_length(packet: &[u8]) -> usize {
 
 #[test]
 fn as_many_sdus_are_reassembled_as_by_tshark() {
-    for (case, mode, table) in CASES {
-        let (mut whole, mut partial) = (Vec::new(), Vec::<u8>::new());
+    for Case { name: case, mode, table } in CASES {
+        // The complete SDUs, and the octets of the SDU that continues in the next PDU.
+        let (mut complete_sdus, mut partial) = (Vec::new(), Vec::<u8>::new());
         for (_, octets) in pdus(case) {
-            let (fields, _, Some(parts)) = read_and_write(mode, &octets) else { continue };
+            let Decoded { fields, parts: Some(parts), .. } = read_and_write(mode, &octets) else { continue };
             // The first length indicator may indicate that an SDU ended in the previous PDU: 0 at its
-            // last octet, 0x7FFB one octet before. The latter octet is padding.
-            let first = fields.0.get("rlc.li.value").map(|values| values[0].as_str());
-            let padding = match first {
+            // last octet, 0x7FFB (32,763) one octet before, so that the last octet is padding.
+            let first_indicator = fields.by_name.get("rlc.li.value").map(|values| values[0].as_str());
+            let padding = match first_indicator {
                 Some("0") => Some(0),
                 Some("32763") => Some(1),
                 _ => None,
             };
             if let Some(padding) = padding {
                 partial.truncate(partial.len() - padding);
-                whole.push(std::mem::take(&mut partial));
+                complete_sdus.push(std::mem::take(&mut partial));
             }
             for part in parts {
                 partial.extend(part.octets);
                 if part.ends {
-                    whole.push(std::mem::take(&mut partial));
+                    complete_sdus.push(std::mem::take(&mut partial));
                 }
             }
         }
-        assert!(whole.iter().all(|sdu| ip_length(sdu) == sdu.len()), "{case}");
+        assert!(complete_sdus.iter().all(|sdu| ip_length(sdu) == sdu.len()), "{case}");
         // The first length of each line belongs to the packet around the PDU.
         let inner = |line: &BTreeMap<&str, &str>| line["ip.len"].split(',').skip(1).count();
         let reassembled_by_tshark: usize = expected(table).iter().map(inner).sum();
-        assert_eq!(whole.len(), reassembled_by_tshark, "{case}: {partial:?}");
+        assert_eq!(complete_sdus.len(), reassembled_by_tshark, "{case}: {partial:?}");
     }
 }

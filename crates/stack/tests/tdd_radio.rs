@@ -9,26 +9,29 @@ use umts_stack::radio::phy::Lost;
 use umts_stack::radio::phy::tdd::{Interferers, SlotTransmission, TddRadio, TddRadioConfig};
 
 /// A row of a table, by the names of the columns.
-struct Row<'a>(BTreeMap<&'a str, &'a str>);
+struct Row<'a> {
+    cells: BTreeMap<&'a str, &'a str>,
+}
 
 impl Row<'_> {
     /// How the variance of Table I is read.
     fn reading(&self) -> &str {
-        self.0["sigma_reading"]
+        self.cells["sigma_reading"]
     }
 
     fn number(&self, column: &str) -> f64 {
-        self.0[column].parse().expect("a number")
+        self.cells[column].parse().expect("a number")
     }
 }
 
 fn rows(table: &str) -> impl Iterator<Item = Row<'_>> {
     let mut lines = table.lines();
     let columns: Vec<_> = lines.next().expect("a line of names").split(',').collect();
-    lines.map(move |line| Row(columns.iter().copied().zip(line.split(',')).collect()))
+    lines.map(move |line| Row { cells: columns.iter().copied().zip(line.split(',')).collect() })
 }
 
-/// Table I, with its variance read in either of two ways.
+/// Table I of the document, with its variance read in either of two ways: 10 dB is the standard
+/// deviation, or 10 dB² the variance. `rho`: correlation between successive frames.
 fn table_i(reading: &str, rho: f64) -> TddRadioConfig {
     let estimate_sigma_db = if reading == "std 10 dB" { 10.0 } else { f64::sqrt(10.0) };
     TddRadioConfig { estimate_sigma_db, rho, ..TddRadioConfig::default() }
@@ -41,9 +44,16 @@ fn frame(users: u16) -> Vec<SlotTransmission> {
     (0..users).map(block).collect()
 }
 
-/// The fraction of lost blocks, and the fraction of lost blocks that follow a lost one of the same
-/// user, over `frames` frames.
-fn losses(config: TddRadioConfig, users: u16, frames: u64) -> (f64, f64) {
+/// Shares of lost blocks.
+struct Losses {
+    /// Of all blocks.
+    mean: f64,
+    /// Of the blocks after a lost one of the same user.
+    after_loss: f64,
+}
+
+/// Losses over `frames` frames with one block of each user.
+fn losses(config: TddRadioConfig, users: u16, frames: u64) -> Losses {
     let mut radio = TddRadio::new(config, &Streams::new(1, 0));
     let all = frame(users);
     let mut previous = Lost(0);
@@ -56,7 +66,7 @@ fn losses(config: TddRadioConfig, users: u16, frames: u64) -> (f64, f64) {
         previous = lost;
     }
     let blocks = frames * u64::from(users);
-    (losses as f64 / blocks as f64, losses_in_sequence as f64 / losses as f64)
+    Losses { mean: losses as f64 / blocks as f64, after_loss: losses_in_sequence as f64 / losses as f64 }
 }
 
 #[test]
@@ -65,7 +75,7 @@ fn mean_block_errors_match_the_table() {
         let (reading, users) = (row.reading(), row.number("n_users"));
         let expected = row.number("mean_bler_hard_bound_1code");
         // In the worst row 0.036 of 1,000,000 blocks are lost: one standard error is 0.5 %.
-        let (measured, _) = losses(table_i(reading, 0.0), users as u16, (1e6 / users) as u64);
+        let measured = losses(table_i(reading, 0.0), users as u16, (1e6 / users) as u64).mean;
         let deviation = measured / expected - 1.0;
         println!("{reading}, {users} users: {measured:.5}, table {expected:.5}, {:+.2} %", deviation * 100.0);
         assert!(deviation.abs() < 0.02, "{reading}, {users} users: {measured}, not {expected}");
@@ -78,7 +88,7 @@ fn consecutive_errors_match_the_table() {
     for row in rows(include_str!("link-level/tdd-bler-bursts.csv")) {
         let (reading, users, rho) = (row.reading(), row.number("n_users"), row.number("rho"));
         let (bler, expected) = (row.number("mean_bler"), row.number("p_err_given_err"));
-        let (_, measured) = losses(table_i(reading, rho), users as u16, (BLOCKS / users) as u64);
+        let measured = losses(table_i(reading, rho), users as u16, (BLOCKS / users) as u64).after_loss;
         // If errors are few and rarely follow each other, both counts scatter: of this run, and of the
         // table.
         let errors = 1.0 / (1.0 / (BLOCKS * bler) + 1.0 / (row.number("frames") * bler));
@@ -95,11 +105,10 @@ fn consecutive_errors_match_the_table() {
 
 #[test]
 fn mean_does_not_depend_on_the_correlation() {
-    let means = [0.0, 0.1, 0.5, 0.9].map(|rho| {
-        let (mean, _) = losses(table_i("variance 10 dB^2", rho), 4, 500_000);
-        mean
-    });
-    // 0.9 leaves a nineteenth of independent frames: one standard error of its mean is 0.7 %.
+    let (users, frames) = (4, 500_000);
+    let means = [0.0, 0.1, 0.5, 0.9].map(|rho| losses(table_i("variance 10 dB^2", rho), users, frames).mean);
+    // Correlated frames count like (1 - rho) / (1 + rho) as many independent ones, for rho = 0.9 a
+    // nineteenth: one standard error of the mean is 0.7 %.
     for mean in means {
         assert!((mean / means[0] - 1.0).abs() < 0.025, "{means:?}");
     }
@@ -108,16 +117,19 @@ fn mean_does_not_depend_on_the_correlation() {
 #[test]
 fn error_of_a_user_does_not_depend_on_others_or_on_call_order() {
     let config = TddRadioConfig { joint_detection: 0.0, ..table_i("std 10 dB", 0.9) };
-    let sir = |radio: &mut TddRadio, at: u64, all: &[SlotTransmission]| {
-        radio.begin_frame(at, all);
-        radio.sirs().last().expect("somebody sends")
+    // The SIR of the last user in this frame.
+    let sir = |radio: &mut TddRadio, frame: u64, all: &[SlotTransmission]| {
+        radio.begin_frame(frame, all);
+        radio.sirs().last().expect("a user sends")
     };
-    let new = || TddRadio::new(config, &Streams::new(3, 1));
-    let (mut alone_radio, mut shared_radio) = (new(), new());
-    let (own, all) = (&frame(5)[4..], frame(5));
-    let in_order: Vec<f64> = (0..300).map(|at| sir(&mut alone_radio, at, own)).collect();
-    for at in (0..300).rev().chain((0..300).map(|n| n * 7 % 300)) {
-        assert_eq!(sir(&mut shared_radio, at, &all), in_order[at as usize], "frame {at}");
+    let new_radio = || TddRadio::new(config, &Streams::new(3, 1));
+    let (mut alone_radio, mut shared_radio) = (new_radio(), new_radio());
+    let all = frame(5);
+    let own = &all[4..];
+    let in_order: Vec<f64> = (0..300).map(|frame| sir(&mut alone_radio, frame, own)).collect();
+    // Backwards, and then in steps of seven frames.
+    for frame in (0..300).rev().chain((0..300).map(|n| n * 7 % 300)) {
+        assert_eq!(sir(&mut shared_radio, frame, &all), in_order[frame as usize], "frame {frame}");
     }
 }
 
@@ -140,7 +152,8 @@ fn equation_1_holds_per_slot_and_per_cell() {
         radio.begin_frame(5, all);
         radio.sirs().collect::<Vec<f64>>()
     };
-    // Slot 1: two blocks of user 0, one of user 1. Slot 2: two blocks of user 2 alone.
+    // User, slot, number of the block, codes. Slot 1: two blocks of user 0, one of user 1. Slot 2:
+    // two blocks of user 2 alone.
     let all = [block(0, 1, 0, 4), block(1, 1, 0, 4), block(0, 1, 1, 4), block(2, 2, 0, 4), block(2, 2, 1, 4)];
     let assert_sirs = |config, expected: [f64; 5]| {
         let sirs = sirs(config, &all);

@@ -143,11 +143,11 @@ pub(crate) fn format_integer(
 }
 
 fn write_number(value: u64, scale: u64, unit: &str, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-    let (whole, rest) = (value / scale, value % scale);
-    if rest == 0 {
+    let (whole, remainder) = (value / scale, value % scale);
+    if remainder == 0 {
         return write!(f, "{whole} {unit}");
     }
-    let thousandths = u128::from(rest) * 1000 / u128::from(scale);
+    let thousandths = u128::from(remainder) * 1000 / u128::from(scale);
     let fraction = format!("{thousandths:03}");
     write!(f, "{whole}.{} {unit}", fraction.trim_end_matches('0'))
 }

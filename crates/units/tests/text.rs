@@ -69,12 +69,12 @@ fn sending_time_follows_from_rate_and_size() {
 proptest! {
     #[test]
     fn printed_quantities_parse_to_the_same_value(ns in any::<u64>(), bytes in any::<u64>(), bps in 1u64..) {
-        let d = Duration::from_nanos(ns);
-        prop_assert_eq!(d.to_string().parse::<Duration>().unwrap(), d);
-        let b = Bytes(bytes);
-        prop_assert_eq!(b.to_string().parse::<Bytes>().unwrap(), b);
-        let r = BitRate::from_bps(bps).unwrap();
-        prop_assert_eq!(r.to_string().parse::<BitRate>().unwrap(), r);
+        let duration = Duration::from_nanos(ns);
+        prop_assert_eq!(duration.to_string().parse::<Duration>().unwrap(), duration);
+        let size = Bytes(bytes);
+        prop_assert_eq!(size.to_string().parse::<Bytes>().unwrap(), size);
+        let rate = BitRate::from_bps(bps).unwrap();
+        prop_assert_eq!(rate.to_string().parse::<BitRate>().unwrap(), rate);
     }
 
     #[test]

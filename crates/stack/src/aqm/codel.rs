@@ -1,4 +1,5 @@
-//! Controlled delay (RFC 8289). Names and steps are as in the pseudo-code of section 5.
+//! Controlled delay (CoDel, RFC 8289): queue management that drops or marks packets as they leave
+//! the queue. Names and steps are as in the pseudo-code of section 5.
 //!
 //! CoDel drops packets as they leave the queue, if the sojourn time has stayed above `target` for
 //! an `interval`. The time between drops falls with the square root of their number:
@@ -43,11 +44,13 @@ pub struct Codel {
     /// End of the interval that began when the sojourn time reached `target`. `None` while it is
     /// below.
     first_above_time: Option<Time>,
+    /// Time of the next drop while dropping.
     drop_next: Time,
     /// Drops since dropping began.
     count: u32,
     /// `count` when dropping began.
     last_count: u32,
+    /// The sojourn time has exceeded `target` for an interval, and packets are dropped.
     dropping: bool,
 }
 
@@ -92,7 +95,7 @@ impl Codel {
                 self.ok_to_drop(now, queue);
             }
             self.dropping = true;
-            // Dropping ended a short time ago: the rate of that time is a good start.
+            // If dropping ended a short time ago, its rate at that time is a good start.
             let delta = self.count - self.last_count;
             let is_recent = now.saturating_since(self.drop_next) < self.config.interval * 16;
             self.count = if delta > 1 && is_recent { delta } else { 1 };
@@ -134,6 +137,9 @@ mod tests {
     use super::*;
     use crate::aqm::testing::{TestQueue, ms};
 
+    const ECN: bool = true;
+    const NO_ECN: bool = false;
+
     /// CoDel with the default options, and a queue of `packets` packets that entered 1 ms apart.
     fn backlogged(packets: u64, ecn: bool) -> (Codel, TestQueue) {
         let mut codel = Codel::new(CodelConfig { ecn, ..CodelConfig::default() });
@@ -145,14 +151,15 @@ mod tests {
         (codel, queue)
     }
 
-    /// Dequeues one packet every 10 ms. Returns the times in ms at which packets were dropped or
-    /// marked.
+    /// Dequeues one packet every 10 ms from `from_ms` to before `to_ms`. Returns the times in ms at
+    /// which packets were dropped or marked.
     fn serve(codel: &mut Codel, queue: &mut TestQueue, from_ms: u64, to_ms: u64) -> Vec<u64> {
         let mut times = Vec::new();
         for now in (from_ms..to_ms).step_by(10) {
-            let before = queue.dropped.len() + queue.marked.len();
+            let count_before = queue.dropped.len() + queue.marked.len();
             codel.dequeue(ms(now), queue);
-            times.extend((before..queue.dropped.len() + queue.marked.len()).map(|_| now));
+            let new_count = queue.dropped.len() + queue.marked.len() - count_before;
+            times.extend(std::iter::repeat_n(now, new_count));
             queue.pop();
         }
         times
@@ -166,7 +173,7 @@ mod tests {
 
     #[test]
     fn drops_follow_the_control_law() {
-        let (mut codel, mut queue) = backlogged(1000, false);
+        let (mut codel, mut queue) = backlogged(1000, NO_ECN);
         assert_eq!(serve(&mut codel, &mut queue, 10, 530), DROPS);
         // Packets 0 to 9 leave from 10 to 100 ms, so 110 ms is the turn of packet 10.
         assert_eq!(queue.dropped[..2], [10, 21]);
@@ -175,10 +182,10 @@ mod tests {
 
     #[test]
     fn marks_follow_the_same_law_and_drop_nothing() {
-        let (mut codel, mut queue) = backlogged(1000, true);
+        let (mut codel, mut queue) = backlogged(1000, ECN);
         assert_eq!(serve(&mut codel, &mut queue, 10, 530), DROPS);
         assert!(queue.dropped.is_empty());
-        let (mut codel, mut unmarkable) = backlogged(1000, true);
+        let (mut codel, mut unmarkable) = backlogged(1000, ECN);
         unmarkable.ecn = false;
         assert_eq!(serve(&mut codel, &mut unmarkable, 10, 530), DROPS);
         assert_eq!(unmarkable.dropped.len(), 8);
@@ -186,7 +193,7 @@ mod tests {
 
     #[test]
     fn dropping_resumes_at_the_rate_of_a_short_time_ago() {
-        let (mut codel, mut queue) = backlogged(1000, false);
+        let (mut codel, mut queue) = backlogged(1000, NO_ECN);
         serve(&mut codel, &mut queue, 10, 530);
         // An empty queue ends dropping. The next packets are late again.
         queue.packets.clear();
@@ -201,7 +208,7 @@ mod tests {
 
     #[test]
     fn count_starts_at_one_after_sixteen_intervals() {
-        let (mut codel, mut queue) = backlogged(1000, false);
+        let (mut codel, mut queue) = backlogged(1000, NO_ECN);
         serve(&mut codel, &mut queue, 10, 530);
         queue.packets.clear();
         codel.dequeue(ms(530), &mut queue);
@@ -212,7 +219,7 @@ mod tests {
 
     #[test]
     fn one_packet_behind_the_first_is_no_standing_queue() {
-        let (mut codel, mut queue) = backlogged(2, false);
+        let (mut codel, mut queue) = backlogged(2, NO_ECN);
         for now in (100..1000).step_by(10) {
             codel.dequeue(ms(now), &mut queue);
         }
@@ -240,9 +247,9 @@ mod tests {
                 let sojourn = queue.head_entered().map(|entered| ms(now).saturating_since(entered));
                 let is_above = sojourn.is_some_and(|sojourn| sojourn >= codel.config.target);
                 above_since = if is_above { Some(above_since.unwrap_or(now)) } else { None };
-                let before = queue.dropped.len();
+                let dropped_before = queue.dropped.len();
                 codel.dequeue(ms(now), &mut queue);
-                let drops = queue.dropped.len() - before;
+                let drops = queue.dropped.len() - dropped_before;
                 prop_assert!(drops == 0 || above_since.is_some_and(|since| now - since >= 100));
                 queue.pop();
             }

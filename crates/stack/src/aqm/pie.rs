@@ -5,10 +5,10 @@
 //! delay of the queue:
 //!
 //! ```text
-//!   p ← p + scale(p) · (alpha · (delay − target) + beta · (delay − delay at the last update))
+//!   p ← p + (alpha · (delay − target) + beta · (delay − delay at the last update)) / scale(p)
 //! ```
 //!
-//! The scale keeps the change small while p is small ([`scale`]). After a time without delay,
+//! The divisor keeps the change small while p is small ([`scale`]). After a time without delay,
 //! packets pass for `max_burst` whatever the probability. The probabilities of packets since the
 //! last drop are summed up, so that drops are spread evenly (section 5.4). The delay is the age of
 //! the first packet: the sojourn time of the next packet to leave, measured with timestamps as
@@ -64,10 +64,13 @@ pub struct Pie {
     draws: AddressedStream,
     /// Number of arrivals, the address of the next draw.
     arrivals: u64,
+    /// Drop probability of a packet.
     drop_prob: f64,
     /// Sum of the probabilities since the last drop.
     accu_prob: f64,
+    /// Delay of the queue at the last update.
     qdelay_old: Duration,
+    /// Time for which packets still pass after a time without delay.
     burst_allowance: Duration,
     next_update: Time,
 }
@@ -101,8 +104,8 @@ impl Pie {
             let marks = self.config.ecn && self.drop_prob < self.config.ecn_threshold.value();
             return if marks { Choice::Mark } else { Choice::Drop };
         }
-        let low = Duration::from_nanos(self.config.target.as_nanos() / 2);
-        if self.drop_prob == 0.0 && delay(now, queue) < low && self.qdelay_old < low {
+        let half_target = Duration::from_nanos(self.config.target.as_nanos() / 2);
+        if self.drop_prob == 0.0 && delay(now, queue) < half_target && self.qdelay_old < half_target {
             self.burst_allowance = self.config.max_burst;
         }
         Choice::Pass
@@ -110,15 +113,17 @@ impl Pie {
 
     /// Random decision with `draw`, uniform in [0, 1) (RFC 8033, appendix A.2, `drop_early`).
     fn drops_early(&mut self, queue: &impl PacketQueue, draw: f64) -> bool {
-        let low = Duration::from_nanos(self.config.target.as_nanos() / 2);
+        let half_target = Duration::from_nanos(self.config.target.as_nanos() / 2);
         let is_short = queue.octets().0 <= 2 * self.config.mean_packet.0;
-        if is_short || (self.qdelay_old < low && self.drop_prob < 0.2) {
+        if is_short || (self.qdelay_old < half_target && self.drop_prob < 0.2) {
             return false;
         }
         if self.drop_prob == 0.0 {
             self.accu_prob = 0.0;
         }
         self.accu_prob += self.drop_prob;
+        // The limits spread drops evenly: none soon after a drop, and one at the latest when 8.5
+        // drops would be expected (section 5.4).
         let drops = self.accu_prob >= 8.5 || (self.accu_prob >= 0.85 && draw < self.drop_prob);
         if drops {
             self.accu_prob = 0.0;
@@ -141,6 +146,7 @@ impl Pie {
         }
     }
 
+    /// Whether an update at an empty queue changes nothing.
     fn is_at_rest(&self) -> bool {
         self.drop_prob == 0.0 && self.qdelay_old.is_zero() && self.burst_allowance.is_zero()
     }
@@ -149,19 +155,21 @@ impl Pie {
     fn calculate_drop_prob(&mut self, qdelay: Duration) {
         let PieConfig { target, alpha, beta, t_update, .. } = self.config;
         let (delay_s, old_s) = (qdelay.as_secs(), self.qdelay_old.as_secs());
-        let mut p = alpha * (delay_s - target.as_secs()) + beta * (delay_s - old_s);
-        p /= scale(self.drop_prob);
+        let mut change = alpha * (delay_s - target.as_secs()) + beta * (delay_s - old_s);
+        change /= scale(self.drop_prob);
+        // From a probability of 0.1 on, it rises by at most 0.02 per update.
         if self.drop_prob >= 0.1 {
-            p = p.min(0.02);
+            change = change.min(0.02);
         }
-        self.drop_prob += p;
+        self.drop_prob += change;
+        // Without delay the probability decays by 2 % per update.
         if qdelay.is_zero() && self.qdelay_old.is_zero() {
             self.drop_prob *= 0.98;
         }
         self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
         self.qdelay_old = qdelay;
-        let left = self.burst_allowance.as_nanos().saturating_sub(t_update.as_nanos());
-        self.burst_allowance = Duration::from_nanos(left);
+        let allowance_ns = self.burst_allowance.as_nanos().saturating_sub(t_update.as_nanos());
+        self.burst_allowance = Duration::from_nanos(allowance_ns);
     }
 }
 
@@ -191,10 +199,16 @@ mod tests {
     use super::*;
     use crate::aqm::testing::{TestQueue, ms};
 
+    /// A draw below every probability except 0.
+    const LOWEST_DRAW: f64 = 0.0;
+    /// The largest draw, at or above every probability except 1.
+    const HIGHEST_DRAW: f64 = 1.0 - f64::EPSILON;
+
     fn pie(config: PieConfig) -> Pie {
         Pie::new(config, Streams::new(1, 0).addressed("pie"))
     }
 
+    /// Makes an update at this delay of the queue. Returns the probability after it.
     fn update(pie: &mut Pie, qdelay_ms: u64) -> f64 {
         pie.calculate_drop_prob(Duration::from_millis(qdelay_ms));
         pie.probability()
@@ -241,8 +255,8 @@ mod tests {
         // The queue jumps to 100 packets, and its first packet never leaves. The allowance of
         // 150 ms lasts for ten updates, the last of them at 150 ms.
         (0..100).for_each(|number| queue.push(number, ms(1)));
-        let last_pass = (2..150).map(|now| pie.choose(ms(now), &queue)).all(|choice| choice == Choice::Pass);
-        assert!(last_pass && !pie.burst_allowance.is_zero());
+        assert!((2..150).map(|now| pie.choose(ms(now), &queue)).all(|choice| choice == Choice::Pass));
+        assert!(!pie.burst_allowance.is_zero());
         pie.choose(ms(150), &queue);
         assert!(pie.burst_allowance.is_zero() && pie.probability() > 0.0);
     }
@@ -267,8 +281,8 @@ mod tests {
         assert!((mean - 9.0).abs() < 0.5, "{mean}");
         // In between, the largest draw passes, and packet 43 is dropped all the same.
         pie.accu_prob = 0.0;
-        let first = (1..).find(|_| pie.drops_early(&queue, 1.0 - f64::EPSILON));
-        assert_eq!(first, Some(43));
+        let first_dropped = (1..).find(|_| pie.drops_early(&queue, HIGHEST_DRAW));
+        assert_eq!(first_dropped, Some(43));
     }
 
     #[test]
@@ -277,12 +291,13 @@ mod tests {
         (pie.drop_prob, pie.qdelay_old) = (1.0, Duration::from_secs(1));
         let mut queue = TestQueue::default();
         (0..2).for_each(|number| queue.push(number, ms(0)));
-        assert!(!pie.drops_early(&queue, 0.0));
+        assert!(!pie.drops_early(&queue, LOWEST_DRAW), "two packets are a short queue");
         queue.push(2, ms(0));
-        assert!(pie.drops_early(&queue, 0.0));
+        assert!(pie.drops_early(&queue, LOWEST_DRAW));
+        // The delay of 7 ms is below half of the target, 7.5 ms, and the probability is below 0.2.
         (pie.drop_prob, pie.qdelay_old) = (0.19, Duration::from_millis(7));
         pie.accu_prob = 8.0;
-        assert!(!pie.drops_early(&queue, 0.0));
+        assert!(!pie.drops_early(&queue, LOWEST_DRAW));
     }
 
     #[test]

@@ -62,6 +62,7 @@ options! {
     }
 }
 
+/// The state of RED for one queue.
 #[derive(Debug, Clone)]
 pub struct Red {
     config: RedConfig,
@@ -82,6 +83,8 @@ impl Red {
 
     /// Decides about a packet that arrives at `now` at a queue of `packets` with `octets` in total.
     /// If the queue is empty, it has been empty since `idle_since`.
+    ///
+    /// `rate`: rate of the link.
     pub fn choose(
         &mut self,
         now: Time,
@@ -108,8 +111,9 @@ impl Red {
         }
         let count = self.count.map_or(0, |count| count + 1);
         self.count = Some(count);
-        let remaining = 1.0 - f64::from(count) * probability;
-        if probability < 1.0 && remaining > 0.0 && draw >= probability / remaining {
+        // p_a = p_b / (1 - count p_b).
+        let divisor = 1.0 - f64::from(count) * probability;
+        if probability < 1.0 && divisor > 0.0 && draw >= probability / divisor {
             return Choice::Pass;
         }
         self.count = Some(0);
@@ -149,14 +153,16 @@ mod tests {
         Red::new(config, Streams::new(seed, 0).addressed("red"))
     }
 
-    fn mbps() -> BitRate {
+    /// The rate of the link: 1 Mbit/s.
+    fn rate() -> BitRate {
         BitRate::from_bps(1_000_000).expect("not zero")
     }
 
-    /// Arrivals that each find `length` packets, all at one time.
+    /// Decisions about `count` packets that arrive at time 0 and each find `length` packets of
+    /// 1,000 octets in the queue.
     fn arrive(red: &mut Red, length: usize, count: usize) -> Vec<Choice> {
         let octets = Bytes(1000 * length as u64);
-        (0..count).map(|_| red.choose(Time::ZERO, length, octets, Time::ZERO, mbps())).collect()
+        (0..count).map(|_| red.choose(Time::ZERO, length, octets, Time::ZERO, rate())).collect()
     }
 
     /// A queue with an average that has settled at `length`.
@@ -177,7 +183,7 @@ mod tests {
         let mut queue = settled(RedConfig::default(), 1, 10);
         // 500 octets take 4 ms at 1 Mbit/s: 100 packets in 400 ms.
         let now = Time::ZERO + Duration::from_millis(1400);
-        queue.choose(now, 0, Bytes::ZERO, Time::ZERO + Duration::from_secs(1), mbps());
+        queue.choose(now, 0, Bytes::ZERO, Time::ZERO + Duration::from_secs(1), rate());
         assert!((queue.average() - 10.0 * 0.998_f64.powi(100)).abs() < 1e-9, "{}", queue.average());
     }
 
@@ -207,7 +213,8 @@ mod tests {
         assert_eq!([dropped(abrupt, 4), dropped(abrupt, 15)], [0, 1000]);
         // p_b is 0.1, 0.28, 0.4 and 1. From 1/2 on, every packet is chosen because of `count`.
         let gentle = [15, 18, 20, 30].map(|length| dropped(RedConfig::default(), length));
-        assert!(gentle.is_sorted() && gentle[0] < 250 && gentle[2] < 900 && gentle[3] == 1000, "{gentle:?}");
+        assert!(gentle.is_sorted(), "{gentle:?}");
+        assert!(gentle[0] < 250 && gentle[2] < 900 && gentle[3] == 1000, "{gentle:?}");
     }
 
     #[test]
@@ -234,7 +241,7 @@ mod tests {
             let mut passed_in_sequence = 0;
             for (n, &length) in lengths.iter().enumerate() {
                 let now = Time::ZERO + Duration::from_millis(n as u64);
-                let choice = queue.choose(now, length, Bytes(length as u64 * 1000), now, mbps());
+                let choice = queue.choose(now, length, Bytes(length as u64 * 1000), now, rate());
                 prop_assert!((0.0..=longest).contains(&queue.average()));
                 let probability = queue.probability();
                 let has_passed = choice == Choice::Pass && probability > 0.0;

@@ -1,4 +1,5 @@
-//! A queue of packets for tests.
+//! A queue for the tests of queue management. It records the numbers of the packets that are
+//! dropped or marked.
 
 use std::collections::VecDeque;
 
@@ -6,10 +7,10 @@ use umts_units::{Bytes, Duration, Time};
 
 use super::{ManagedQueue, PacketQueue};
 
+/// A first-in, first-out queue.
 #[derive(Debug, Default)]
 pub struct TestQueue {
-    /// Number, time of entry and size of each packet.
-    pub packets: VecDeque<(u64, Time, Bytes)>,
+    pub packets: VecDeque<TestPacket>,
     /// Numbers of the dropped packets.
     pub dropped: Vec<u64>,
     /// Numbers of the marked packets.
@@ -18,25 +19,35 @@ pub struct TestQueue {
     pub ecn: bool,
 }
 
-pub fn ms(n: u64) -> Time {
-    Time::ZERO + Duration::from_millis(n)
+/// A packet, identified by a number.
+#[derive(Debug)]
+pub struct TestPacket {
+    number: u64,
+    /// Time at which the packet entered the queue.
+    entered: Time,
+    size: Bytes,
+}
+
+/// The time `ms` milliseconds after the start.
+pub fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
 }
 
 impl TestQueue {
     /// Adds packet `number` of 1000 octets at `now`.
     pub fn push(&mut self, number: u64, now: Time) {
-        self.packets.push_back((number, now, Bytes(1000)));
+        self.packets.push_back(TestPacket { number, entered: now, size: Bytes(1000) });
     }
 
     /// Removes the first packet. Returns its number.
     pub fn pop(&mut self) -> Option<u64> {
-        self.packets.pop_front().map(|(number, ..)| number)
+        self.packets.pop_front().map(|first| first.number)
     }
 }
 
 impl PacketQueue for TestQueue {
     fn head_entered(&self) -> Option<Time> {
-        self.packets.front().map(|&(_, entered, _)| entered)
+        self.packets.front().map(|first| first.entered)
     }
 
     fn packets(&self) -> usize {
@@ -44,11 +55,11 @@ impl PacketQueue for TestQueue {
     }
 
     fn octets(&self) -> Bytes {
-        Bytes(self.packets.iter().map(|(.., size)| size.0).sum())
+        Bytes(self.packets.iter().map(|packet| packet.size.0).sum())
     }
 
     fn head_octets(&self) -> Bytes {
-        self.packets.front().map_or(Bytes::ZERO, |&(.., size)| size)
+        self.packets.front().map_or(Bytes::ZERO, |first| first.size)
     }
 }
 
@@ -60,7 +71,7 @@ impl ManagedQueue for TestQueue {
 
     fn mark_head(&mut self) -> bool {
         if self.ecn {
-            self.marked.extend(self.packets.front().map(|&(number, ..)| number));
+            self.marked.extend(self.packets.front().map(|first| first.number));
         }
         self.ecn
     }

@@ -1,5 +1,6 @@
-//! Forwards packets from link to link, and applies the impairment script where packets enter the
-//! chain.
+//! The way of a packet through the chain of links between server and RNC: the impairment script
+//! where it enters, each link of its route (`routes.rs`), and a proxy that does not split
+//! connections (the helper). Losses and drops are recorded at the time at which they happen.
 
 use std::collections::BTreeMap;
 
@@ -58,6 +59,7 @@ impl CoreNetwork {
         }
     }
 
+    /// Treats a packet that enters the chain according to the impairment script.
     #[cold]
     fn apply_script<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: Packet) {
         match self.impairments.treatment(&packet) {
@@ -83,6 +85,7 @@ impl CoreNetwork {
         }
     }
 
+    /// Keeps a packet until it enters the chain at `until`.
     fn delay<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -194,7 +197,7 @@ impl CoreNetwork {
         packet: Packet,
     ) -> Option<Packet> {
         let PlacedHelper { helper, hops } = self.helper.as_mut()?;
-        let position = *hops;
+        let hops_to_helper = *hops;
         let output = helper.pass_up(packet);
         if let (Some(help), Some(segment)) = (output.action, packet.segment()) {
             let connection = segment.connection;
@@ -210,10 +213,10 @@ impl CoreNetwork {
                 self.cross(ctx, next, &mut packet);
             }
         }
-        if position < self.hops.len()
+        if hops_to_helper < self.hops.len()
             && let Some(mut repeat) = output.down
         {
-            self.cross(ctx, position, &mut repeat);
+            self.cross(ctx, hops_to_helper, &mut repeat);
             return None;
         }
         output.down
@@ -235,9 +238,9 @@ impl CoreNetwork {
             if link.has_managed_queue() {
                 return self.enter_managed_queue(ctx, id, packet);
             }
-            let lost = match link.send(at, size, packet) {
-                Verdict::Arrives(out) => {
-                    at = out;
+            let drop_place = match link.send(at, size, packet) {
+                Verdict::Arrives(arrives_at) => {
+                    at = arrives_at;
                     if let Some(delay) = link.internet_delay() {
                         let direction = packet.direction();
                         ctx.cx.record(|| TraceEvent::InternetDelay { direction, delay });
@@ -260,7 +263,7 @@ impl CoreNetwork {
                 Verdict::Lost => DropPlace::LinkLoss,
                 Verdict::Down => DropPlace::LinkDown,
             };
-            return self.drop_at(ctx, at, lost(stage.hop), *packet);
+            return self.drop_at(ctx, at, drop_place(stage.hop), *packet);
         }
         unreachable!("the last link of a route keeps the packet");
     }

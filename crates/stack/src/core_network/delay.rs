@@ -64,29 +64,39 @@ options! {
     }
 }
 
+/// The distribution of the delay above the minimum: its logarithm is normal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogNormalDelay {
+    /// Mean of the logarithm of the delay in ns.
+    pub mu: f64,
+    /// Standard deviation of this logarithm.
+    pub sigma: f64,
+}
+
 impl InternetDelay {
-    /// Mean and standard deviation of the logarithm of the delay above the minimum, in nanoseconds.
-    /// `None` unless minimum < mean < maximum, or if the maximum is too large for the mean.
-    pub fn law(&self) -> Option<(f64, f64)> {
+    /// The distribution of the delay above the minimum. `None` unless minimum < mean < maximum, or
+    /// if the maximum is too large for the mean.
+    pub fn law(&self) -> Option<LogNormalDelay> {
         if self.minimum >= self.mean || self.mean >= self.maximum {
             return None;
         }
-        let above = |delay: Duration| libm::log((delay - self.minimum).as_nanos() as f64);
-        let (mean, max) = (above(self.mean), above(self.maximum));
-        // Solves mean = mu + sigma²/2 and max = mu + EXCEEDANCE_QUANTILE sigma for the smaller
-        // sigma.
-        let root = EXCEEDANCE_QUANTILE * EXCEEDANCE_QUANTILE - 2.0 * (max - mean);
-        (root >= 0.0).then(|| {
-            let sigma = EXCEEDANCE_QUANTILE - libm::sqrt(root);
-            (max - EXCEEDANCE_QUANTILE * sigma, sigma)
+        let log_above_minimum = |delay: Duration| libm::log((delay - self.minimum).as_nanos() as f64);
+        let (mean, max) = (log_above_minimum(self.mean), log_above_minimum(self.maximum));
+        // Solves mean = mu + sigma²/2 and max = mu + q sigma, with q = EXCEEDANCE_QUANTILE, for the
+        // smaller sigma: sigma = q - sqrt(q² - 2 (max - mean)).
+        let discriminant = EXCEEDANCE_QUANTILE * EXCEEDANCE_QUANTILE - 2.0 * (max - mean);
+        (discriminant >= 0.0).then(|| {
+            let sigma = EXCEEDANCE_QUANTILE - libm::sqrt(discriminant);
+            LogNormalDelay { mu: max - EXCEEDANCE_QUANTILE * sigma, sigma }
         })
     }
 
     /// The largest maximum for which `law` has a solution, in whole milliseconds.
     pub fn longest_maximum(&self) -> Duration {
-        let above = (self.mean - self.minimum).as_nanos() as f64
+        // The discriminant of `law` is 0 if ln max = ln mean + q²/2.
+        let above_minimum_ns = (self.mean - self.minimum).as_nanos() as f64
             * libm::exp(EXCEEDANCE_QUANTILE * EXCEEDANCE_QUANTILE / 2.0);
-        Duration::from_millis((self.minimum.as_nanos() as f64 / 1e6 + above / 1e6) as u64)
+        Duration::from_millis((self.minimum.as_nanos() as f64 / 1e6 + above_minimum_ns / 1e6) as u64)
     }
 }
 
@@ -103,6 +113,7 @@ const CORRELATION_TIMES_S: [f64; 9] = [
     1_000.0,
 ];
 
+/// The delays of one direction of a link.
 #[derive(Debug, Clone)]
 pub struct Delays {
     config: InternetDelay,
@@ -125,7 +136,8 @@ impl Delays {
     /// # Panics
     /// Panics if `config.law()` is `None`.
     pub fn new(config: InternetDelay, draws: Stream) -> Self {
-        let (mu, sigma) = config.law().expect("a law was found when the scenario was checked");
+        let LogNormalDelay { mu, sigma } =
+            config.law().expect("a distribution was found when the scenario was checked");
         let weights =
             CORRELATION_TIMES_S.map(|correlation_time| libm::pow(correlation_time, 2.0 * config.hurst - 2.0));
         let sum: f64 = weights.iter().sum();
@@ -139,12 +151,13 @@ impl Delays {
         self.drawn_at = Some(now);
         for (part, correlation_time) in self.parts.iter_mut().zip(CORRELATION_TIMES_S) {
             let correlation = lag.map_or(0.0, |seconds| libm::exp(-seconds / correlation_time));
+            // A Gaussian process of variance 1 with this correlation to the previous draw.
             *part = correlation * *part + libm::sqrt(1.0 - correlation * correlation) * self.draws.normal();
         }
         let driver: f64 = self.parts.iter().zip(self.weights).map(|(part, weight)| part * weight).sum();
-        let above = libm::exp(self.mu + self.sigma * driver);
-        let max = (self.config.maximum - self.config.minimum).as_nanos() as f64;
-        self.config.minimum + Duration::from_nanos(above.min(max) as u64)
+        let above_minimum_ns = libm::exp(self.mu + self.sigma * driver);
+        let max_ns = (self.config.maximum - self.config.minimum).as_nanos() as f64;
+        self.config.minimum + Duration::from_nanos(above_minimum_ns.min(max_ns) as u64)
     }
 }
 
@@ -158,24 +171,25 @@ mod tests {
         Delays::new(config, Streams::new(seed, 0).stream("core_network/Uplink/hop0/server0/internet_delay"))
     }
 
-    /// Delays in milliseconds of packets `spacing` ms apart.
-    fn series(seed: u64, packets: u64, spacing: u64) -> Vec<f64> {
+    /// Delays in milliseconds of packets `spacing_ms` apart.
+    fn series(seed: u64, packets: u64, spacing_ms: u64) -> Vec<f64> {
         let mut delays = delays(InternetDelay::default(), seed);
-        let at = |n: u64| Time::ZERO + Duration::from_millis(n * spacing);
+        let at = |n: u64| Time::ZERO + Duration::from_millis(n * spacing_ms);
         (0..packets).map(|n| delays.draw(at(n)).as_secs() * 1e3).collect()
     }
 
     #[test]
     fn quantile_has_exceedance_probability_1e_5() {
-        let above = 0.5 * libm::erfc(EXCEEDANCE_QUANTILE / std::f64::consts::SQRT_2);
-        assert!((above / 1e-5 - 1.0).abs() < 1e-9, "{above}");
+        let exceedance = 0.5 * libm::erfc(EXCEEDANCE_QUANTILE / std::f64::consts::SQRT_2);
+        assert!((exceedance / 1e-5 - 1.0).abs() < 1e-9, "{exceedance}");
     }
 
     #[test]
     fn default_distribution_matches_the_study() {
         // In milliseconds: ln Y is normal with mean 2.722 and standard deviation 1.071.
-        let (mu, sigma) = InternetDelay::default().law().expect("the default has a distribution");
-        assert!((mu - libm::log(1e6) - 2.722).abs() < 1e-3 && (sigma - 1.071).abs() < 1e-3, "{mu} {sigma}");
+        let law = InternetDelay::default().law().expect("the default has a distribution");
+        let mu_of_ms = law.mu - libm::log(1e6);
+        assert!((mu_of_ms - 2.722).abs() < 1e-3 && (law.sigma - 1.071).abs() < 1e-3, "{law:?}");
     }
 
     #[test]
@@ -224,6 +238,7 @@ mod tests {
 
     #[test]
     fn inconsistent_delays_have_no_distribution() {
+        // Minimum, mean and maximum in ms.
         let with = |minimum, mean, maximum| {
             let [minimum, mean, maximum] = [minimum, mean, maximum].map(Duration::from_millis);
             InternetDelay { minimum, mean, maximum, ..InternetDelay::default() }

@@ -59,15 +59,28 @@ pub struct Impairment {
 /// The script of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Impairments {
-    /// Lines, each with the number of packets that it has counted.
-    script: Vec<(Impairment, u32)>,
-    /// Held packets, with the number of packets of their flow and direction that must pass first.
-    held: Vec<(Packet, u32)>,
+    script: Vec<ScriptLine>,
+    held: Vec<HeldPacket>,
+}
+
+#[derive(Debug, Clone)]
+struct ScriptLine {
+    impairment: Impairment,
+    /// Number of packets of the line's flow and kind so far.
+    count: u32,
+}
+
+#[derive(Debug, Clone)]
+struct HeldPacket {
+    packet: Packet,
+    /// Number of further packets of the same flow and direction that must pass before this one.
+    must_pass_first: u32,
 }
 
 impl Impairments {
     pub fn new(script: &[Impairment]) -> Self {
-        Impairments { script: script.iter().map(|&line| (line, 0)).collect(), held: Vec::new() }
+        let script = script.iter().map(|&impairment| ScriptLine { impairment, count: 0 }).collect();
+        Impairments { script, held: Vec::new() }
     }
 
     #[inline]
@@ -80,12 +93,14 @@ impl Impairments {
     pub fn treatment(&mut self, packet: &Packet) -> Treatment {
         let Some(kind) = PacketKind::of(packet) else { return Treatment::Pass };
         let mut treatment = Treatment::Pass;
-        for (line, count) in
-            self.script.iter_mut().filter(|(line, _)| line.flow == packet.flow && line.kind == kind)
-        {
+        for ScriptLine { impairment, count } in &mut self.script {
+            if impairment.flow != packet.flow || impairment.kind != kind {
+                continue;
+            }
             *count += 1;
-            if treatment == Treatment::Pass && (line.first..=line.last).contains(count) {
-                treatment = line.treatment;
+            let is_in_range = (impairment.first..=impairment.last).contains(count);
+            if treatment == Treatment::Pass && is_in_range {
+                treatment = impairment.treatment;
             }
         }
         treatment
@@ -93,17 +108,18 @@ impl Impairments {
 
     /// Holds a packet back until `others` more of its flow and direction have passed.
     pub fn hold(&mut self, packet: Packet, others: u32) {
-        self.held.push((packet, others));
+        self.held.push(HeldPacket { packet, must_pass_first: others });
     }
 
     /// Notes that `packet` passed. Appends the held packets that may follow to `released`.
     pub fn passed(&mut self, packet: &Packet, released: &mut Vec<Packet>) {
         let is_same_direction =
             |held: &Packet| held.flow == packet.flow && held.direction() == packet.direction();
-        for (_, others) in self.held.iter_mut().filter(|(held, _)| is_same_direction(held)) {
-            *others -= 1;
+        for held in self.held.iter_mut().filter(|held| is_same_direction(&held.packet)) {
+            held.must_pass_first -= 1;
         }
-        released.extend(self.held.extract_if(.., |(_, others)| *others == 0).map(|(held, _)| held));
+        let follows = |held: &mut HeldPacket| held.must_pass_first == 0;
+        released.extend(self.held.extract_if(.., follows).map(|held| held.packet));
     }
 }
 
@@ -113,6 +129,10 @@ mod tests {
     use crate::ids::{ConnectionId, Direction, PacketId, UeId};
     use crate::packet::{Content, Flags, Segment};
 
+    const ORIGINAL: u16 = 0;
+    const RETRANSMISSION: u16 = 1;
+
+    /// A downlink packet. Without payload it is an ACK.
     fn packet(flow: u32, payload: u32, transmission: u16) -> Packet {
         let flags = Flags { ack: true, ..Flags::default() };
         let segment = Segment::new(ConnectionId(flow), Direction::Downlink);
@@ -120,40 +140,42 @@ mod tests {
         Packet { id: PacketId(0), flow: FlowId(flow), ue: UeId(0), content: Content::Segment(segment) }
     }
 
-    fn line(kind: PacketKind, first: u32, last: u32, treatment: Treatment) -> Impairment {
-        Impairment { flow: FlowId(0), kind, first, last, treatment }
+    /// A script line for packets of flow 0 with these numbers, counted from 1.
+    fn line(kind: PacketKind, numbers: std::ops::RangeInclusive<u32>, treatment: Treatment) -> Impairment {
+        Impairment { flow: FlowId(0), kind, first: *numbers.start(), last: *numbers.end(), treatment }
     }
 
     #[test]
     fn packets_are_counted_by_flow_and_kind() {
-        let mut script = Impairments::new(&[line(PacketKind::Data, 2, 3, Treatment::Drop)]);
+        let mut script = Impairments::new(&[line(PacketKind::Data, 2..=3, Treatment::Drop)]);
         let mut data = |flow, transmission| script.treatment(&packet(flow, 1000, transmission));
-        assert_eq!(data(0, 0), Treatment::Pass);
+        assert_eq!(data(0, ORIGINAL), Treatment::Pass);
         // Packets of another flow and retransmissions are not counted.
-        assert_eq!([data(1, 0), data(0, 1)], [Treatment::Pass; 2]);
-        assert_eq!([data(0, 0), data(0, 0), data(0, 0)], [Treatment::Drop, Treatment::Drop, Treatment::Pass]);
+        assert_eq!([data(1, ORIGINAL), data(0, RETRANSMISSION)], [Treatment::Pass; 2]);
+        let second_to_fourth = [data(0, ORIGINAL), data(0, ORIGINAL), data(0, ORIGINAL)];
+        assert_eq!(second_to_fourth, [Treatment::Drop, Treatment::Drop, Treatment::Pass]);
     }
 
     #[test]
     fn first_matching_script_line_decides() {
         let delay = Treatment::Delay(Duration::from_millis(5));
         let mut script = Impairments::new(&[
-            line(PacketKind::Ack, 1, 1, delay),
-            line(PacketKind::Ack, 1, 2, Treatment::Drop),
+            line(PacketKind::Ack, 1..=1, delay),
+            line(PacketKind::Ack, 1..=2, Treatment::Drop),
         ]);
-        let ack = packet(0, 0, 0);
+        let ack = packet(0, 0, ORIGINAL);
         assert_eq!([script.treatment(&ack), script.treatment(&ack)], [delay, Treatment::Drop]);
     }
 
     #[test]
     fn held_packet_is_released_after_the_nth_later_packet() {
         let mut script = Impairments::new(&[]);
-        script.hold(packet(0, 7, 0), 2);
+        script.hold(packet(0, 7, ORIGINAL), 2);
         let mut released = Vec::new();
-        script.passed(&packet(0, 1, 0), &mut released);
-        script.passed(&packet(1, 1, 0), &mut released);
+        script.passed(&packet(0, 1, ORIGINAL), &mut released);
+        script.passed(&packet(1, 1, ORIGINAL), &mut released);
         assert_eq!(released, []);
-        script.passed(&packet(0, 1, 0), &mut released);
-        assert_eq!(released, [packet(0, 7, 0)]);
+        script.passed(&packet(0, 1, ORIGINAL), &mut released);
+        assert_eq!(released, [packet(0, 7, ORIGINAL)]);
     }
 }

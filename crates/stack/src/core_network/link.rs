@@ -1,5 +1,10 @@
-//! A link: store and forward with a rate, a delay, a queue (drop-tail, or with queue management) and
-//! random loss.
+//! One hop of the chain between server and RNC: store and forward with a rate, a delay, a queue
+//! (drop-tail, or with queue management) and random loss. A [`Link`] is one direction of a hop.
+//!
+//! For a drop-tail queue or RED, `send` computes the fate of a packet as it enters: dropped, lost,
+//! or the time of its arrival at the next node. With CoDel or PIE the packet waits in a managed
+//! queue (`enqueue`) until the transmitter is free (`dequeue`). A link with nothing but rate, delay
+//! and queue has no [`OptionalParts`], which saves time.
 
 use std::collections::VecDeque;
 
@@ -108,12 +113,13 @@ pub struct Outage {
 /// Result of sending a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The packet leaves the link at this time.
+    /// The packet leaves the link, at the next node, at this time.
     Arrives(Time),
     /// The queue has no room, or RED dropped the packet.
     QueueFull,
     /// The packet is lost after its transmission.
     Lost,
+    /// The link is down and accepts no packet.
     Down,
 }
 
@@ -157,10 +163,12 @@ pub struct SentPacket {
 /// One direction of a link.
 #[derive(Debug, Clone)]
 pub struct Link {
+    /// `None` if the link has none of them.
     optional: Option<Box<OptionalParts>>,
     transmitter: Transmitter,
     /// The queue, if CoDel or PIE manages it.
     managed: Option<Box<ManagedLinkQueue>>,
+    /// Packets that were sent and have not arrived, in the order of their arrival.
     in_flight: VecDeque<Packet>,
 }
 
@@ -186,10 +194,12 @@ struct OptionalParts {
     /// Action of RED on the last packet.
     red_action: Option<QueueAction>,
     ecn_threshold: Option<QueueLimit>,
+    /// Probability of a random loss.
     loss: f64,
-    losses: Stream,
+    loss_draws: Stream,
+    /// Maximum addition to the delay.
     jitter: Duration,
-    jitters: Stream,
+    jitter_draws: Stream,
     internet: Option<Internet>,
     /// Arrival time of the last packet. Later packets do not arrive before.
     last_arrival: Time,
@@ -220,9 +230,9 @@ impl OptionalParts {
             red_action: None,
             ecn_threshold: *ecn_threshold,
             loss,
-            losses: streams.stream(name),
+            loss_draws: streams.stream(name),
             jitter: *jitter,
-            jitters: streams.stream(&format!("{name}/jitter")),
+            jitter_draws: streams.stream(&format!("{name}/jitter")),
             internet,
             last_arrival: Time::ZERO,
         })
@@ -243,21 +253,21 @@ impl OptionalParts {
         if !self.passes_red(transmitter, now, packet) {
             return Verdict::QueueFull;
         }
-        let marks = self.marks(transmitter, now);
-        let Some(out) = transmitter.transmit(now, size) else { return Verdict::QueueFull };
-        if marks {
+        let is_marked = self.is_above_ecn_threshold(transmitter, now);
+        let Some(arrives_at) = transmitter.transmit(now, size) else { return Verdict::QueueFull };
+        if is_marked {
             packet.mark();
         }
-        self.finish(out)
+        self.lose_or_delay(arrives_at)
     }
 
     fn is_down(&self, now: Time) -> bool {
         self.outages.iter().any(|outage| (outage.from..outage.to).contains(&(now - Time::ZERO)))
     }
 
-    /// Decides the loss and the arrival of a packet that would arrive at `at`.
-    fn finish(&mut self, at: Time) -> Verdict {
-        if self.loss > 0.0 && self.losses.uniform() < self.loss {
+    /// Decides whether a packet that would arrive at `at` is lost, and otherwise when it arrives.
+    fn lose_or_delay(&mut self, at: Time) -> Verdict {
+        if self.loss > 0.0 && self.loss_draws.uniform() < self.loss {
             return Verdict::Lost;
         }
         Verdict::Arrives(self.arrival(at))
@@ -281,7 +291,7 @@ impl OptionalParts {
     }
 
     /// Whether the queue is long enough that a packet arriving now is marked.
-    fn marks(&self, transmitter: &mut Transmitter, now: Time) -> bool {
+    fn is_above_ecn_threshold(&self, transmitter: &mut Transmitter, now: Time) -> bool {
         let (Some(waiting), Some(threshold)) = (&mut transmitter.waiting, self.ecn_threshold) else {
             return false;
         };
@@ -292,23 +302,23 @@ impl OptionalParts {
     /// Arrival time with jitter or Internet delay of a packet that would arrive at `at`.
     fn arrival(&mut self, at: Time) -> Time {
         if let Some(internet) = &mut self.internet {
-            let out = self.last_arrival.max(at + internet.delays.draw(at));
-            internet.last_delay = out - at;
-            self.last_arrival = out;
-            return out;
+            let arrival = self.last_arrival.max(at + internet.delays.draw(at));
+            internet.last_delay = arrival - at;
+            self.last_arrival = arrival;
+            return arrival;
         }
         if self.jitter == Duration::ZERO {
             return at;
         }
-        let added = self.jitters.uniform() * self.jitter.as_nanos() as f64;
+        let added = self.jitter_draws.uniform() * self.jitter.as_nanos() as f64;
         self.last_arrival = self.last_arrival.max(at + Duration::from_nanos(added as u64));
         self.last_arrival
     }
 }
 
 impl Transmitter {
-    /// Transmits a packet at `now`. Returns when it leaves the link, or `None` if the queue is
-    /// full.
+    /// Transmits a packet at `now`. Returns when it arrives at the next node, or `None` if the
+    /// queue is full.
     #[inline]
     fn transmit(&mut self, now: Time, size: Bytes) -> Option<Time> {
         let transmission_time = self.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
@@ -413,11 +423,12 @@ impl Link {
         let departure = self.managed.as_mut().map(|queue| queue.dequeue(now)).unwrap_or_default();
         let mut next = None;
         let sent = departure.packet.map(|packet| {
-            let out = self.transmitter.transmit(now, packet.size()).expect("the queue is a managed one");
+            let arrives_at = self.transmitter.transmit(now, packet.size());
+            let arrives_at = arrives_at.expect("the limit applies to the managed queue");
             next = Some(self.transmitter.free_at);
             let verdict = match &mut self.optional {
-                Some(optional) => optional.finish(out),
-                None => Verdict::Arrives(out),
+                Some(optional) => optional.lose_or_delay(arrives_at),
+                None => Verdict::Arrives(arrives_at),
             };
             SentPacket { packet, is_marked_now: departure.marked, verdict }
         });
@@ -479,24 +490,25 @@ mod tests {
     use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
     use crate::packet::{Ecn, Segment};
 
+    /// Payload of a packet with 1,250 octets, including the header of 40. It takes 10 ms at 1
+    /// Mbit/s.
+    const TEN_MS: u32 = 1210;
+
     fn packet(payload: u32) -> Packet {
         let segment = Segment { payload, ..Segment::new(ConnectionId(0), Direction::Downlink) };
         Packet { id: PacketId(0), flow: FlowId(0), ue: UeId(0), content: Content::Segment(segment) }
     }
 
+    /// A link of 1 Mbit/s with a delay of 10 ms that is down from 90 to 95 ms.
     fn config() -> LinkConfig {
         let rate = BitRate::from_bps(1_000_000);
         let outage = vec![Outage { from: Duration::from_millis(90), to: Duration::from_millis(95) }];
         LinkConfig { rate, delay: Duration::from_millis(10), outage, ..LinkConfig::default() }
     }
 
-    fn link_as(config: &LinkConfig) -> Link {
+    /// The downlink of a link with this configuration.
+    fn link_with(config: &LinkConfig) -> Link {
         Link::new(config, Direction::Downlink, &Streams::new(1, 0), "link")
-    }
-
-    fn link(queue: Option<QueueLimit>, loss: f64) -> Link {
-        let loss = Probability::new(loss).expect("a probability");
-        link_as(&LinkConfig { queue, loss, ..config() })
     }
 
     fn send(link: &mut Link, now: Time, packet: &mut Packet) -> Verdict {
@@ -522,37 +534,38 @@ mod tests {
 
     #[test]
     fn packets_queue_behind_each_other() {
-        let mut link = link(None, 0.0);
-        // 1,250 octets take 10 ms at 1 Mbit/s.
-        assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
-        assert_eq!(send(&mut link, ms(1), &mut packet(1210)), Verdict::Arrives(ms(30)));
-        assert_eq!(send(&mut link, ms(50), &mut packet(1210)), Verdict::Arrives(ms(70)));
+        let mut link = link_with(&config());
+        // Each packet takes 10 ms of transmission and 10 ms of delay.
+        assert_eq!(send(&mut link, ms(0), &mut packet(TEN_MS)), Verdict::Arrives(ms(20)));
+        assert_eq!(send(&mut link, ms(1), &mut packet(TEN_MS)), Verdict::Arrives(ms(30)));
+        assert_eq!(send(&mut link, ms(50), &mut packet(TEN_MS)), Verdict::Arrives(ms(70)));
     }
 
     #[test]
     fn packet_in_transmission_counts_against_the_limit() {
-        let mut link = link(Some(QueueLimit::Packets(2)), 0.0);
-        assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
-        assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::Arrives(ms(30)));
-        assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::QueueFull);
-        assert_eq!(send(&mut link, ms(10), &mut packet(1210)), Verdict::QueueFull);
-        assert_eq!(send(&mut link, ms(11), &mut packet(1210)), Verdict::Arrives(ms(40)));
+        let mut link = link_with(&LinkConfig { queue: Some(QueueLimit::Packets(2)), ..config() });
+        assert_eq!(send(&mut link, ms(0), &mut packet(TEN_MS)), Verdict::Arrives(ms(20)));
+        assert_eq!(send(&mut link, ms(0), &mut packet(TEN_MS)), Verdict::Arrives(ms(30)));
+        assert_eq!(send(&mut link, ms(0), &mut packet(TEN_MS)), Verdict::QueueFull);
+        assert_eq!(send(&mut link, ms(10), &mut packet(TEN_MS)), Verdict::QueueFull);
+        assert_eq!(send(&mut link, ms(11), &mut packet(TEN_MS)), Verdict::Arrives(ms(40)));
     }
 
     #[test]
     fn octet_limit_accepts_packets_that_fit() {
-        let mut link = link(Some(QueueLimit::Bytes(Bytes(1300))), 0.0);
-        assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
+        let mut link = link_with(&LinkConfig { queue: Some(QueueLimit::Bytes(Bytes(1300))), ..config() });
+        assert_eq!(send(&mut link, ms(0), &mut packet(TEN_MS)), Verdict::Arrives(ms(20)));
+        // 40 octets of header and 10 of payload fill the queue of 1,300 octets exactly.
         assert_eq!(send(&mut link, ms(0), &mut packet(11)), Verdict::QueueFull);
         assert!(matches!(send(&mut link, ms(0), &mut packet(10)), Verdict::Arrives(_)));
     }
 
     #[test]
     fn long_queue_marks_only_ecn_capable_packets() {
-        let mut link = link_as(&LinkConfig { ecn_threshold: Some(QueueLimit::Packets(2)), ..config() });
+        let mut link = link_with(&LinkConfig { ecn_threshold: Some(QueueLimit::Packets(2)), ..config() });
         let capable = || {
             let segment = Segment {
-                payload: 1210,
+                payload: TEN_MS,
                 ecn: Ecn::Capable,
                 ..Segment::new(ConnectionId(0), Direction::Downlink)
             };
@@ -560,7 +573,7 @@ mod tests {
         };
         let mut marks = Vec::new();
         for (at, mut packet) in
-            [(0, capable()), (1, capable()), (2, capable()), (3, packet(1210)), (60, capable())]
+            [(0, capable()), (1, capable()), (2, capable()), (3, packet(TEN_MS)), (60, capable())]
         {
             assert!(matches!(send(&mut link, ms(at), &mut packet), Verdict::Arrives(_)));
             marks.push(packet.segment().expect("a segment").ecn);
@@ -577,10 +590,10 @@ mod tests {
         let longest_and_lost = |red| {
             let queue = Some(QueueLimit::Packets(50));
             let rate = BitRate::from_bps(1_000_000);
-            let mut link = link_as(&LinkConfig { rate, queue, red, ..LinkConfig::default() });
+            let mut link = link_with(&LinkConfig { rate, queue, red, ..LinkConfig::default() });
             let (mut longest, mut lost) = (0, 0);
             for n in 0..6_000 {
-                let verdict = send(&mut link, ms(9 * n), &mut packet(1210));
+                let verdict = send(&mut link, ms(9 * n), &mut packet(TEN_MS));
                 if n >= 2_000 {
                     longest =
                         longest.max(link.transmitter.waiting.as_ref().map_or(0, TransmitQueue::packets));
@@ -602,19 +615,19 @@ mod tests {
 
     #[test]
     fn link_that_is_down_accepts_no_packets() {
-        let mut link = link(None, 0.0);
-        assert_eq!(send(&mut link, ms(89), &mut packet(1210)), Verdict::Arrives(ms(109)));
+        let mut link = link_with(&config());
+        assert_eq!(send(&mut link, ms(89), &mut packet(TEN_MS)), Verdict::Arrives(ms(109)));
         assert_eq!(
             [send(&mut link, ms(90), &mut packet(1)), send(&mut link, ms(94), &mut packet(1))],
             [Verdict::Down; 2]
         );
-        assert_eq!(send(&mut link, ms(95), &mut packet(1210)), Verdict::Arrives(ms(119)));
+        assert_eq!(send(&mut link, ms(95), &mut packet(TEN_MS)), Verdict::Arrives(ms(119)));
     }
 
     #[test]
     fn jitter_spreads_the_delay_and_keeps_the_order() {
-        let mut link = link_as(&LinkConfig { rate: None, jitter: Duration::from_millis(20), ..config() });
-        let mut last = Time::ZERO;
+        let mut link = link_with(&LinkConfig { rate: None, jitter: Duration::from_millis(20), ..config() });
+        let mut last_arrival = Time::ZERO;
         let mut spaced = Vec::new();
         for n in 0..2_000 {
             // Packets come in pairs at the same time, 100 ms apart.
@@ -622,8 +635,8 @@ mod tests {
             let Verdict::Arrives(arrives) = send(&mut link, at, &mut packet(0)) else {
                 panic!("nothing is lost")
             };
-            assert!(arrives >= last);
-            last = arrives;
+            assert!(arrives >= last_arrival);
+            last_arrival = arrives;
             if n % 2 == 0 {
                 spaced.push(arrives - at);
             }
@@ -642,7 +655,8 @@ mod tests {
 
     #[test]
     fn losses_have_the_configured_ratio() {
-        let mut link = link(None, 0.1);
+        let loss = Probability::new(0.1).expect("a probability");
+        let mut link = link_with(&LinkConfig { loss, ..config() });
         let lost = (0..100_000)
             .filter(|&n| send(&mut link, ms(100 * (n + 1)), &mut packet(0)) == Verdict::Lost)
             .count();

@@ -1,5 +1,5 @@
 //! The queue of a link with CoDel or PIE. Unlike a drop-tail queue, it keeps its packets until they
-//! are transmitted: CoDel decides about a packet when it leaves, by what has arrived since.
+//! are transmitted, because CoDel decides about a packet only when the packet leaves.
 
 use std::collections::VecDeque;
 
@@ -39,20 +39,27 @@ pub(super) struct Departure {
     pub dropped: Vec<Packet>,
 }
 
+/// The packets that wait, as queue management sees them.
 #[derive(Debug, Clone, Default)]
 struct Waiting {
-    /// Packets with the times at which they entered.
-    packets: VecDeque<(Time, Packet)>,
+    packets: VecDeque<WaitingPacket>,
     octets: Bytes,
     /// Packets that queue management dropped since the last departure.
     dropped: Vec<Packet>,
-    /// Number of packets that it marked since then.
+    /// Number of packets that queue management marked since then.
     marks: u32,
+}
+
+#[derive(Debug, Clone)]
+struct WaitingPacket {
+    /// Time at which the packet entered the queue.
+    entered: Time,
+    packet: Packet,
 }
 
 impl Waiting {
     fn pop(&mut self) -> Option<Packet> {
-        let (_, packet) = self.packets.pop_front()?;
+        let WaitingPacket { packet, .. } = self.packets.pop_front()?;
         self.octets = self.octets - packet.size();
         Some(packet)
     }
@@ -60,7 +67,7 @@ impl Waiting {
 
 impl PacketQueue for Waiting {
     fn head_entered(&self) -> Option<Time> {
-        self.packets.front().map(|(entered, _)| *entered)
+        self.packets.front().map(|first| first.entered)
     }
 
     fn packets(&self) -> usize {
@@ -72,7 +79,7 @@ impl PacketQueue for Waiting {
     }
 
     fn head_octets(&self) -> Bytes {
-        self.packets.front().map_or(Bytes::ZERO, |(_, packet)| packet.size())
+        self.packets.front().map_or(Bytes::ZERO, |first| first.packet.size())
     }
 }
 
@@ -83,7 +90,7 @@ impl ManagedQueue for Waiting {
     }
 
     fn mark_head(&mut self) -> bool {
-        let marked = self.packets.front_mut().is_some_and(|(_, packet)| packet.mark());
+        let marked = self.packets.front_mut().is_some_and(|first| first.packet.mark());
         self.marks += u32::from(marked);
         marked
     }
@@ -98,10 +105,8 @@ impl ManagedLinkQueue {
     /// A packet arrives.
     pub fn enqueue(&mut self, now: Time, mut packet: Packet) -> Arrival {
         let size = packet.size();
-        let (packets, octets) = match self.in_transmission {
-            Some(size) => (self.waiting.packets.len() + 1, self.waiting.octets + size),
-            None => (self.waiting.packets.len(), self.waiting.octets),
-        };
+        let packets = self.waiting.packets.len() + usize::from(self.in_transmission.is_some());
+        let octets = self.waiting.octets + self.in_transmission.unwrap_or(Bytes::ZERO);
         if self.limit.is_some_and(|limit| !limit.has_room(packets, octets, size)) {
             return Arrival::Full;
         }
@@ -110,7 +115,7 @@ impl ManagedLinkQueue {
             Choice::Mark if packet.mark() => true,
             Choice::Mark | Choice::Drop => return Arrival::Dropped,
         };
-        self.waiting.packets.push_back((now, packet));
+        self.waiting.packets.push_back(WaitingPacket { entered: now, packet });
         self.waiting.octets += size;
         Arrival::Waits { marked, is_idle: self.in_transmission.is_none() }
     }
@@ -131,6 +136,6 @@ impl ManagedLinkQueue {
 
     /// The packets that wait, in order.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.waiting.packets.iter().map(|(_, packet)| packet)
+        self.waiting.packets.iter().map(|waiting| &waiting.packet)
     }
 }

@@ -88,13 +88,15 @@ impl CoreNetwork {
         }
     }
 
-    /// Changes link number `hop`, counted from the server, for packets that enter from now on.
+    /// Changes all links of hop number `hop`, counted from the server, for packets that enter from
+    /// now on.
     pub fn change_link(&mut self, hop: u8, change: LinkChange) {
-        let first = self.hops[usize::from(hop)].first;
+        let first_link = self.hops[usize::from(hop)].first;
         for (number, link) in self.links.iter_mut().enumerate().filter(|(n, _)| self.hop_of[*n] == hop) {
-            let offset = number as u32 - first;
-            let direction = Direction::BOTH[offset as usize % 2];
-            let name = || stream_name(direction, usize::from(hop), offset / 2);
+            // Links of a hop are ordered by server, then downlink before uplink.
+            let offset = number as u32 - first_link;
+            let (server, direction) = (offset / 2, Direction::BOTH[offset as usize % 2]);
+            let name = || stream_name(direction, usize::from(hop), server);
             link.change(change, direction, &self.streams, name);
         }
     }
@@ -102,8 +104,8 @@ impl CoreNetwork {
     /// Returns the change that would undo `change` if it were made now. All links of a hop have the
     /// same values.
     pub fn undo_of(&self, hop: u8, change: LinkChange) -> LinkChange {
-        let first = self.hops[usize::from(hop)].first as usize;
-        let pair = self.links[first..].iter().zip(Direction::BOTH);
+        let first_link = self.hops[usize::from(hop)].first as usize;
+        let pair = self.links[first_link..].iter().zip(Direction::BOTH);
         pair.fold(change, |undo, (link, direction)| link.undo_of(undo, direction))
     }
 
@@ -147,11 +149,17 @@ mod tests {
     use crate::packet::{Content, Segment};
     use crate::trace::TraceEvent;
 
+    const ONE_SERVER: u32 = 1;
+    const TWO_SERVERS: u32 = 2;
+    const THREE_SERVERS: u32 = 3;
+    const NO_SCRIPT: &[Impairment] = &[];
+
     fn packet(direction: Direction, flow: FlowId) -> Packet {
         let segment = Segment::new(ConnectionId(0), direction);
         Packet { id: PacketId(0), flow, ue: UeId(0), content: Content::Segment(segment) }
     }
 
+    /// A proxy with this number of hops between it and the servers.
     fn proxy(hops: u32) -> ProxyConfig {
         ProxyConfig {
             hops,
@@ -171,10 +179,12 @@ mod tests {
     #[test]
     fn split_connections_use_only_hops_on_their_side() {
         let hops = vec![LinkConfig::default(); 3];
-        for (hops_to_proxy, of_server, of_radio) in [(1, vec![0], vec![1, 2]), (3, vec![0, 1, 2], vec![])] {
-            let core = CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0))
+        // Number of hops between server and proxy, and the hops on each side of the proxy.
+        for (hops_to_proxy, server_side, radio_side) in [(1, vec![0], vec![1, 2]), (3, vec![0, 1, 2], vec![])]
+        {
+            let core = CoreNetwork::new(&hops, TWO_SERVERS, NO_SCRIPT, &Streams::new(1, 0))
                 .with_proxy(&proxy(hops_to_proxy), Vec::new());
-            for (leg, hops) in [(ProxyLeg::Server, &of_server), (ProxyLeg::Radio, &of_radio)] {
+            for (leg, hops) in [(ProxyLeg::Server, &server_side), (ProxyLeg::Radio, &radio_side)] {
                 for direction in Direction::BOTH {
                     let segment = Segment { leg, ..Segment::new(ConnectionId(0), direction) };
                     let packet =
@@ -192,7 +202,7 @@ mod tests {
     #[test]
     fn unsplit_route_has_every_hop_in_both_directions() {
         let hops = vec![LinkConfig::default(); 3];
-        let core = CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0));
+        let core = CoreNetwork::new(&hops, TWO_SERVERS, NO_SCRIPT, &Streams::new(1, 0));
         for (direction, order) in [(Direction::Downlink, [0, 1, 2]), (Direction::Uplink, [2, 1, 0])] {
             let route = core.routes.of(&packet(direction, FlowId(1))).iter();
             assert_eq!(route.map(|stage| stage.hop).collect::<Vec<_>>(), order);
@@ -201,7 +211,8 @@ mod tests {
 
     #[test]
     fn servers_share_all_links_except_the_first() {
-        let core = CoreNetwork::new(&vec![LinkConfig::default(); 2], 2, &[], &Streams::new(1, 0));
+        let core =
+            CoreNetwork::new(&vec![LinkConfig::default(); 2], TWO_SERVERS, NO_SCRIPT, &Streams::new(1, 0));
         let path = |flow| links(&core, &packet(Direction::Downlink, flow));
         let [first, second] = [0, 1].map(|flow| path(FlowId(flow)));
         assert!(first[0] != second[0] && first[1] == second[1]);
@@ -210,8 +221,12 @@ mod tests {
     #[test]
     fn shared_option_selects_one_link_or_one_per_flow() {
         let hop = |shared| LinkConfig { shared, ..LinkConfig::default() };
-        let core =
-            CoreNetwork::new(&[hop(Some(true)), hop(Some(false)), hop(None)], 3, &[], &Streams::new(1, 0));
+        let core = CoreNetwork::new(
+            &[hop(Some(true)), hop(Some(false)), hop(None)],
+            THREE_SERVERS,
+            NO_SCRIPT,
+            &Streams::new(1, 0),
+        );
         let path = |flow| links(&core, &packet(Direction::Downlink, FlowId(flow)));
         let paths = [0, 1, 2].map(path);
         let links =
@@ -232,10 +247,10 @@ mod tests {
             LinkConfig { internet_delay: Some(InternetDelay::default()), ..LinkConfig::default() },
             LinkConfig { delay: Duration::from_millis(10), ..LinkConfig::default() },
         ];
-        let mut core = CoreNetwork::new(&hops, 1, &[], &Streams::new(1, 0));
-        let (mut log, mut agenda) = (DropLog(Vec::new()), EventQueue::new());
-        // Times in ms and packets that leave the second link.
-        let mut out: Vec<(u64, PacketId)> = Vec::new();
+        let mut core = CoreNetwork::new(&hops, ONE_SERVER, NO_SCRIPT, &Streams::new(1, 0));
+        let (mut log, mut agenda) = (DropLog::default(), EventQueue::new());
+        // The packets that leave the second link, with their times in ms.
+        let mut arrivals: Vec<(u64, PacketId)> = Vec::new();
         for n in 0..500 {
             let now = Time::ZERO + Duration::from_millis(n * 20);
             while agenda.next_time().is_some_and(|at| at <= now) {
@@ -243,7 +258,7 @@ mod tests {
                 let Event::LinkArrival(link) = event else { panic!("{event:?}") };
                 let mut packet = core.link_arrival(link);
                 if core.forward(&mut EventContext::new(at, &mut log, &mut agenda), link, &mut packet) {
-                    out.push((at.as_nanos() / 1_000_000, packet.id));
+                    arrivals.push((at.as_nanos() / 1_000_000, packet.id));
                 }
             }
             let segment = Segment::new(ConnectionId(0), Direction::Downlink);
@@ -251,9 +266,10 @@ mod tests {
             let mut packet = Packet { id: PacketId(n), flow: FlowId(0), ue: UeId(0), content };
             core.enter(&mut EventContext::new(now, &mut log, &mut agenda), &mut packet);
         }
-        assert!(out.len() > 450 && out.is_sorted_by(|(_, earlier), (_, later)| earlier < later));
+        assert!(arrivals.len() > 450);
+        assert!(arrivals.is_sorted_by(|(_, earlier), (_, later)| earlier < later));
         // Delays are at least 35 ms, plus 10 ms of the second link.
-        assert!(out.iter().all(|&(at, id)| at >= id.0 * 20 + 45));
+        assert!(arrivals.iter().all(|&(at_ms, id)| at_ms >= id.0 * 20 + 35 + 10));
     }
 
     #[test]
@@ -282,13 +298,16 @@ mod tests {
         assert!(at >= Time::ZERO + Duration::from_millis(35));
     }
 
-    /// Dropped packets with the time of the record.
-    struct DropLog(Vec<(Time, DropPlace)>);
+    /// The places of dropped packets, with the time of the record.
+    #[derive(Default)]
+    struct DropLog {
+        drops: Vec<(Time, DropPlace)>,
+    }
 
     impl TraceSink<TraceEvent> for DropLog {
         fn record(&mut self, now: Time, event: &TraceEvent) {
             if let TraceEvent::PacketDropped { place, .. } = event {
-                self.0.push((now, *place));
+                self.drops.push((now, *place));
             }
         }
     }
@@ -297,14 +316,18 @@ mod tests {
     fn chained_links_need_one_event_and_losses_are_recorded_on_time() {
         let (none, all) = (Probability::ZERO, Probability::ONE);
         let hop = |loss| LinkConfig { delay: Duration::from_millis(10), loss, ..LinkConfig::default() };
-        let mut core =
-            CoreNetwork::new(&[hop(none), hop(none), hop(none), hop(all)], 2, &[], &Streams::new(1, 0));
+        let mut core = CoreNetwork::new(
+            &[hop(none), hop(none), hop(none), hop(all)],
+            TWO_SERVERS,
+            NO_SCRIPT,
+            &Streams::new(1, 0),
+        );
         let mut packet = packet(Direction::Downlink, FlowId(0));
-        let (mut log, mut agenda) = (DropLog(Vec::new()), EventQueue::new());
+        let (mut log, mut agenda) = (DropLog::default(), EventQueue::new());
         core.enter(&mut EventContext::new(Time::ZERO, &mut log, &mut agenda), &mut packet);
-        let mut happened = Vec::new();
+        let mut handled_events = Vec::new();
         while let Some((now, event)) = agenda.pop() {
-            happened.push((now.as_nanos() / 1_000_000, event));
+            handled_events.push((now.as_nanos() / 1_000_000, event));
             let mut ctx = EventContext::new(now, &mut log, &mut agenda);
             match event {
                 Event::LinkArrival(link) => {
@@ -317,7 +340,7 @@ mod tests {
         }
         // The links of the two servers meet before the second hop. After the second hop there are
         // no other inputs.
-        assert_eq!(happened, [(10, Event::LinkArrival(LinkId(0))), (30, Event::LinkLoss(HeldId(0)))]);
-        assert_eq!(log.0, [(Time::ZERO + Duration::from_millis(30), DropPlace::LinkLoss(3))]);
+        assert_eq!(handled_events, [(10, Event::LinkArrival(LinkId(0))), (30, Event::LinkLoss(HeldId(0)))]);
+        assert_eq!(log.drops, [(Time::ZERO + Duration::from_millis(30), DropPlace::LinkLoss(3))]);
     }
 }

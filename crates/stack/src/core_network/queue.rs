@@ -1,4 +1,6 @@
-//! The queue of a transmitter: its limit, and the packets and octets that wait or are being sent.
+//! The length of a drop-tail queue in front of a link: its limit, and the packets and octets that
+//! wait or are being sent. The packets themselves are stored elsewhere: the end of each
+//! transmission is known when the packet enters, so the queue only counts.
 
 use std::collections::VecDeque;
 
@@ -22,7 +24,9 @@ pub(super) struct TransmitQueue {
     last: QueuedPacket,
     /// The packets before `last`.
     earlier: VecDeque<QueuedPacket>,
+    /// Number of packets, including `last`.
     packets: usize,
+    /// Octets of these packets.
     octets: Bytes,
 }
 
@@ -57,6 +61,7 @@ impl TransmitQueue {
         has_room
     }
 
+    /// `add` while other packets are not finished.
     fn add_behind_others(&mut self, now: Time, ends_at: Time, size: Bytes) -> bool {
         self.remove_finished(now);
         let has_room = self.limit.has_room(self.packets, self.octets, size);
@@ -95,6 +100,7 @@ impl TransmitQueue {
         }
     }
 
+    /// `remove_finished` while the last packet is not finished.
     fn remove_first_finished(&mut self, now: Time) {
         while let Some(first) = self.earlier.pop_front_if(|first| first.ends_at < now) {
             self.packets -= 1;

@@ -1,4 +1,6 @@
-//! The sequence of links for each kind of packet, computed once.
+//! The routes of packets through the chain of links between server and RNC: the sequence of links
+//! for each direction and each leg of a connection, computed once at the start of a run. A hop has
+//! two links (downlink and uplink) if all flows share it, and otherwise two for each flow.
 
 use std::ops::Range;
 
@@ -42,7 +44,10 @@ impl Stage {
 
 /// Routes by leg of the connection and by direction.
 #[derive(Debug, Default)]
-pub struct Routes([[Vec<Stage>; 2]; 3]);
+pub struct Routes {
+    /// Indexed by leg, in the order of [`ProxyLeg`], and by direction.
+    by_leg: [[Vec<Stage>; 2]; 3],
+}
 
 impl Routes {
     /// Routes over the chain `hops` with a proxy after the first `hops_to_proxy` hops, which may be
@@ -50,11 +55,9 @@ impl Routes {
     pub fn new(hops: &[Hop], hops_to_proxy: usize) -> Self {
         // In the order of `ProxyLeg`.
         let spans = [0..hops.len(), 0..hops_to_proxy, hops_to_proxy..hops.len()];
-        Routes(
-            spans.map(|span| {
-                Direction::BOTH.map(|direction| route(hops, span.clone(), hops_to_proxy, direction))
-            }),
-        )
+        let by_leg = spans
+            .map(|span| Direction::BOTH.map(|direction| route(hops, span.clone(), hops_to_proxy, direction)));
+        Routes { by_leg }
     }
 
     /// Route of a packet in the order of its hops. Empty between the RNC and a proxy at the RNC.
@@ -65,7 +68,7 @@ impl Routes {
             ProxyLeg::Server => 1,
             ProxyLeg::Radio => 2,
         };
-        &self.0[leg][packet.direction().index()]
+        &self.by_leg[leg][packet.direction().index()]
     }
 }
 
@@ -76,17 +79,19 @@ fn route(hops: &[Hop], span: Range<usize>, hops_to_proxy: usize, direction: Dire
     if direction == Direction::Uplink {
         hop_indices.reverse();
     }
-    let enters_next_at_once = |at: usize, next: usize| {
-        let meets_proxy = at.max(next) == hops_to_proxy;
-        let flows_meet = hops[next].shared && !hops[at].shared;
-        let is_managed = hops[at].has_managed_queue || hops[next].has_managed_queue;
+    let enters_next_at_once = |hop: usize, next: usize| {
+        let meets_proxy = hop.max(next) == hops_to_proxy;
+        let flows_meet = hops[next].shared && !hops[hop].shared;
+        let is_managed = hops[hop].has_managed_queue || hops[next].has_managed_queue;
         !flows_meet && !meets_proxy && !is_managed
     };
-    let stage = |(n, &at): (usize, &usize)| Stage {
-        hop: at as u8,
-        link: hops[at].first + direction.index() as u32,
-        stride: if hops[at].shared { 0 } else { 2 },
-        enters_next_at_once: hop_indices.get(n + 1).is_some_and(|&next| enters_next_at_once(at, next)),
+    let stage = |(position, &hop): (usize, &usize)| Stage {
+        hop: hop as u8,
+        link: hops[hop].first + direction.index() as u32,
+        stride: if hops[hop].shared { 0 } else { 2 },
+        enters_next_at_once: hop_indices
+            .get(position + 1)
+            .is_some_and(|&next| enters_next_at_once(hop, next)),
     };
     hop_indices.iter().enumerate().map(stage).collect()
 }

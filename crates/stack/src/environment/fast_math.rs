@@ -1,4 +1,5 @@
-//! Fast log2, exp2 and angles from small tables. Gains are computed about 100,000 times per second.
+//! Fast log2, exp2 and angles from small tables, for the gains of cells, which are computed about
+//! 100,000 times per second.
 //!
 //! Each function looks up a nearby point and adds a short series, with a relative error of about
 //! 1e-13. Only basic arithmetic is used, so results are equal to the bit on all machines.
@@ -15,11 +16,15 @@ const SIDE_PARTS: usize = 64;
 const ANGLE_PARTS: usize = 4 * SIDE_PARTS;
 
 /// Bits of the mantissa without the implicit one.
-const MANTISSA: u32 = f64::MANTISSA_DIGITS - 1;
+const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS - 1;
+
+/// Added to the exponent of a number in its binary representation.
+const EXPONENT_BIAS: i64 = 1023;
 
 /// 3 · 2⁵¹: adding and subtracting it rounds to the nearest integer without a library call.
 const ROUNDING_OFFSET: f64 = 6_755_399_441_055_744.0;
 
+/// The tables.
 #[derive(Debug, Clone)]
 pub struct FastMath {
     /// For the middle of each interval: its reciprocal, and its logarithm to base 2.
@@ -59,9 +64,10 @@ impl FastMath {
     #[inline]
     pub fn log2(&self, number: f64) -> f64 {
         let bits = number.to_bits();
-        let octave = (bits >> MANTISSA) as i64 - 1023;
-        let part = (bits >> (MANTISSA - LOG_PARTS.trailing_zeros())) as usize % LOG_PARTS;
-        let fraction = f64::from_bits(bits & ((1 << MANTISSA) - 1) | 1.0_f64.to_bits());
+        let octave = (bits >> MANTISSA_BITS) as i64 - EXPONENT_BIAS;
+        // The first bits of the mantissa are the index in the table.
+        let part = (bits >> (MANTISSA_BITS - LOG_PARTS.trailing_zeros())) as usize % LOG_PARTS;
+        let fraction = f64::from_bits(bits & ((1 << MANTISSA_BITS) - 1) | 1.0_f64.to_bits());
         let [reciprocal, log] = self.logs[part];
         let residual = fraction * reciprocal - 1.0;
         let series = residual * (1.0 - residual * (0.5 - residual * (1.0 / 3.0 - residual * 0.25)));
@@ -78,7 +84,8 @@ impl FastMath {
         // The low bits of `rounded` hold the rounded integer: the octave, then the index in the
         // table.
         let parts = rounded.to_bits();
-        let octave = f64::from_bits(((parts >> POWER_PARTS.trailing_zeros()) + 1023) << MANTISSA);
+        let octave =
+            f64::from_bits(((parts >> POWER_PARTS.trailing_zeros()) + EXPONENT_BIAS as u64) << MANTISSA_BITS);
         octave * self.powers[parts as usize % POWER_PARTS] * series
     }
 

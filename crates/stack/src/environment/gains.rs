@@ -67,6 +67,7 @@ impl Sites {
     fn with_cells(numbers: Vec<u16>, sectors: usize) -> Self {
         let mut runs: Vec<Run> = Vec::new();
         for (position, site) in numbers.iter().enumerate() {
+            // A site has `sectors` cells and as many gains.
             let [index, first] = [position as u16, *site].map(|number| number * sectors as u16);
             match runs.last_mut() {
                 Some(run) if run.end == first => run.end += sectors as u16,
@@ -141,19 +142,20 @@ impl Gains {
     /// same on all machines.
     #[inline]
     pub fn from_others(&self, powers: &[f64], own: CellId) -> f64 {
-        let mut all = 0.0;
+        let mut received = 0.0;
         for run in &self.sites.runs {
             let [start, first, end] = [run.index, run.first, run.end].map(usize::from);
             let (gains, powers) = (&self.values[start..start + end - first], &powers[first..end]);
-            all += match run.index_of(own) {
-                None => sum(gains, powers),
+            received += match run.index_of(own) {
+                None => sum_of_products(gains, powers),
                 Some(own) => {
-                    sum(&gains[..own - start], &powers[..own - start])
-                        + sum(&gains[own - start + 1..], &powers[own - start + 1..])
+                    let own = own - start;
+                    sum_of_products(&gains[..own], &powers[..own])
+                        + sum_of_products(&gains[own + 1..], &powers[own + 1..])
                 }
             };
         }
-        all
+        received
     }
 }
 
@@ -175,7 +177,7 @@ pub fn best_cell(gains: &[f64]) -> CellId {
 
 /// Sum of the products of gains and powers.
 #[inline]
-fn sum(gains: &[f64], powers: &[f64]) -> f64 {
+fn sum_of_products(gains: &[f64], powers: &[f64]) -> f64 {
     let mut lanes = [0.0; LANES];
     let (gains, last_gains) = gains.as_chunks::<LANES>();
     let (powers, last_powers) = powers.as_chunks::<LANES>();

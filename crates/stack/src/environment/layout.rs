@@ -164,16 +164,17 @@ impl Layout {
     /// Maps a place of the unbounded plane to the area, according to the border.
     #[inline]
     pub fn within(&self, place: Place) -> Place {
-        let inside = |at: f64, size: f64| match self.border {
+        let inside = |coordinate: f64, size: f64| match self.border {
             // Close to the border the remainder may round up to the size, which is the same place
             // as 0.
-            Border::Torus => match at - size * (at / size).floor() {
+            Border::Torus => match coordinate - size * (coordinate / size).floor() {
                 remainder if remainder < size => remainder,
                 _ => 0.0,
             },
-            // Reflected twice, a user is back on its way: the pattern repeats after two sizes.
+            // After two reflections a user moves in its first direction again: the pattern repeats
+            // after two sizes.
             Border::Reflect => {
-                let remainder = at - 2.0 * size * (at / (2.0 * size)).floor();
+                let remainder = coordinate - 2.0 * size * (coordinate / (2.0 * size)).floor();
                 remainder.min(2.0 * size - remainder)
             }
         };
@@ -183,12 +184,13 @@ impl Layout {
     /// The shortest vector from one place of the area to another.
     #[inline]
     pub fn vector(&self, from: Place, to: Place) -> Place {
+        // On a torus it is shorter to cross the border if the difference exceeds half of the size.
         let along = |from: f64, to: f64, size: f64| {
-            let straight = to - from;
+            let difference = to - from;
             match self.border {
-                Border::Torus if straight > size / 2.0 => straight - size,
-                Border::Torus if straight < -size / 2.0 => straight + size,
-                _ => straight,
+                Border::Torus if difference > size / 2.0 => difference - size,
+                Border::Torus if difference < -size / 2.0 => difference + size,
+                _ => difference,
             }
         };
         Place { x: along(from.x, to.x, self.size[0]), y: along(from.y, to.y, self.size[1]) }
@@ -229,6 +231,7 @@ impl Layout {
         self.nearest_site(self.at([0.5; 2]))
     }
 
+    /// The site nearest to a place.
     fn nearest_site(&self, place: Place) -> usize {
         let squared_distance = |site: &usize| self.vector(place, self.sites[*site].place).squared();
         (0..self.sites.len())

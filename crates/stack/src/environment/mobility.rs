@@ -58,6 +58,7 @@ pub struct Track {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct TrackPoint {
+    /// Time since the appearance of the mobile.
     at: Duration,
     place: Place,
     /// Metres from the first point along the track.
@@ -82,20 +83,31 @@ impl Track {
         Some(Track { points: points.collect() })
     }
 
-    /// Position and travelled distance in metres at `since` after the appearance.
-    fn at(&self, since: Duration) -> (Place, f64) {
+    /// Position at `since` after the appearance.
+    fn at(&self, since: Duration) -> PathPosition {
         let next = self.points.partition_point(|point| point.at <= since);
         let from = self.points[next - 1];
-        let Some(to) = self.points.get(next) else { return (from.place, from.travelled) };
+        let Some(to) = self.points.get(next) else {
+            return PathPosition { place: from.place, travelled: from.travelled };
+        };
         let fraction = (since - from.at).as_secs() / (to.at - from.at).as_secs();
         let vector = difference(from.place, to.place);
         let place = Place { x: from.place.x + fraction * vector.x, y: from.place.y + fraction * vector.y };
-        (place, from.travelled + fraction * (to.travelled - from.travelled))
+        PathPosition { place, travelled: from.travelled + fraction * (to.travelled - from.travelled) }
     }
 }
 
+/// The vector from one place to another.
 fn difference(from: Place, to: Place) -> Place {
     Place { x: to.x - from.x, y: to.y - from.y }
+}
+
+/// Where a mobile is, and how far it has moved.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathPosition {
+    pub place: Place,
+    /// Metres travelled since the appearance, on which the shadows depend.
+    pub travelled: f64,
 }
 
 /// Movement of one mobile up to the last query.
@@ -106,7 +118,7 @@ pub struct Trajectory {
     start: Place,
     /// Number of the current leg.
     leg: u64,
-    /// Radians, counterclockwise from the positive x axis.
+    /// Direction of the current leg in radians, counterclockwise from the positive x axis.
     heading: f64,
     /// Cosine and sine of `heading`.
     direction: [f64; 2],
@@ -132,19 +144,20 @@ impl Trajectory {
         layout: &Layout,
         draws: &AddressedStream,
     ) -> Self {
-        let first = draws.tti(0);
+        let start_draws = draws.tti(0);
         let configured = match mobility {
             MobilityConfig::Legs(legs) => legs.start,
             MobilityConfig::Walk(walk) => walk.start,
             _ => None,
         };
-        let start =
-            place.or(configured).unwrap_or_else(|| layout.anywhere(PLACE.map(|axis| first.uniform(axis))));
-        let heading = TAU * first.uniform(HEADING);
+        let start = place
+            .or(configured)
+            .unwrap_or_else(|| layout.anywhere(PLACE.map(|axis| start_draws.uniform(axis))));
+        let heading = TAU * start_draws.uniform(HEADING);
         let walker = match mobility {
             MobilityConfig::Walk(walk) => {
                 let streets = layout.streets().expect("the configuration has streets");
-                Some(Box::new(Walker::new(walk, start, streets, first.uniform(HEADING))))
+                Some(Box::new(Walker::new(walk, start, streets, start_draws.uniform(HEADING))))
             }
             _ => None,
         };
@@ -158,16 +171,15 @@ impl Trajectory {
         }
     }
 
-    /// Position in the area and travelled distance in metres at `since` after the appearance.
-    /// `since` must not decrease.
+    /// Position in the area at `since` after the appearance. `since` must not decrease.
     #[inline]
-    pub fn at(&mut self, since: Duration, layout: &Layout, draws: &AddressedStream) -> (Place, f64) {
-        let (place, travelled) = match &self.mobility {
-            MobilityConfig::Still => (self.start, 0.0),
+    pub fn at(&mut self, since: Duration, layout: &Layout, draws: &AddressedStream) -> PathPosition {
+        let position = match &self.mobility {
+            MobilityConfig::Still => PathPosition { place: self.start, travelled: 0.0 },
             MobilityConfig::Legs(legs) => {
                 let legs = *legs;
                 let travelled = legs.speed * since.as_secs();
-                (self.position_on_legs(legs, travelled, draws), travelled)
+                PathPosition { place: self.position_on_legs(legs, travelled, draws), travelled }
             }
             MobilityConfig::Walk(walk) => {
                 let walker = self.walker.as_mut().expect("a walking user has a walker");
@@ -176,13 +188,13 @@ impl Trajectory {
             }
             MobilityConfig::Track(track) => track.at(since),
         };
-        (layout.within(place), travelled)
+        PathPosition { place: layout.within(position.place), ..position }
     }
 
     /// Position after `travelled` metres in total. Advances the state to the current leg.
     fn position_on_legs(&mut self, legs: Legs, travelled: f64, draws: &AddressedStream) -> Place {
-        let leg = (travelled / legs.length) as u64;
-        while self.leg < leg {
+        let current_leg = (travelled / legs.length) as u64;
+        while self.leg < current_leg {
             self.start = self.start.ahead(legs.length, self.direction);
             self.leg += 1;
             let draws = draws.tti(self.leg);

@@ -37,7 +37,7 @@ pub use street_loss::StreetLossConfig;
 pub use streets::{Spot, Stations, Streets};
 pub use walk::Walk;
 
-use mobility::Trajectory;
+use mobility::{PathPosition, Trajectory};
 use propagation::Propagation;
 use reach::Reach;
 use shadowing::{Shadowing, Shadows};
@@ -50,6 +50,10 @@ pub struct EnvironmentConfig {
     pub propagation: PropagationConfig,
 }
 
+/// A shadow as log2 of a gain: no deviation from the path loss model.
+const NO_SHADOW: f64 = 0.0;
+
+/// The radio environment of a run: where sites are, and the gain from each of them to any place.
 #[derive(Debug, Clone)]
 pub struct Environment {
     layout: Layout,
@@ -101,18 +105,19 @@ impl Environment {
         let layout = config.layout.clone();
         // Mean gain of a site in a rectangle around `place` with these half sides, without
         // shadowing.
-        let mean = |site: usize, place: Place, half: [f64; 2]| match layout.streets() {
+        let mean_gain = |site: usize, place: Place, half: [f64; 2]| match layout.streets() {
             None => propagation.mean_gain(layout.vector(layout.sites()[site].place, place)),
             Some(streets) => {
                 let around = streets.places_around(place, half);
-                let gain =
-                    |at: &Place| station_gain(&propagation, street_loss.as_ref(), &layout, site, *at, 0.0);
+                let gain = |at: &Place| {
+                    station_gain(&propagation, street_loss.as_ref(), &layout, site, *at, NO_SHADOW)
+                };
                 around.iter().map(gain).sum::<f64>() / around.len() as f64
             }
         };
         let reach = config.propagation.reach.map_or(f64::INFINITY, Length::metres);
         Environment {
-            reach: Reach::new(&layout, reach, mean),
+            reach: Reach::new(&layout, reach, mean_gain),
             shadowing: Shadowing::new(&config.propagation.shadowing),
             layout,
             propagation,
@@ -135,7 +140,7 @@ impl Environment {
     pub fn appear(&self, id: u64, mobility: &MobilityConfig, place: Option<Place>, now: Time) -> Mobile {
         let draws = self.streams.addressed(&format!("environment/{id}"));
         let mut trajectory = Trajectory::new(mobility, place, &self.layout, &draws);
-        let (place, _) = trajectory.at(umts_units::Duration::ZERO, &self.layout, &draws);
+        let PathPosition { place, .. } = trajectory.at(umts_units::Duration::ZERO, &self.layout, &draws);
         let state = MobileState { draws, appeared: now, trajectory, place, shadows: Shadows::default() };
         Mobile { gains: Gains::default(), state: Box::new(state) }
     }
@@ -144,9 +149,9 @@ impl Environment {
     pub fn measure(&self, mobile: &mut Mobile, now: Time) {
         let Mobile { gains, state } = mobile;
         let MobileState { draws, appeared, trajectory, place, shadows } = &mut **state;
-        let (at, travelled) = trajectory.at(now - *appeared, &self.layout, draws);
-        *place = at;
-        let square = self.reach.at(at);
+        let PathPosition { place: position, travelled } = trajectory.at(now - *appeared, &self.layout, draws);
+        *place = position;
+        let square = self.reach.at(position);
         let sites = square.sites.numbers();
         if !Arc::ptr_eq(&square.sites, gains.sites()) {
             self.shadowing.change_sites(shadows, draws, gains.sites().numbers(), sites);
@@ -157,12 +162,12 @@ impl Environment {
             for (index, (number, gains)) in gains.each_site().enumerate() {
                 let shadow = self.shadowing.of_site(shadows, index);
                 let site = &self.layout.sites()[number];
-                self.propagation.gains(self.layout.vector(site.place, at), site.azimuth, shadow, gains);
+                self.propagation.gains(self.layout.vector(site.place, position), site.azimuth, shadow, gains);
             }
         } else {
             for (index, (number, gain)) in gains.each_station().enumerate() {
                 let shadow = self.shadowing.of_site(shadows, index);
-                *gain = self.station_gain(number, at, shadow);
+                *gain = self.station_gain(number, position, shadow);
             }
         }
         if square.far_gain > 0.0 {
@@ -174,15 +179,16 @@ impl Environment {
     /// per cell.
     pub fn gains_at(&self, place: Place, gains: &mut [f64]) {
         if self.layout.streets().is_some() {
-            let gain_of = |station| self.station_gain(station, place, 0.0);
+            let gain_of = |station| self.station_gain(station, place, NO_SHADOW);
             return gains.iter_mut().enumerate().for_each(|(station, gain)| *gain = gain_of(station));
         }
         let (gains, _) = gains.as_chunks_mut::<SECTORS>();
         for (site, gains) in self.layout.sites().iter().zip(gains) {
-            self.propagation.gains(self.layout.vector(site.place, place), site.azimuth, 0.0, gains);
+            self.propagation.gains(self.layout.vector(site.place, place), site.azimuth, NO_SHADOW, gains);
         }
     }
 
+    /// Gain of a station of a street layout at a place, see the function of this name.
     fn station_gain(&self, station: usize, place: Place, shadow: f64) -> f64 {
         station_gain(&self.propagation, self.street_loss.as_ref(), &self.layout, station, place, shadow)
     }

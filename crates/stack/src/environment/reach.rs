@@ -1,4 +1,5 @@
-//! Sites within reach of a place, and the total gain of all other sites.
+//! For each part of the area: the sites within reach, which are computed one by one, and the total
+//! gain of all other sites.
 //!
 //! The area is divided into squares. In a square, the sites within reach of its middle have
 //! individual gains. All other sites contribute a constant: their mean gain without shadows,
@@ -37,19 +38,21 @@ pub struct Square {
 
 impl Reach {
     /// `metres` is the reach. If it is infinite, there is one square with all sites.
-    /// `mean(site, middle, half_sides)` returns the mean gain of a site, without shadows, in a
+    /// `mean_gain(site, middle, half_sides)` returns the mean gain of a site, without shadows, in a
     /// rectangle.
-    pub fn new(layout: &Layout, metres: f64, mean: impl Fn(usize, Place, [f64; 2]) -> f64) -> Self {
+    pub fn new(layout: &Layout, metres: f64, mean_gain: impl Fn(usize, Place, [f64; 2]) -> f64) -> Self {
         let number = layout.size().map(|size| ((size / metres * SQUARES_PER_REACH).ceil() as usize).max(1));
         let new_sites = if layout.streets().is_some() { Sites::of_stations } else { Sites::new };
         let mut shared: BTreeMap<Vec<u16>, Arc<Sites>> = BTreeMap::new();
         let square = |square: usize| {
-            let middle = [square % number[0], square / number[0]].map(|at| at as f64 + 0.5);
-            let place = layout.at([middle[0] / number[0] as f64, middle[1] / number[1] as f64]);
-            let sites = layout.sites_within(place, metres);
+            // Column and row of the middle, in sides of a square.
+            let [column, row] = [square % number[0], square / number[0]].map(|index| index as f64 + 0.5);
+            let middle = layout.at([column / number[0] as f64, row / number[1] as f64]);
+            let sites = layout.sites_within(middle, metres);
             let others = (0..layout.sites().len()).filter(|site| !sites.contains(&(*site as u16)));
-            let half = [0, 1].map(|axis| layout.size()[axis] / number[axis] as f64 / 2.0);
-            let far_gain = others.map(|site| mean(site, place, half)).fold(0.0, |sum, gain| sum + gain);
+            let half_sides = [0, 1].map(|axis| layout.size()[axis] / number[axis] as f64 / 2.0);
+            let far_gain =
+                others.map(|site| mean_gain(site, middle, half_sides)).fold(0.0, |sum, gain| sum + gain);
             let sites = shared.entry(sites).or_insert_with_key(|sites| Arc::new(new_sites(sites.clone())));
             Square { sites: sites.clone(), far_gain }
         };

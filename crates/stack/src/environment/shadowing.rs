@@ -84,9 +84,26 @@ pub struct Shadows {
     knot: u64,
     /// The last point that it has passed after this knot.
     point: u64,
-    /// The common part, then the parts of the sites within reach. Each part has two standard normal
-    /// values: at the current point and at the next knot.
-    parts: Box<[[f64; 2]]>,
+    /// The common part, then the parts of the sites within reach.
+    parts: Box<[Part]>,
+}
+
+/// A part of a shadow: two values of one standard normal process.
+#[derive(Debug, Clone, Copy, Default)]
+struct Part {
+    /// Value at the current point.
+    value: f64,
+    /// Value at the next knot.
+    next_knot: f64,
+}
+
+/// A point of the path of a mobile.
+#[derive(Debug, Clone, Copy)]
+struct PathPoint {
+    /// Number of the last knot before the point.
+    knot: u64,
+    /// Number of the point, counted from this knot.
+    point: u64,
 }
 
 /// Number of the draw for the common part. The draws of the sites follow. Lower numbers are used for
@@ -98,6 +115,7 @@ impl Shadowing {
         let deviation = config.deviation.0 * DECIBEL;
         // Correlation of two values that are n points apart.
         let correlation = |n: u64| libm::exp2(-(n as f64) / POINTS as f64);
+        // Before point n the next knot is POINTS - n + 1 points ahead. Entry 0 is not used.
         let to_point = std::array::from_fn(|n| bridge(&correlation, POINTS - (n as u64).max(1) + 1));
         let between_sites = config.between_sites.value();
         let site_deviation = deviation * libm::sqrt(1.0 - between_sites);
@@ -105,6 +123,7 @@ impl Shadowing {
             is_enabled: deviation > 0.0,
             common_deviation: deviation * libm::sqrt(between_sites),
             site_deviation,
+            // The mean of e^X for a normal X of mean 0 and deviation s is e^(s²/2).
             mean_site_gain: libm::exp(site_deviation * LN_2 * site_deviation * LN_2 / 2.0),
             spacing: config.decorrelation.metres() / POINTS as f64,
             from_knot_to_knot: Weights {
@@ -121,7 +140,8 @@ impl Shadowing {
     pub fn advance(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream, travelled: f64) {
         if self.is_enabled {
             let point = (travelled / self.spacing) as u64;
-            self.advance_to(shadows, sites, draws, [point / POINTS, point % POINTS]);
+            let target = PathPoint { knot: point / POINTS, point: point % POINTS };
+            self.advance_to(shadows, sites, draws, target);
         }
     }
 
@@ -135,25 +155,21 @@ impl Shadowing {
         sites: &[u16],
     ) {
         let Some(&common) = shadows.parts.first() else { return };
-        let new: Vec<u16> =
+        let new_sites: Vec<u16> =
             sites.iter().copied().filter(|site| before.binary_search(site).is_err()).collect();
         let mut new_shadows = Shadows::default();
-        self.advance_to(&mut new_shadows, &new, draws, [shadows.knot, shadows.point]);
-        let part_in =
-            |list: &[u16], parts: &[[f64; 2]], site| Some(parts[1 + list.binary_search(site).ok()?]);
-        let part =
-            |site| part_in(before, &shadows.parts, site).or_else(|| part_in(&new, &new_shadows.parts, site));
+        let current_point = PathPoint { knot: shadows.knot, point: shadows.point };
+        self.advance_to(&mut new_shadows, &new_sites, draws, current_point);
+        let part_in = |list: &[u16], parts: &[Part], site| Some(parts[1 + list.binary_search(site).ok()?]);
+        let part = |site| {
+            part_in(before, &shadows.parts, site).or_else(|| part_in(&new_sites, &new_shadows.parts, site))
+        };
         shadows.parts = std::iter::once(common).chain(sites.iter().filter_map(part)).collect();
     }
 
-    /// Advances the shadows to this point after this knot.
-    fn advance_to(
-        &self,
-        shadows: &mut Shadows,
-        sites: &[u16],
-        draws: &AddressedStream,
-        [knot, point]: [u64; 2],
-    ) {
+    /// Advances the shadows to `target`.
+    fn advance_to(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream, target: PathPoint) {
+        let PathPoint { knot, point } = target;
         if shadows.parts.is_empty() || shadows.knot + MEMORY_KNOTS < knot {
             self.start(shadows, sites, draws, knot.saturating_sub(MEMORY_KNOTS));
         }
@@ -166,17 +182,19 @@ impl Shadowing {
             shadows.point += 1;
             let weights = self.to_point[shadows.point as usize];
             let draws = draws.tti(shadows.knot * POINTS + shadows.point);
-            shadows.for_each_part(sites, |[value, knot], number| {
-                *value = weights.before * *value + weights.knot * *knot + weights.draw * draws.normal(number);
+            shadows.for_each_part(sites, |part, number| {
+                part.value = weights.before * part.value
+                    + weights.knot * part.next_knot
+                    + weights.draw * draws.normal(number);
             });
         }
     }
 
     /// Starts the process at `knot` with independent values.
     fn start(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream, knot: u64) {
-        *shadows = Shadows { knot, point: 0, parts: vec![[0.0; 2]; 1 + sites.len()].into() };
-        let first = draws.tti(knot * POINTS);
-        shadows.for_each_part(sites, |[_, knot], number| *knot = first.normal(number));
+        *shadows = Shadows { knot, point: 0, parts: vec![Part::default(); 1 + sites.len()].into() };
+        let knot_draws = draws.tti(knot * POINTS);
+        shadows.for_each_part(sites, |part, number| part.next_knot = knot_draws.normal(number));
         self.advance_knot(shadows, sites, draws);
     }
 
@@ -184,9 +202,9 @@ impl Shadowing {
     fn advance_knot(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream) {
         let weights = self.from_knot_to_knot;
         let draws = draws.tti((shadows.knot + 1) * POINTS);
-        shadows.for_each_part(sites, |[value, knot], number| {
-            *value = *knot;
-            *knot = weights.before * *value + weights.draw * draws.normal(number);
+        shadows.for_each_part(sites, |part, number| {
+            part.value = part.next_knot;
+            part.next_knot = weights.before * part.value + weights.draw * draws.normal(number);
         });
     }
 
@@ -195,15 +213,15 @@ impl Shadowing {
     pub fn of_site(&self, shadows: &Shadows, index: usize) -> f64 {
         match &*shadows.parts {
             [] => 0.0,
-            [[common, _], sites @ ..] => {
-                self.common_deviation * common + self.site_deviation * sites[index][0]
+            [common, sites @ ..] => {
+                self.common_deviation * common.value + self.site_deviation * sites[index].value
             }
         }
     }
 
     /// Mean shadow of the sites out of reach, as a gain.
     pub fn mean_of_far_sites(&self, shadows: &Shadows) -> f64 {
-        let common = shadows.parts.first().map_or(0.0, |[common, _]| *common);
+        let common = shadows.parts.first().map_or(0.0, |common| common.value);
         libm::exp2(self.common_deviation * common) * self.mean_site_gain
     }
 }
@@ -211,7 +229,7 @@ impl Shadowing {
 impl Shadows {
     /// Calls `change` for each part, with the number of its draw.
     #[inline]
-    fn for_each_part(&mut self, sites: &[u16], mut change: impl FnMut(&mut [f64; 2], u32)) {
+    fn for_each_part(&mut self, sites: &[u16], mut change: impl FnMut(&mut Part, u32)) {
         let [common, site_parts @ ..] = &mut *self.parts else { return };
         change(common, COMMON_DRAW);
         for (part, site) in site_parts.iter_mut().zip(sites) {

@@ -49,6 +49,7 @@ options! {
 impl StreetLossConfig {
     /// Free-space distance with the same loss as a path with these sections, in metres.
     pub fn apparent_distance(&self, sections: &[f64]) -> f64 {
+        // k_n, d_n and the length of the path, see the top of this file.
         let (mut k, mut apparent, mut length) = (1.0, 0.0, 0.0);
         for section in sections {
             k += apparent * self.corner;
@@ -77,7 +78,8 @@ pub struct StreetLoss {
     max_gain: f64,
 }
 
-/// Loss over the roofs: 24 + 45 log(R + 20) dB, R in metres.
+/// Loss over the roofs: 24 + 45 log(R + 20) dB, R in metres. As log2 of a gain the slope is 4.5,
+/// because 45 log10(x) dB = 10 · 4.5 log10(x) dB.
 const ROOFS_DB: f64 = 24.0;
 const ROOFS_SLOPE: f64 = 4.5;
 const ROOFS_OFFSET: f64 = 20.0;
@@ -103,6 +105,7 @@ impl StreetLoss {
     pub fn gain(&self, station: usize, layout: &Layout, place: Place, shadow: f64) -> f64 {
         let from = self.stations[station];
         let start = Place { x: from.at[0], y: from.at[1] };
+        // On a torus the copy of the place that is nearest to the station.
         let vector = layout.vector(start, place);
         let position = self.streets.spot(Place { x: start.x + vector.x, y: start.y + vector.y });
         let mut gain = self.at_1_m
@@ -148,9 +151,9 @@ impl StreetLoss {
 
     /// Path from a street along `axis` at `from_line` into a crossing street at `to_line`.
     fn one_corner(&self, from: &Spot, to: &Spot, axis: usize, [from_line, to_line]: [f64; 2]) -> f64 {
-        let before = (to_line - from.at[axis]).abs();
-        let after = (to.at[1 - axis] - from_line).abs();
-        self.config.apparent_distance(&[before, after])
+        let to_corner = (to_line - from.at[axis]).abs();
+        let after_corner = (to.at[1 - axis] - from_line).abs();
+        self.config.apparent_distance(&[to_corner, after_corner])
     }
 
     /// Path from a street along `axis` to a parallel street, through one of the crossing streets. The

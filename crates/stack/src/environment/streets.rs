@@ -86,24 +86,27 @@ impl Streets {
     /// The streets of a place. For a place in a house, the street outside the nearest wall, seen
     /// from that wall.
     pub fn spot(&self, place: Place) -> Spot {
+        let half_width = self.width / 2.0;
         let mut at = [place.x, place.y];
         // Middle of the nearest street across each axis, and the distance to it.
-        let nearest =
-            AXES.map(|axis| self.line(((at[axis] - self.width / 2.0) / self.period()).round() as i64));
+        let nearest = AXES.map(|axis| self.line(((at[axis] - half_width) / self.period()).round() as i64));
         let distance = AXES.map(|axis| (at[axis] - nearest[axis]).abs());
-        let is_in_street = AXES.map(|axis| distance[axis] <= self.width / 2.0);
-        let is_indoors = !is_in_street[0] && !is_in_street[1];
-        // The street along the first axis is identified by its position on the second. Indoors the
-        // nearer of the two streets counts, or the street along x if both are equally near.
-        let on_street =
-            AXES.map(|axis| is_in_street[1 - axis] || is_indoors && distance[1 - axis] < distance[axis]);
-        let on_street = if is_indoors && on_street == [false; 2] { [true, false] } else { on_street };
-        if is_indoors {
-            let cross_axis = if on_street[0] { 1 } else { 0 };
-            at[cross_axis] =
-                nearest[cross_axis] + (self.width / 2.0).copysign(at[cross_axis] - nearest[cross_axis]);
+        let is_in_street_across = AXES.map(|axis| distance[axis] <= half_width);
+        let is_indoors = !is_in_street_across[0] && !is_in_street_across[1];
+        // A street along an axis is a street across the other one, and is given by its position
+        // there.
+        if !is_indoors {
+            let lines = AXES.map(|axis| is_in_street_across[1 - axis].then_some(nearest[1 - axis]));
+            return Spot { at, lines, is_indoors };
         }
-        Spot { at, lines: AXES.map(|axis| on_street[axis].then_some(nearest[1 - axis])), is_indoors }
+        // Indoors the nearer of the two streets counts, or the street along x if both are equally
+        // near.
+        let axis = if distance[0] < distance[1] { 1 } else { 0 };
+        let cross_axis = 1 - axis;
+        let mut lines = [None; 2];
+        lines[axis] = Some(nearest[cross_axis]);
+        at[cross_axis] = nearest[cross_axis] + half_width.copysign(at[cross_axis] - nearest[cross_axis]);
+        Spot { at, lines, is_indoors }
     }
 
     /// Maps two uniform draws between 0 and 1 to a place that is uniform along the middles of all
@@ -144,9 +147,12 @@ impl Streets {
         let at = [middle.x, middle.y];
         let mut places = Vec::new();
         for axis in AXES {
-            let other = 1 - axis;
-            let first = self.line_before(at[other] - half[other]) + 1;
-            for number in first..=self.line_before(at[other] + half[other]) {
+            // Streets along `axis` are numbered by their position on the other axis.
+            let cross_axis = 1 - axis;
+            let first_street = self.line_before(at[cross_axis] - half[cross_axis]) + 1;
+            let last_street = self.line_before(at[cross_axis] + half[cross_axis]);
+            for number in first_street..=last_street {
+                // A rectangle of side 2 half has half / 5 points, at most 10 m apart.
                 let points = (half[axis] / 5.0).ceil();
                 for point in 0..points as u32 {
                     let along = at[axis] - half[axis] + 2.0 * half[axis] * (f64::from(point) + 0.5) / points;

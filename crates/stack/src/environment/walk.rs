@@ -8,8 +8,10 @@
 use umts_kernel::random::AddressedStream;
 
 use super::layout::Place;
+use super::mobility::PathPosition;
 use super::streets::{AXES, Streets};
 
+/// How a pedestrian walks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Walk {
     /// Mean speed in metres per second.
@@ -68,7 +70,7 @@ impl Walker {
         let spot = streets.spot(place);
         // The axis along which the street runs: 0 is x.
         let axis = usize::from(spot.lines[0].is_none());
-        let last = streets.blocks.map(|blocks| i64::from(blocks) - 1);
+        let last_crossing = streets.blocks.map(|blocks| i64::from(blocks) - 1);
         // The crossing before the place on each axis, at most the last one with a block behind it.
         // On the other axis the street itself replaces it.
         let mut crossing = AXES.map(|axis| {
@@ -76,7 +78,7 @@ impl Walker {
             if streets.has_line(axis, before) && streets.has_line(axis, before + 1) {
                 before
             } else {
-                before.clamp(0, last[axis])
+                before.clamp(0, last_crossing[axis])
             }
         });
         crossing[1 - axis] =
@@ -98,17 +100,17 @@ impl Walker {
         }
     }
 
-    /// Position in the unbounded plane and travelled distance in metres, `since` seconds after the
-    /// appearance. `since` must not decrease.
+    /// Position in the unbounded plane `since` seconds after the appearance. `since` must not
+    /// decrease.
     pub fn at(
         &mut self,
         since: f64,
         walk: &Walk,
         streets: &Streets,
         draws: &AddressedStream,
-    ) -> (Place, f64) {
+    ) -> PathPosition {
         if self.speed == 0.0 {
-            return (self.position.place(streets), 0.0);
+            return PathPosition { place: self.position.place(streets), travelled: 0.0 };
         }
         while self.leg_start + walk.leg / self.speed <= since {
             self.position =
@@ -123,7 +125,7 @@ impl Walker {
         }
         let offset = self.speed * (since - self.leg_start);
         let position = self.position.advanced(offset, walk, streets, draws.tti(self.leg).uniform(TURN));
-        (position.place(streets), self.leg as f64 * walk.leg + offset)
+        PathPosition { place: position.place(streets), travelled: self.leg as f64 * walk.leg + offset }
     }
 }
 
@@ -136,8 +138,9 @@ impl GridPosition {
             return GridPosition { distance, ..self };
         }
         let crossing = self.next_crossing(self.heading);
-        let arrived = GridPosition { crossing, heading: self.heading, distance: distance - streets.period() };
-        GridPosition { heading: arrived.next_heading(walk.turning, streets, draw), ..arrived }
+        let past_crossing =
+            GridPosition { crossing, heading: self.heading, distance: distance - streets.period() };
+        GridPosition { heading: past_crossing.next_heading(walk.turning, streets, draw), ..past_crossing }
     }
 
     /// The heading after the current crossing: straight on, left or right, except where no street
@@ -159,7 +162,7 @@ impl GridPosition {
             }
             remaining -= weight;
         }
-        // Rounding left a remainder: the last possible heading.
+        // If rounding errors left a remainder, the last possible heading is taken.
         weighted
             .into_iter()
             .rev()
@@ -167,10 +170,12 @@ impl GridPosition {
             .map_or(self.heading, |(heading, _)| heading)
     }
 
+    /// The crossing after the current one in the direction `heading`.
     fn next_crossing(self, heading: usize) -> [i64; 2] {
         AXES.map(|axis| self.crossing[axis] + HEADINGS[heading][axis])
     }
 
+    /// The place in metres, in the unbounded plane.
     fn place(self, streets: &Streets) -> Place {
         let [x, y] = AXES.map(|axis| {
             streets.line(self.crossing[axis]) + HEADINGS[self.heading][axis] as f64 * self.distance

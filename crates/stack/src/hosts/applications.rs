@@ -16,19 +16,28 @@ use crate::traffic::{Action, ConnectionIndex, Report};
 /// UDP and IPv4 headers without options (RFC 768, RFC 791).
 const UDP_IP_HEADER: u16 = 28;
 
-/// Connections that may have segments to send, and which of their ends, in the order of the
-/// actions.
+/// Ends of connections that may have segments to send after the actions of a traffic model, in the
+/// order of the actions.
 #[derive(Debug, Default)]
-pub(super) struct PendingEnds(Vec<(ConnectionId, [bool; 2])>);
+pub(super) struct PendingEnds {
+    connections: Vec<PendingConnection>,
+}
+
+#[derive(Debug)]
+struct PendingConnection {
+    id: ConnectionId,
+    /// Whether the end at the server and the end at the UE may have segments to send.
+    ends: [bool; 2],
+}
 
 impl PendingEnds {
     fn add(&mut self, connection: ConnectionId, end: End) {
-        match self.0.last_mut() {
-            Some((last, ends)) if *last == connection => ends[end as usize] = true,
+        match self.connections.last_mut() {
+            Some(last) if last.id == connection => last.ends[end as usize] = true,
             _ => {
                 let mut ends = [false; 2];
                 ends[end as usize] = true;
-                self.0.push((connection, ends));
+                self.connections.push(PendingConnection { id: connection, ends });
             }
         }
     }
@@ -102,10 +111,10 @@ impl Hosts {
             }
             next = self.flows[id.index()].traffic.poll_action();
         }
-        for (connection, ends) in pending_ends.0.drain(..) {
+        for pending in pending_ends.connections.drain(..) {
             for end in [End::Server, End::Ue] {
-                if ends[end as usize] {
-                    self.flush_connection(ctx, id, connection, end, path);
+                if pending.ends[end as usize] {
+                    self.flush_connection(ctx, id, pending.id, end, path);
                 }
             }
         }
@@ -119,6 +128,8 @@ impl Hosts {
         self.flows[id.index()].nth(nth, end).expect("a traffic model uses open connections only")
     }
 
+    /// Opens connection `nth` of a flow at `end`: one end-to-end connection, or two if the proxy
+    /// splits the flow. Returns the connection of the application at `end`.
     fn open<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -133,6 +144,7 @@ impl Hosts {
         let is_split = self.flows[id.index()].is_split();
         let relay = if is_split { self.new_relay(transfer) } else { None };
         let flow = &mut self.flows[id.index()];
+        // The legs of the transfer, with the segment payload of the end that sends to the UE.
         let legs = match relay {
             None => [Some((ProxyLeg::Whole, flow.open(now, transfer, nth, segment_payload))), None],
             Some(relay) => {
@@ -171,15 +183,21 @@ impl Hosts {
     ) {
         let flow = &mut self.flows[id.index()];
         let direction = end.sends();
-        let sent = &mut flow.datagrams[direction.index()];
-        let (number, header, timestamp) = (*sent, UDP_IP_HEADER, ctx.cx.now);
-        *sent += 1;
-        let datagram = Datagram { direction, number, payload: bytes, header, timestamp };
+        let sent_count = &mut flow.datagrams[direction.index()];
+        let datagram = Datagram {
+            direction,
+            number: *sent_count,
+            payload: bytes,
+            header: UDP_IP_HEADER,
+            timestamp: ctx.cx.now,
+        };
+        *sent_count += 1;
         let mut packet = self.packets.number(id, flow.ue, Content::Datagram(datagram));
         ctx.cx.record(|| TraceEvent::DatagramSent { flow: id, datagram });
         path.leave(ctx, ProxyLeg::Whole.site(end), &mut packet);
     }
 
+    /// Records an event that only the application knows.
     fn report<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

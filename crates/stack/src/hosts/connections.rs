@@ -33,9 +33,9 @@ impl Hosts {
             return self.refuse(ctx, site, packet, segment, path);
         };
         open.connection.end(end).handle_packet(&mut ctx.cx, packet);
-        let action = open.send_and_notify(ctx, &mut self.packets, end, path);
-        if action.is_some() {
-            self.act_and_set_timer(ctx, id, action, segment.connection, end, path);
+        let first_action = open.send_and_notify(ctx, &mut self.packets, end, path);
+        if first_action.is_some() {
+            self.act_and_set_timer(ctx, id, first_action, segment.connection, end, path);
         }
     }
 
@@ -70,25 +70,25 @@ impl Hosts {
         path: &mut NetworkPath,
     ) {
         if let Some(mut open) = self.flows[id.index()].open_connection(connection)
-            && let action @ Some(_) = open.send_and_notify(ctx, &mut self.packets, end, path)
+            && let first_action @ Some(_) = open.send_and_notify(ctx, &mut self.packets, end, path)
         {
-            self.act_and_set_timer(ctx, id, action, connection, end, path);
+            self.act_and_set_timer(ctx, id, first_action, connection, end, path);
         }
     }
 
-    /// Performs `action` and further actions of the application, then schedules the timer of the
-    /// end.
+    /// Performs `first_action` and further actions of the application, then schedules the timer of
+    /// the end.
     #[inline(never)]
     fn act_and_set_timer<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         id: FlowId,
-        action: Option<Action>,
+        first_action: Option<Action>,
         connection: ConnectionId,
         end: End,
         path: &mut NetworkPath,
     ) {
-        self.perform(ctx, id, action, path);
+        self.perform(ctx, id, first_action, path);
         // If an action opened another connection, this one may have been removed.
         if let Some(mut open) = self.flows[id.index()].open_connection(connection) {
             open.schedule_timer(ctx, end);
@@ -105,8 +105,9 @@ impl Hosts {
         path: &mut NetworkPath,
     ) {
         self.flows[id.index()].tcp_wake[end as usize].fired(ctx.cx.now);
-        let mut from = ConnectionId(0);
-        while let Some(connection) = self.flows[id.index()].connection_from(from) {
+        // By number, because handling one connection can open or remove others.
+        let mut next_id = ConnectionId(0);
+        while let Some(connection) = self.flows[id.index()].connection_from(next_id) {
             if let Some(open) = self.flows[id.index()].connection(connection)
                 && open.end(end).poll_timeout().is_some_and(|at| at <= ctx.cx.now)
             {
@@ -117,7 +118,7 @@ impl Hosts {
                 Some(transfer) => self.advance_transfer(ctx, transfer, path),
                 None => self.flush_connection(ctx, id, connection, end, path),
             }
-            from = ConnectionId(connection.0 + 1);
+            next_id = ConnectionId(connection.0 + 1);
         }
     }
 }
@@ -134,12 +135,12 @@ impl OpenConnection<'_> {
         end: End,
         path: &mut NetworkPath,
     ) -> Option<Action> {
-        let mut notified = self.send(ctx, packets, end, path);
+        let mut is_app_notified = self.send(ctx, packets, end, path);
         while let Some(event) = self.connection.poll_event(ctx.cx.now, end) {
             self.traffic.handle_event(ctx.cx.now, self.connection.nth, end, event);
-            notified = true;
+            is_app_notified = true;
         }
-        if notified {
+        if is_app_notified {
             let action = self.traffic.poll_action();
             if action.is_some() {
                 return action;

@@ -1,4 +1,6 @@
-//! A flow: its traffic model, and the connections that the model has opened.
+//! A flow: the traffic model (the application) of one UE, and both ends of each TCP connection that
+//! the model has opened. If a proxy splits the flow, each transfer has two connections: one between
+//! server and proxy, and one between proxy and UE.
 
 use std::sync::Arc;
 
@@ -52,7 +54,7 @@ pub(super) struct Flow {
     pub traffic_wake: Wakeup,
     /// Next wake-up of each end. At most one per end is pending for all connections.
     pub tcp_wake: [Wakeup; 2],
-    /// Number of sent datagrams by direction.
+    /// Number of sent datagrams, by direction.
     pub datagrams: [u64; 2],
     /// Connections that are open or in TIME-WAIT, sorted by number.
     connections: Vec<FlowConnection>,
@@ -70,7 +72,8 @@ pub(super) struct FlowConnection {
     /// Ends at the server and at the UE. Boxed, because an end is large and connections move when
     /// others are removed.
     ends: [Box<Connection>; 2],
-    /// Ends that are closed. A one-way connection is closed when its sender is.
+    /// Whether the end at the server and the end at the UE are closed. A one-way connection is
+    /// closed when its sender is.
     closed: [bool; 2],
     one_way: bool,
     /// Time from which the connection may be removed.
@@ -134,7 +137,8 @@ impl Flow {
     ) -> u32 {
         self.remove_expired(now);
         let tcp = Self::tcp_with_payload(&self.tcp, segment_payload);
-        self.connect(id, nth, (ProxyLeg::Whole, None), [&tcp, &tcp]);
+        let tcp_at_ends = [&tcp, &tcp];
+        self.connect(id, nth, ProxyLeg::Whole, None, tcp_at_ends);
         tcp.mss()
     }
 
@@ -152,19 +156,23 @@ impl Flow {
         let [to_server, to_ue] = self.split.as_ref().expect("the proxy splits this flow");
         let [host, to_server, to_ue] =
             [&self.tcp, to_server, to_ue].map(|tcp| Self::tcp_with_payload(tcp, segment_payload));
-        self.connect(server, nth, (ProxyLeg::Server, Some(transfer)), [&host, &to_server]);
-        self.connect(radio, nth, (ProxyLeg::Radio, Some(transfer)), [&to_ue, &host]);
+        self.connect(server, nth, ProxyLeg::Server, Some(transfer), [&host, &to_server]);
+        self.connect(radio, nth, ProxyLeg::Radio, Some(transfer), [&to_ue, &host]);
         [host, to_ue].map(|tcp| tcp.mss())
     }
 
+    /// Adds a connection. `tcp`: the configuration of the end that acts as the server, and of the
+    /// end that acts as the UE.
     fn connect(
         &mut self,
         id: ConnectionId,
         nth: ConnectionIndex,
-        (leg, transfer): (ProxyLeg, Option<TransferId>),
+        leg: ProxyLeg,
+        transfer: Option<TransferId>,
         tcp: [&Arc<TcpConfig>; 2],
     ) {
-        let ends = [End::Server, End::Ue].map(|end| self.end(id, leg, end, Arc::clone(tcp[end as usize])));
+        let ends =
+            [End::Server, End::Ue].map(|end| self.new_end(id, leg, end, Arc::clone(tcp[end as usize])));
         let one_way = tcp[0].is_one_way();
         let connection = FlowConnection {
             id,
@@ -179,7 +187,8 @@ impl Flow {
         self.connections.push(connection);
     }
 
-    fn end(&self, id: ConnectionId, leg: ProxyLeg, end: End, tcp: Arc<TcpConfig>) -> Box<Connection> {
+    /// Creates one end of a connection. The proxy's ends read only as much as the relay can take.
+    fn new_end(&self, id: ConnectionId, leg: ProxyLeg, end: End, tcp: Arc<TcpConfig>) -> Box<Connection> {
         let mut connection = Box::new(Connection::new(id, self.id, self.ue, end, tcp));
         connection.set_leg(leg);
         if leg.site(end) == Site::Proxy {
@@ -207,8 +216,8 @@ impl Flow {
 
     /// Whether the proxy's ends of these connections are closed.
     pub fn are_closed_at_proxy(&self, connections: [ConnectionId; 2]) -> bool {
-        connections.into_iter().filter_map(|id| self.index_of(id)).all(|at| {
-            let connection = &self.connections[at];
+        connections.into_iter().filter_map(|id| self.index_of(id)).all(|index| {
+            let connection = &self.connections[index];
             let mut at_proxy = [End::Server, End::Ue].into_iter().filter(|&end| connection.is_at_proxy(end));
             at_proxy.all(|end| connection.closed[end as usize])
         })
@@ -217,10 +226,10 @@ impl Flow {
     /// Replaces the proxy's ends of these connections by new ones, because the proxy has lost them.
     pub fn replace_proxy_ends(&mut self, now: Time, connections: [ConnectionId; 2]) {
         for (id, end) in connections.into_iter().zip([End::Ue, End::Server]) {
-            let Some(at) = self.index_of(id) else { continue };
-            let lost = self.end(id, self.connections[at].leg, end, TcpConfig::default().into());
-            let connection = &mut self.connections[at];
-            connection.ends[end as usize] = lost;
+            let Some(index) = self.index_of(id) else { continue };
+            let new_end = self.new_end(id, self.connections[index].leg, end, TcpConfig::default().into());
+            let connection = &mut self.connections[index];
+            connection.ends[end as usize] = new_end;
             connection.closed[end as usize] = true;
             connection.expires = now + TIME_WAIT;
         }
@@ -343,6 +352,7 @@ mod tests {
     use crate::proxy::{Relay, Setup, Transfer, Transfers};
     use crate::traffic::TrafficConfig;
 
+    /// A flow from the server to a UE, without a proxy.
     fn flow() -> Flow {
         let config = FlowConfig {
             ue: UeId(0),
@@ -398,6 +408,7 @@ mod tests {
             ends,
             [Some((ConnectionId(7), ProxyLeg::Server)), Some((ConnectionId(8), ProxyLeg::Radio))]
         );
+        // The proxy lies between connection 7, to the server, and connection 8, to the UE.
         for (connection, end, is_at_proxy) in
             [(7, End::Server, false), (7, End::Ue, true), (8, End::Server, true), (8, End::Ue, false)]
         {

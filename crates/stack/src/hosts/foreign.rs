@@ -1,5 +1,5 @@
-//! Packets of real programs ("foreign" packets). An emulation sends them from one host and takes
-//! them from another.
+//! Packets of real programs ("foreign" packets). An emulation passes them in at one host and takes
+//! them out at another. In between they cross the modelled network like modelled packets.
 
 use umts_kernel::TraceSink;
 

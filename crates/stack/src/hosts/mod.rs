@@ -36,6 +36,7 @@ use crate::proxy::{ProxyConfig, Transfers};
 use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
 
+/// All servers and UEs above IP.
 #[derive(Debug)]
 pub struct Hosts {
     flows: Vec<Flow>,

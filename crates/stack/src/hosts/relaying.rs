@@ -1,4 +1,5 @@
-//! The proxy's ends of split connections: segments that reach them, relaying, and outages.
+//! The hosts' part of a proxy that splits connections: it passes segments to the proxy's ends,
+//! relays data between the two connections of a transfer, and simulates outages of the proxy.
 
 use umts_kernel::{EventQueue, Phase, TraceSink};
 use umts_units::Time;
@@ -14,7 +15,8 @@ use crate::proxy::{AtLimit, ProxyConfig, Relay, Transfer, TransferId, Transfers}
 use crate::tcp::{Connection, reset_for};
 use crate::trace::{DropPlace, TraceEvent};
 
-/// The proxy's ends. The end on the server's side is first.
+/// The sides of the proxy, each with the end that the proxy has of that connection: towards the
+/// server it acts as the UE, towards the UE as the server.
 const SIDES: [(ProxyLeg, End); 2] = [(ProxyLeg::Server, End::Ue), (ProxyLeg::Radio, End::Server)];
 
 impl Hosts {

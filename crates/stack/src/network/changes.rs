@@ -1,8 +1,8 @@
 //! Changes of the network during a run, at instants that the configuration sets.
 //!
 //! A change affects what is decided from its instant on. A packet that has entered a link keeps the
-//! values of that time, and a block that was sent keeps its losses, except that blocks are lost
-//! that arrive while the air is cut. So the run before the first change is the same as without it.
+//! values of that time. A block that was sent keeps its losses, but it is lost if it arrives while
+//! the air is cut. So the run before the first change is the same as without it.
 
 use std::ops::Range;
 
@@ -21,6 +21,7 @@ pub struct TimedChange {
     pub change: Change,
 }
 
+/// A change of one or more values of the network.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// Link number `hop`, counted from the server, in both directions.
@@ -47,12 +48,14 @@ impl Network {
     #[cold]
     pub(super) fn make_change(&mut self, now: Time, number: u32) {
         let change = self.changes[number as usize].change.clone();
-        match self.faults.is_empty() {
-            true => self.apply(now, &change),
-            false => self.change_below_faults(now, &change),
+        if self.faults.is_empty() {
+            self.apply(now, &change);
+        } else {
+            self.change_below_faults(now, &change);
         }
     }
 
+    /// Makes a change at `now`.
     pub(super) fn apply(&mut self, now: Time, change: &Change) {
         match change {
             Change::Link { hop, change } => self.path.core.change_link(*hop, *change),

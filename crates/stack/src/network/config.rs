@@ -1,4 +1,5 @@
-//! Configuration of a network.
+//! Configuration of a network: the parts of a checked scenario that the stack needs. The crate
+//! `simulate` fills it in.
 
 pub use crate::hosts::FlowConfig;
 pub use crate::nodeb::Iub;
@@ -11,6 +12,7 @@ use crate::core_network::{Impairment, LinkConfig};
 use crate::proxy::ProxyConfig;
 use crate::rnc::multicell::MulticellConfig;
 
+/// Configuration of a network.
 #[derive(Debug, Clone)]
 pub struct NetworkConfig {
     /// The chain of links from the server to the RNC.

@@ -16,25 +16,48 @@ use crate::ids::UeId;
 /// A single value of the network that can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Parameter {
-    LinkRate(u8),
-    LinkDelay(u8),
-    /// Loss of link number `.0` in the direction with index `.1`.
-    LinkLoss(u8, usize),
-    /// Block errors of a UE in the direction with index `.1`.
-    BlockErrorRate(u16, usize),
-    /// Blocks in a full TTI of a UE in the direction with index `.1`.
-    FullTti(u16, usize),
-    OfferedCalls(u16),
-    Cut(u16),
+    LinkRate {
+        hop: u8,
+    },
+    LinkDelay {
+        hop: u8,
+    },
+    LinkLoss {
+        hop: u8,
+        direction_index: usize,
+    },
+    BlockErrorRate {
+        ue: u16,
+        direction_index: usize,
+    },
+    /// Blocks in a full TTI of the DCH of a UE.
+    FullTti {
+        ue: u16,
+        direction_index: usize,
+    },
+    /// Offered traffic of a class of calls.
+    OfferedCalls {
+        class: u16,
+    },
+    /// Whether the air of a UE is cut.
+    Cut {
+        ue: u16,
+    },
 }
 
 /// The faults in force.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
-    /// Names and values, in the order in which the faults were added.
-    active: Vec<(String, BTreeMap<Parameter, Change>)>,
+    /// In the order in which the faults were added.
+    active: Vec<Fault>,
     /// The values below the faults.
     below: BTreeMap<Parameter, Change>,
+}
+
+#[derive(Debug)]
+struct Fault {
+    name: String,
+    values: BTreeMap<Parameter, Change>,
 }
 
 impl Faults {
@@ -45,16 +68,16 @@ impl Faults {
     /// Sets the values of a fault, which keeps its place if it exists. Without values the fault is
     /// removed. Returns the parameters that may change.
     fn replace(&mut self, name: &str, values: BTreeMap<Parameter, Change>) -> Vec<Parameter> {
-        let place = self.active.iter().position(|(known, _)| known == name);
+        let index = self.active.iter().position(|fault| fault.name == name);
         let mut affected: Vec<Parameter> = values.keys().copied().collect();
-        match (place, values.is_empty()) {
-            (Some(place), true) => affected.extend(self.active.remove(place).1.into_keys()),
-            (Some(place), false) => {
-                let before = std::mem::replace(&mut self.active[place].1, values);
-                affected.extend(before.into_keys());
+        match index {
+            Some(index) if values.is_empty() => affected.extend(self.active.remove(index).values.into_keys()),
+            Some(index) => {
+                let values_before = std::mem::replace(&mut self.active[index].values, values);
+                affected.extend(values_before.into_keys());
             }
-            (None, true) => {}
-            (None, false) => self.active.push((name.to_owned(), values)),
+            None if values.is_empty() => {}
+            None => self.active.push(Fault { name: name.to_owned(), values }),
         }
         affected.sort_unstable();
         affected.dedup();
@@ -64,8 +87,8 @@ impl Faults {
     /// The value of a parameter: of the last fault that sets it, otherwise the value below the
     /// faults, which is then forgotten.
     fn take_value(&mut self, parameter: Parameter) -> Option<Change> {
-        let of_faults = self.active.iter().rev().find_map(|(_, values)| values.get(&parameter));
-        of_faults.cloned().or_else(|| self.below.remove(&parameter))
+        let set_by_fault = self.active.iter().rev().find_map(|fault| fault.values.get(&parameter));
+        set_by_fault.cloned().or_else(|| self.below.remove(&parameter))
     }
 }
 
@@ -78,34 +101,40 @@ fn single_changes(change: &Change) -> Vec<(Parameter, Change)> {
                 let mut losses = [None; 2];
                 losses[index] = Some(loss);
                 let change = LinkChange::Loss(losses);
-                (Parameter::LinkLoss(*hop, index), Change::Link { hop: *hop, change })
+                (
+                    Parameter::LinkLoss { hop: *hop, direction_index: index },
+                    Change::Link { hop: *hop, change },
+                )
             });
             single.collect()
         }
         Change::Link { hop, change: LinkChange::Rate(_) } => {
-            vec![(Parameter::LinkRate(*hop), change.clone())]
+            vec![(Parameter::LinkRate { hop: *hop }, change.clone())]
         }
         Change::Link { hop, change: LinkChange::Delay(_) } => {
-            vec![(Parameter::LinkDelay(*hop), change.clone())]
+            vec![(Parameter::LinkDelay { hop: *hop }, change.clone())]
         }
         Change::BlockErrorRate { ues, direction, bler } => {
             let single = ues.clone().map(|ue| {
                 let change = Change::BlockErrorRate { ues: ue..ue + 1, direction: *direction, bler: *bler };
-                (Parameter::BlockErrorRate(ue, direction.index()), change)
+                (Parameter::BlockErrorRate { ue, direction_index: direction.index() }, change)
             });
             single.collect()
         }
         Change::FullTti { ues, direction, blocks } => {
             let single = ues.clone().map(|ue| {
                 let change = Change::FullTti { ues: ue..ue + 1, direction: *direction, blocks: *blocks };
-                (Parameter::FullTti(ue, direction.index()), change)
+                (Parameter::FullTti { ue, direction_index: direction.index() }, change)
             });
             single.collect()
         }
-        Change::OfferedCalls { class, .. } => vec![(Parameter::OfferedCalls(*class), change.clone())],
+        Change::OfferedCalls { class, .. } => {
+            vec![(Parameter::OfferedCalls { class: *class }, change.clone())]
+        }
         Change::Cut { ues, is_cut } => {
-            let single =
-                ues.clone().map(|ue| (Parameter::Cut(ue), Change::Cut { ues: ue..ue + 1, is_cut: *is_cut }));
+            let single = ues
+                .clone()
+                .map(|ue| (Parameter::Cut { ue }, Change::Cut { ues: ue..ue + 1, is_cut: *is_cut }));
             single.collect()
         }
     }
@@ -133,6 +162,7 @@ impl Network {
         self.update_faults(now, name, BTreeMap::new());
     }
 
+    /// Replaces the values of a fault, and applies the values that are in force afterwards.
     fn update_faults(&mut self, now: Time, name: &str, values: BTreeMap<Parameter, Change>) {
         for parameter in self.faults.replace(name, values) {
             if let Some(change) = self.faults.take_value(parameter) {
@@ -189,6 +219,7 @@ mod tests {
 
     const HOP: u8 = 0;
 
+    /// A network of one link with a delay of 10 ms and an unlimited rate.
     fn network(changes: Vec<TimedChange>) -> Network {
         let link = LinkConfig {
             from: "server".into(),
@@ -223,7 +254,7 @@ mod tests {
         Change::Link { hop: HOP, change: LinkChange::Loss([downlink, uplink]) }
     }
 
-    /// The present value of what `change` sets.
+    /// The current value of the parameter that `change` sets, as a change.
     fn value(network: &Network, change: &Change) -> Change {
         network.undo_of(change).expect("links always change")
     }

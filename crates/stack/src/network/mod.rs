@@ -107,10 +107,15 @@ impl Network {
         self.affects_programs_if(event, |core, link| core.has_foreign(link))
     }
 
-    fn affects_programs_if(&self, event: &Event, arrival: impl Fn(&CoreNetwork, LinkId) -> bool) -> bool {
+    /// `matters_on_arrival` decides about the arrival of a packet at the end of a link.
+    fn affects_programs_if(
+        &self,
+        event: &Event,
+        matters_on_arrival: impl Fn(&CoreNetwork, LinkId) -> bool,
+    ) -> bool {
         match event {
             Event::FlowStarts(_) | Event::TrafficWake(_) | Event::TcpWake(..) | Event::LinkLoss(_) => false,
-            Event::LinkArrival(link) => arrival(&self.path.core, *link),
+            Event::LinkArrival(link) => matters_on_arrival(&self.path.core, *link),
             Event::LinkDequeue(link) => self.path.core.has_foreign(*link),
             _ => true,
         }

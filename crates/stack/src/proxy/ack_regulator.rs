@@ -1,5 +1,6 @@
-//! State of one connection in a proxy that regulates acknowledgments: data in flight to the UE, and
-//! held ACKs.
+//! State of one connection in a proxy that regulates acknowledgments (after Chan and Ramjee,
+//! MobiCom 2002): it holds ACKs of the UE while more than a limit of octets is in flight to the UE,
+//! so that the server sends at the rate of the radio.
 
 use std::collections::VecDeque;
 
@@ -9,10 +10,11 @@ use crate::trace::Help;
 
 #[derive(Debug, Default)]
 pub(super) struct AckRegulator {
-    /// End of the data that passed towards the UE.
+    /// Sequence number after the data that passed towards the UE.
     passed: u64,
     /// Highest acknowledgment number of the UE.
     acked: u64,
+    /// Packets of the UE that wait in the proxy.
     held: VecDeque<Packet>,
 }
 
@@ -31,13 +33,14 @@ impl AckRegulator {
         self.acked = self.acked.max(segment.ack);
         self.held.push_back(packet);
         let in_flight = self.passed.saturating_sub(self.acked);
-        let released = match in_flight {
-            0 => self.held.len(),
-            _ if !is_new => self.held.len(),
-            _ if in_flight <= queue => self.held.len().min(2),
-            _ => 0,
+        let release_count = if in_flight == 0 || !is_new {
+            self.held.len()
+        } else if in_flight <= queue {
+            self.held.len().min(2)
+        } else {
+            0
         };
-        let up: Vec<Packet> = self.held.drain(..released).collect();
+        let up: Vec<Packet> = self.held.drain(..release_count).collect();
         let action = (!self.held.is_empty()).then_some(Help::Held);
         HelperOutput { up, action, ..HelperOutput::default() }
     }

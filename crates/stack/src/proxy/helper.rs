@@ -1,5 +1,7 @@
-//! A proxy that does not split connections: it delays, changes or hides passing packets, and
-//! retransmits data from its own copy (RFC 3135 §3.1). If it loses its state, connections continue.
+//! A proxy that does not split connections ("helper"): it delays, changes or hides passing packets,
+//! and retransmits data from its own copy (RFC 3135 §3.1). If the helper loses its state,
+//! connections continue. The core network passes the packets of the flows that are to be helped
+//! through it.
 //!
 //! It acts on data to the UE. In the reverse direction it delays or hides only ACKs without data.
 //! The window clamp changes every segment of the UE with ACK and without RST.
@@ -12,6 +14,7 @@ use crate::ids::{ConnectionId, Direction, FlowId, PacketId};
 use crate::packet::{Content, Packet, Segment};
 use crate::trace::Help;
 
+/// The method of the helper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HelperKind {
     /// Keeps unacknowledged data, and retransmits on duplicate ACKs, which are hidden from the
@@ -58,11 +61,13 @@ pub struct Helper {
     next_own_id: PacketId,
 }
 
+/// Id of the first packet of a helper: far above the ids that hosts assign from 0 on.
+pub(super) const FIRST_OWN_ID: PacketId = PacketId(1 << 48);
+
 impl Helper {
     /// `flows`: whether the helper acts on each flow.
     pub fn new(kind: HelperKind, flows: Vec<bool>) -> Self {
-        // Far above the numbers that hosts assign from 0 on.
-        let next_own_id = PacketId(1 << 48);
+        let next_own_id = FIRST_OWN_ID;
         Helper { kind, flows, snoops: BTreeMap::new(), regulators: BTreeMap::new(), next_own_id }
     }
 
@@ -105,6 +110,7 @@ impl Helper {
         }
     }
 
+    /// Passes a packet from the UE to the snooping of its connection.
     fn snoop(&mut self, packet: Packet, segment: &Segment) -> HelperOutput {
         let connection = self.snoops.get_mut(&segment.connection).filter(|_| is_pure_ack(segment));
         let mut output = match connection {
@@ -130,6 +136,7 @@ pub(super) fn is_data(segment: &Segment) -> bool {
     segment.direction == Direction::Downlink && segment.payload > 0
 }
 
+/// Lowers the window that the segment advertises to `window`, if it is larger.
 fn clamp(packet: Packet, segment: Segment, window: u32) -> HelperOutput {
     let lowers = segment.flags.ack && !segment.flags.rst && segment.window > window;
     let content = if lowers { Content::Segment(Segment { window, ..segment }) } else { packet.content };

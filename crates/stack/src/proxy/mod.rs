@@ -29,6 +29,7 @@ pub use helper::{Helper, HelperKind, HelperOutput};
 pub use relay::{Relay, Side};
 pub use transfers::{Transfer, TransferId, Transfers};
 
+/// Configuration of the simulated proxy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProxyConfig {
     /// Number of hops between the proxy and the servers.
@@ -114,7 +115,7 @@ impl ProxyConfig {
     /// Whether the proxy answers segments of lost transfers with a RST, according to its last
     /// outage.
     pub fn answers_lost(&self, now: Time) -> bool {
-        let before = self.outages.iter().filter(|outage| Time::ZERO + outage.from <= now);
-        before.max_by_key(|outage| outage.from).is_some_and(|last| last.then == LostTransferAnswer::Reset)
+        let started = self.outages.iter().filter(|outage| Time::ZERO + outage.from <= now);
+        started.max_by_key(|outage| outage.from).is_some_and(|last| last.then == LostTransferAnswer::Reset)
     }
 }

@@ -1,4 +1,6 @@
-//! One transfer through the proxy: two TCP ends, and the octets relayed between them.
+//! One transfer through a proxy that splits connections: data that one of the proxy's TCP ends has
+//! received is written to the other end, as far as the buffer of the proxy has room. The relay also
+//! passes on the opening, the close and the failure of a connection. `hosts/relaying.rs` calls it.
 
 use umts_kernel::TraceSink;
 
@@ -98,8 +100,8 @@ impl Relay {
     /// Returns the kept SYN and its side once the other side is established.
     pub fn poll_held(&mut self, ends: &[&mut Connection; 2]) -> Option<(Side, Packet)> {
         let (side, _) = self.held_syn.as_ref()?;
-        let other = &ends[usize::from(*side == Side::Server)];
-        if other.is_established() { self.held_syn.take() } else { None }
+        let other_end = &ends[usize::from(*side == Side::Server)];
+        if other_end.is_established() { self.held_syn.take() } else { None }
     }
 
     /// Returns the kept SYN if the transfer has failed. The caller must answer with a RST.
@@ -107,6 +109,7 @@ impl Relay {
         if self.failed { self.held_syn.take().map(|(_, packet)| packet) } else { None }
     }
 
+    /// Handles an event of the proxy's end on `side`.
     pub fn handle_event(&mut self, side: Side, event: TcpEvent) {
         match event {
             TcpEvent::PeerClosed => self.streams[arriving_on(side).index()].sender_closed = true,
@@ -146,16 +149,16 @@ impl Relay {
         if self.opened.is_some() {
             return false;
         }
-        let is_called = |end: &Connection| match self.setup {
+        let is_opened_by_peer = |end: &Connection| match self.setup {
             Setup::Early => end.state() != State::Listen,
             Setup::Accepted => end.is_established(),
             Setup::ServerFirst => false,
         };
-        let waits = self.held_syn.as_ref().map(|(side, _)| *side);
-        let side = match waits {
+        let side_of_held_syn = self.held_syn.as_ref().map(|(side, _)| *side);
+        let side = match side_of_held_syn {
             Some(side) => opposite(side),
-            None if is_called(server) => Side::Radio,
-            None if is_called(radio) => Side::Server,
+            None if is_opened_by_peer(server) => Side::Radio,
+            None if is_opened_by_peer(radio) => Side::Server,
             None => return false,
         };
         self.opened = Some(side);
@@ -164,8 +167,9 @@ impl Relay {
         true
     }
 
-    /// Relays what `from` has received to `to`, as far as the buffer has room, and the close after
-    /// the last octet. Records the level of the buffer if it changed.
+    /// Relays the data that `from` has received to `to`, as far as the buffer has room, and the
+    /// close after the last octet. Records the level of the buffer if it changed. Returns whether
+    /// it relayed anything.
     fn relay_direction<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -182,9 +186,9 @@ impl Relay {
             stream.relayed += octets;
         }
         // A close in SYN-SENT would delete the connection (RFC 9293 §3.10.4).
-        let is_answered = to.state() != State::SynSent;
-        let closes = stream.sender_closed && !stream.close_relayed && from.unread() == 0 && is_answered;
-        if closes {
+        let may_close = to.state() != State::SynSent;
+        let relays_close = stream.sender_closed && !stream.close_relayed && from.unread() == 0 && may_close;
+        if relays_close {
             stream.close_relayed = true;
             to.handle_close(cx);
         }
@@ -195,7 +199,7 @@ impl Relay {
             let (transfer, BufferLevel { octets, is_full }) = (self.transfer, level);
             cx.record(|| TraceEvent::ProxyBuffer { transfer, direction, octets, is_full });
         }
-        octets > 0 || closes
+        octets > 0 || relays_close
     }
 
     /// Aborts both connections because one side has failed. The octets in the proxy are lost.

@@ -1,4 +1,6 @@
-//! State of one connection in a snooping proxy: segments that the UE has not acknowledged.
+//! State of one connection in a snooping proxy (Balakrishnan and others, MobiCom 1995). The proxy
+//! keeps copies of the segments that the UE has not acknowledged. If a duplicate ACK shows the loss
+//! of a segment on the radio, the proxy retransmits its copy and hides the ACK from the server.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +14,7 @@ pub(super) struct Snoop {
     copies: BTreeMap<u64, Packet>,
     /// Payload of all copies in octets.
     octets: u64,
-    /// End of the data that passed towards the UE.
+    /// Sequence number after the data that passed towards the UE.
     passed: u64,
     /// Highest acknowledgment number of the UE.
     acked: u64,
@@ -70,6 +72,7 @@ impl Snoop {
         HelperOutput { down, action: Some(Help::Repeated), hidden: true, ..HelperOutput::default() }
     }
 
+    /// Removes the copies that `ack` acknowledges.
     fn advance(&mut self, ack: u64) {
         if ack <= self.acked {
             return;

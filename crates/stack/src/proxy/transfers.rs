@@ -25,6 +25,7 @@ pub struct Transfer {
 #[derive(Debug, Default)]
 pub struct Transfers {
     by_id: BTreeMap<TransferId, Transfer>,
+    /// Number of transfers inserted so far.
     inserted: u32,
 }
 
@@ -66,12 +67,12 @@ mod tests {
     #[test]
     fn removes_only_transfers_of_the_flow_whose_connections_were_removed() {
         let mut transfers = Transfers::default();
-        let transfer = |flow, first| Transfer {
+        let transfer = |flow, first_connection| Transfer {
             flow: FlowId(flow),
-            connections: [ConnectionId(first), ConnectionId(first + 1)],
-            relay: Relay::new(ConnectionId(first), Setup::Early, None),
+            connections: [ConnectionId(first_connection), ConnectionId(first_connection + 1)],
+            relay: Relay::new(ConnectionId(first_connection), Setup::Early, None),
         };
-        let ids = [transfer(0, 0), transfer(1, 2), transfer(0, 4)].map(|one| transfers.insert(one));
+        let ids = [transfer(0, 0), transfer(1, 2), transfer(0, 4)].map(|transfer| transfers.insert(transfer));
         transfers.remove_expired(FlowId(0), |connection| connection == ConnectionId(4));
         assert_eq!(ids.map(|id| transfers.get_mut(id).is_some()), [false, true, true]);
         assert_eq!(transfers.of_flow_mut(FlowId(0)).count(), 1);

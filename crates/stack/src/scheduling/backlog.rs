@@ -1,4 +1,4 @@
-//! The UE with the largest backlog is next.
+//! Scheduling by backlog: the UE with the most octets to send is next.
 
 use super::{Candidate, Rank};
 
@@ -17,17 +17,19 @@ mod tests {
 
     #[test]
     fn octets_decide_then_blocks_then_turns() {
+        // Octets and blocks of each UE.
         let backlogs = [(100, 3), (900, 1), (100, 5), (100, 3)];
         let candidate = |ue: UeId| {
             let (octets, blocks) = backlogs[ue.index()];
             Candidate::new(ue, Bytes(octets), blocks, None)
         };
         let mut scheduler = Scheduler::new(SchedulerKind::LargestBacklog);
+        // Of UEs 0 and 3, which have equal backlogs, UE 3 is next in turn.
         scheduler.served(UeId(0));
         let mut ready: Vec<_> = (0..4).map(UeId).collect();
         let mut order = Vec::new();
-        while let Some(at) = scheduler.next(&ready, candidate) {
-            order.push(ready.remove(at).0);
+        while let Some(index) = scheduler.next(&ready, candidate) {
+            order.push(ready.remove(index).0);
         }
         assert_eq!(order, [1, 2, 3, 0]);
     }

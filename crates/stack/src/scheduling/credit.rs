@@ -45,23 +45,23 @@ pub enum Debit {
 pub struct Credit {
     /// Credits in blocks.
     pub(crate) blocks: f64,
-    /// TTI of the last update of `blocks`.
-    earned: u64,
-    /// Mean blocks per TTI.
-    served: f64,
-    /// TTI of the last update of `served`.
-    averaged: u64,
+    /// Number of the TTI of the last update of `blocks`.
+    earned_to: u64,
+    /// Mean blocks per TTI that were sent to the user.
+    mean_served: f64,
+    /// Number of the TTI of the last update of `mean_served`.
+    averaged_to: u64,
 }
 
 impl Credit {
     /// Credit of a user with its first request in TTI number `tti`. With [`Accrual::Always`] credit
     /// accrues from TTI 0 on, otherwise the user begins with the credit of one TTI.
     pub fn new(config: &CreditConfig, tti: u64) -> Self {
-        let earned = match config.accrues {
+        let earned_to = match config.accrues {
             Accrual::Always => 0,
             Accrual::Backlogged => tti,
         };
-        Credit { blocks: config.per_tti.min(config.most), earned, served: 0.0, averaged: tti }
+        Credit { blocks: config.per_tti.min(config.most), earned_to, mean_served: 0.0, averaged_to: tti }
     }
 
     /// Credits in blocks, as of the last update.
@@ -72,12 +72,12 @@ impl Credit {
     /// Adds the credits that were earned up to TTI number `tti`, in which the user has a request.
     #[inline]
     pub fn earn(&mut self, config: &CreditConfig, tti: u64) {
-        let ttis = match config.accrues {
-            Accrual::Always => (tti - self.earned) as f64,
-            Accrual::Backlogged => f64::from(u8::from(tti > self.earned)),
+        let ttis_with_accrual = match config.accrues {
+            Accrual::Always => (tti - self.earned_to) as f64,
+            Accrual::Backlogged => f64::from(u8::from(tti > self.earned_to)),
         };
-        self.blocks = (self.blocks + ttis * config.per_tti).min(config.most);
-        self.earned = tti;
+        self.blocks = (self.blocks + ttis_with_accrual * config.per_tti).min(config.most);
+        self.earned_to = tti;
     }
 
     /// Blocks that the user may request: one if it has no credit.
@@ -99,21 +99,22 @@ impl Credit {
     /// Mean blocks per TTI up to TTI number `tti`. `memory` is the weight of the past after one TTI.
     #[inline]
     pub fn mean_served(&mut self, memory: f64, tti: u64) -> f64 {
-        let ttis = tti - self.averaged;
+        let ttis = tti - self.averaged_to;
         if ttis > 0 {
-            self.served *= if ttis == 1 { memory } else { libm::pow(memory, ttis as f64) };
-            self.averaged = tti;
+            self.mean_served *= if ttis == 1 { memory } else { libm::pow(memory, ttis as f64) };
+            self.averaged_to = tti;
         }
-        self.served
+        self.mean_served
     }
 
     /// Adds `blocks` that were sent in TTI number `tti` to the mean.
     #[inline]
     pub fn serve(&mut self, memory: f64, tti: u64, blocks: u32) {
-        self.served = self.mean_served(memory, tti) + (1.0 - memory) * f64::from(blocks);
+        self.mean_served = self.mean_served(memory, tti) + (1.0 - memory) * f64::from(blocks);
     }
 }
 
+/// Ranks by the credits: the user with the most credits is first.
 #[inline]
 pub fn rank(credit: f64) -> Rank {
     Rank::new(-credit)
@@ -132,16 +133,16 @@ impl Credits {
     /// Adds a user with its credit.
     pub fn join(&mut self, ue: UeId, credit: Credit) {
         match self.ues.binary_search(&ue) {
-            Ok(at) => self.credits[at] = credit,
-            Err(at) => self.insert(at, ue, credit),
+            Ok(index) => self.credits[index] = credit,
+            Err(index) => self.insert(index, ue, credit),
         }
     }
 
     /// Removes a user. Returns its credit if it was there.
     pub fn leave(&mut self, ue: UeId) -> Option<Credit> {
-        let at = self.ues.binary_search(&ue).ok()?;
-        self.ues.remove(at);
-        Some(self.credits.remove(at))
+        let index = self.ues.binary_search(&ue).ok()?;
+        self.ues.remove(index);
+        Some(self.credits.remove(index))
     }
 
     pub fn get(&self, ue: UeId) -> Option<&Credit> {
@@ -150,15 +151,15 @@ impl Credits {
 
     /// Credit of a user, which is added if it is new in TTI number `tti`.
     pub fn of(&mut self, config: &CreditConfig, tti: u64, ue: UeId) -> &mut Credit {
-        let at = self.ues.binary_search(&ue).unwrap_or_else(|at| {
-            self.insert(at, ue, Credit::new(config, tti));
-            at
+        let index = self.ues.binary_search(&ue).unwrap_or_else(|index| {
+            self.insert(index, ue, Credit::new(config, tti));
+            index
         });
-        &mut self.credits[at]
+        &mut self.credits[index]
     }
 
-    fn insert(&mut self, at: usize, ue: UeId, credit: Credit) {
-        self.ues.insert(at, ue);
-        self.credits.insert(at, credit);
+    fn insert(&mut self, index: usize, ue: UeId, credit: Credit) {
+        self.ues.insert(index, ue);
+        self.credits.insert(index, credit);
     }
 }

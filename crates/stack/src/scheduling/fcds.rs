@@ -39,6 +39,7 @@ impl SnrFilter {
     }
 }
 
+/// Ranks by the deviation of the SNR from its mean: the largest positive deviation is first.
 #[inline]
 pub fn rank(snr_deviation: f64) -> Rank {
     Rank::new(-snr_deviation)
@@ -52,9 +53,10 @@ mod tests {
     fn deviation_is_relative_to_mean_and_standard_deviation() {
         let mut filter = SnrFilter::default();
         assert_eq!(filter.deviation(7.0), 0.0);
+        let memory = 0.999;
         // Alternates between 8 and 12 dB: mean 10 dB, standard deviation 2 dB.
         for tti in 0..20_000 {
-            filter.add(if tti % 2 == 0 { 8.0 } else { 12.0 }, 0.999);
+            filter.add(if tti % 2 == 0 { 8.0 } else { 12.0 }, memory);
         }
         assert!((filter.deviation(12.0) - 1.0).abs() < 0.01);
         assert!((filter.deviation(6.0) + 2.0).abs() < 0.01);
@@ -63,7 +65,8 @@ mod tests {
     #[test]
     fn constant_snr_has_no_deviation() {
         let mut filter = SnrFilter::default();
-        (0..10).for_each(|_| filter.add(3.0, 0.999));
+        let memory = 0.999;
+        (0..10).for_each(|_| filter.add(3.0, memory));
         assert_eq!(filter.deviation(3.0), 0.0);
     }
 }

@@ -183,7 +183,7 @@ pub trait ChannelState {
 /// A channel without any of these.
 impl ChannelState for () {}
 
-/// Rank of a candidate. The smallest rank is served first.
+/// Rank of a candidate in the order of a discipline. The smallest rank is served first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rank {
     rank: f64,
@@ -243,8 +243,8 @@ impl Scheduler {
         if self.kind == SchedulerKind::RoundRobin && !self.has_levels {
             return self.turns.next(ready);
         }
-        self.turns.turns(ready).min_by_key(|&at| {
-            let candidate = candidate(ready[at]);
+        self.turns.turns(ready).min_by_key(|&index| {
+            let candidate = candidate(ready[index]);
             (candidate.level(), self.rank(&candidate, &mut ()))
         })
     }

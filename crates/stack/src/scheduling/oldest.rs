@@ -18,6 +18,7 @@ mod tests {
 
     #[test]
     fn age_decides_then_turns() {
+        // Arrival of the oldest SDU of each UE in ms. UE 2 has only control PDUs.
         let since = [Some(30), Some(10), None, Some(10)];
         let candidate = |ue: UeId| {
             let since = since[ue.index()].map(|ms| Time::ZERO + Duration::from_millis(ms));
@@ -26,9 +27,10 @@ mod tests {
         let mut scheduler = Scheduler::new(SchedulerKind::OldestFirst);
         let mut ready: Vec<_> = (0..4).map(UeId).collect();
         let mut order = Vec::new();
+        // Of UEs 1 and 3, which are equally old, UE 3 is next in turn.
         scheduler.served(UeId(1));
-        while let Some(at) = scheduler.next(&ready, candidate) {
-            let ue = ready.remove(at);
+        while let Some(index) = scheduler.next(&ready, candidate) {
+            let ue = ready.remove(index);
             scheduler.served(ue);
             order.push(ue.0);
         }

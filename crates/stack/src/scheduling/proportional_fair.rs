@@ -14,6 +14,7 @@ pub fn memory(tti: Duration, mean_over: Duration) -> f64 {
     1.0 - (tti.as_secs() / mean_over.as_secs()).min(1.0)
 }
 
+/// Ranks by the possible rate relative to the mean rate: the largest ratio is first.
 #[inline]
 pub fn rank(possible_blocks: u32, mean_blocks: f64) -> Rank {
     Rank::new(-f64::from(possible_blocks) / mean_blocks.max(MIN_MEAN))

@@ -59,36 +59,39 @@ pub struct FormatRequest {
 }
 
 impl Tti<'_> {
-    fn link(&self, of: &RankedCandidate, format: usize) -> Link {
-        of.candidate.link(&self.formats[format], self.processing[format], of.interference)
+    /// The link of this user in this format, for power control.
+    fn link(&self, user: &RankedCandidate, format: usize) -> Link {
+        user.candidate.link(&self.formats[format], self.processing[format], user.interference)
     }
 
     /// Increase of the cell's power in mW if this user is granted the format and no other user of
     /// the DSCH has a grant. `None` if no power is enough.
-    pub fn power_for(&self, of: &RankedCandidate, format: usize) -> Option<f64> {
-        let load = self.load.with(Load::of(self.power, &self.link(of, format)));
-        Some(load.total(self.power.common)? - self.load.total(self.power.common)?)
+    pub fn power_for(&self, user: &RankedCandidate, format: usize) -> Option<f64> {
+        let load_with_grant = self.load.with(Load::of(self.power, &self.link(user, format)));
+        Some(load_with_grant.total(self.power.common)? - self.load.total(self.power.common)?)
     }
 
     /// Transmit power in mW with which this user receives its cell as strongly as noise and other
     /// cells together.
-    pub fn outside(&self, of: &RankedCandidate) -> f64 {
-        self.link(of, 0).outside(self.power.noise)
+    pub fn outside(&self, user: &RankedCandidate) -> f64 {
+        self.link(user, 0).outside(self.power.noise)
     }
 }
 
-type Make = dyn Fn(CellId) -> UserScheduler + Send;
+type SchedulerFactory = dyn Fn(CellId) -> UserScheduler + Send;
 
 /// Makes a scheduler for each cell.
-pub struct UserSchedulers(Box<Make>);
+pub struct UserSchedulers {
+    factory: Box<SchedulerFactory>,
+}
 
 impl UserSchedulers {
     pub fn new(make: impl Fn(CellId) -> UserScheduler + Send + 'static) -> Self {
-        UserSchedulers(Box::new(make))
+        UserSchedulers { factory: Box::new(make) }
     }
 
     pub fn make(&self, cell: CellId) -> UserScheduler {
-        (self.0)(cell)
+        (self.factory)(cell)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Service class, guaranteed rate and transfer delay of a bearer (TS 23.107 §6.3, §6.4).
+//! Quality of service of a bearer (TS 23.107 §6.3, §6.4): service class, guaranteed rate and
+//! transfer delay, and the measurement of whether the guaranteed rate is met.
 
 use umts_units::{BitRate, Bytes, Duration, Time};
 
@@ -107,8 +108,9 @@ impl RateGuarantee {
     /// Removes tokens for `payload` that is sent.
     #[inline]
     pub fn debit(&mut self, now: Time, payload: Bytes) {
-        let full = Time::ZERO + now.saturating_since(Time::ZERO + self.depth);
-        self.empty_at = self.empty_at.max(full) + self.rate.time_to_send(payload);
+        // The bucket of a user that has sent nothing for long is full: it was empty one depth ago.
+        let empty_at_if_full = Time::ZERO + now.saturating_since(Time::ZERO + self.depth);
+        self.empty_at = self.empty_at.max(empty_at_if_full) + self.rate.time_to_send(payload);
     }
 }
 

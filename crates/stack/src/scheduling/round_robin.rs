@@ -3,9 +3,11 @@
 use super::Rank;
 use crate::ids::UeId;
 
-/// The number of the UE that is next in turn, or of the first UE after it that has data.
+/// The order of turns by UE number.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RoundRobin {
+    /// Number of the UE that is next in turn. If it has no data, the first UE after it with data is
+    /// next.
     next: u16,
 }
 
@@ -42,6 +44,7 @@ mod tests {
     #[test]
     fn ues_are_served_in_turn_and_idle_ues_are_skipped() {
         let mut turns = RoundRobin::default();
+        // Serves the next of these UEs. Returns its number.
         let mut serve = |ready: &[u16]| {
             let ready: Vec<_> = ready.iter().map(|&n| UeId(n)).collect();
             let ue = ready[turns.next(&ready).unwrap()];

@@ -1,4 +1,5 @@
-//! All disciplines serve the service classes in their order.
+//! Users of different service classes on one shared channel: all disciplines must serve the classes
+//! in their order, and guaranteed rates must be met.
 
 use proptest::prelude::*;
 
@@ -20,8 +21,9 @@ fn kbps(rate: u64) -> BitRate {
     BitRate::from_bps(rate * 1000).unwrap()
 }
 
-fn qos(class: ServiceClass, guaranteed: Option<u64>) -> QosConfig {
-    QosConfig { class, guaranteed: guaranteed.map(kbps), transfer_delay: None }
+/// A class with a guaranteed rate in kbit/s, if any.
+fn qos(class: ServiceClass, guaranteed_kbps: Option<u64>) -> QosConfig {
+    QosConfig { class, guaranteed: guaranteed_kbps.map(kbps), transfer_delay: None }
 }
 
 fn any_qos() -> impl Strategy<Value = QosConfig> {
@@ -37,6 +39,7 @@ fn any_qos() -> impl Strategy<Value = QosConfig> {
 struct Users {
     qos: Vec<QosConfig>,
     guarantees: Vec<Option<RateGuarantee>>,
+    /// Number of blocks sent to each user.
     blocks: Vec<u64>,
     scheduler: Scheduler,
 }
@@ -64,8 +67,8 @@ impl Users {
                 Candidate::new(ue, BLOCK * u64::from(blocks), blocks, Some(now))
                     .with_qos(&self.qos[ue.index()], self.is_rate_met(ue, now))
             };
-            let Some(at) = self.scheduler.next(&ready, candidate) else { break };
-            let ue = ready.remove(at);
+            let Some(index) = self.scheduler.next(&ready, candidate) else { break };
+            let ue = ready.remove(index);
             order.push(ue);
             self.scheduler.served(ue);
             let sent = room.min(backlogs[ue.index()]);
@@ -75,6 +78,7 @@ impl Users {
         order
     }
 
+    /// Debits the guaranteed rate of a user for blocks that were sent.
     fn debit(&mut self, now: Time, ue: UeId, blocks: u32) {
         if let Some(guarantee) = &mut self.guarantees[ue.index()] {
             guarantee.debit(now, BLOCK * u64::from(blocks));
@@ -98,13 +102,13 @@ proptest! {
         guaranteed in 1_u64..400,
     ) {
         use ServiceClass::{Background, Conversational, Streaming};
-        let mut all = vec![
+        let mut users_qos = vec![
             qos(Background, None),
             qos(Streaming, Some(guaranteed)),
             qos(Conversational, None),
         ];
-        all.extend(others);
-        let mut users = Users::new(kind, all);
+        users_qos.extend(others);
+        let mut users = Users::new(kind, users_qos);
         for (number, (backlogs, room)) in (1..).zip(ttis) {
             let now = Time::ZERO + TTI * number;
             let backlogs = &backlogs[..users.qos.len().min(backlogs.len())];
@@ -134,22 +138,25 @@ proptest! {
 #[test]
 fn users_with_guaranteed_rates_get_them_and_leave_the_rest() {
     use ServiceClass::{Background, Conversational, Streaming};
-    let all = vec![qos(Background, None), qos(Streaming, Some(128)), qos(Conversational, Some(64))];
+    let users_qos = vec![qos(Background, None), qos(Streaming, Some(128)), qos(Conversational, Some(64))];
     for kind in KINDS {
-        let mut users = Users::new(kind, all.clone());
+        let mut users = Users::new(kind, users_qos.clone());
         let ttis = 3000;
         for number in 1..=ttis {
             let now = Time::ZERO + TTI * number;
-            let before = users.blocks.clone();
-            users.serve(now, &[16; 3], 16);
+            let blocks_before = users.blocks.clone();
+            let (backlogs, room) = ([16; 3], 16);
+            users.serve(now, &backlogs, room);
             for ue in (0..3).map(UeId) {
-                let blocks = users.blocks[ue.index()] - before[ue.index()];
+                let blocks = users.blocks[ue.index()] - blocks_before[ue.index()];
                 users.debit(now, ue, blocks as u32);
             }
         }
-        // Within a TTI, which is 16 blocks.
+        // Rate in kbit/s times the length in ms is a number of bits. The tolerance is two TTIs of
+        // 16 blocks.
         for (blocks, kbps) in users.blocks.iter().zip([512 - 128 - 64, 128, 64]) {
-            let expected = kbps * ttis * 10 / 8 / BLOCK.0;
+            let length_ms = ttis * 10;
+            let expected = kbps * length_ms / 8 / BLOCK.0;
             assert!(blocks.abs_diff(expected) <= 32, "{kind:?}: {blocks} blocks, not {expected}");
         }
     }
@@ -157,6 +164,7 @@ fn users_with_guaranteed_rates_get_them_and_leave_the_rest() {
 
 #[test]
 fn timeout_serves_the_earliest_deadline_of_the_class_first() {
+    // Transfer delay of each user in ms. The user with the shortest one has a lower class.
     let delays = [Some(300), None, Some(100), Some(50)];
     let classes =
         [ServiceClass::Streaming, ServiceClass::Streaming, ServiceClass::Streaming, ServiceClass::Background];
@@ -168,8 +176,8 @@ fn timeout_serves_the_earliest_deadline_of_the_class_first() {
     let scheduler = Scheduler::new(SchedulerKind::Timeout);
     let mut ready: Vec<_> = (0..4).map(UeId).collect();
     let mut order = Vec::new();
-    while let Some(at) = scheduler.next(&ready, candidate) {
-        order.push(ready.remove(at).0);
+    while let Some(index) = scheduler.next(&ready, candidate) {
+        order.push(ready.remove(index).0);
     }
     assert_eq!(order, [2, 0, 1, 3]);
 }

@@ -1,5 +1,6 @@
-//! Timeouts: each SDU should be complete before its deadline. The user with the earliest deadline
-//! of its oldest SDU is next.
+//! Scheduling by timeouts: each SDU should be sent completely before its deadline. The user with
+//! the earliest deadline of its oldest SDU is next, and requests as many blocks per TTI as its SDUs
+//! need to meet their deadlines:
 //!
 //! ```text
 //! deadline_j = entry of SDU j into RLC + timeout * size_j / reference size
@@ -45,7 +46,8 @@ pub enum Expired {
     #[default]
     Largest,
     /// The blocks that are left up to the end of that SDU.
-    Rest,
+    #[cfg_attr(feature = "schema", serde(rename = "rest"))]
+    RestOfSdu,
 }
 
 /// SDUs of which the timeouts are considered.
@@ -80,7 +82,8 @@ pub fn deadline(config: &TimeoutConfig, sdu: &WaitingSdu) -> Time {
 #[inline]
 pub fn blocks_in_time(
     config: &TimeoutConfig,
-    (now, tti): (Time, Duration),
+    now: Time,
+    tti: Duration,
     sdus: &[WaitingSdu],
     largest: u32,
 ) -> u32 {
@@ -88,13 +91,17 @@ pub fn blocks_in_time(
         LooksAt::All => sdus,
         LooksAt::Head => &sdus[..sdus.len().min(1)],
     };
+    // Blocks up to the end of the current SDU, and the largest number that any SDU needs.
     let (mut blocks, mut max_needed) = (0, 1);
     for sdu in considered {
         blocks += sdu.blocks;
-        let ttis = deadline(config, sdu).saturating_since(now) / tti;
-        let needed = match (ttis, config.expired) {
-            (0, Expired::Largest) => largest,
-            (ttis, _) => blocks.div_ceil(u32::try_from(ttis.max(1)).unwrap_or(u32::MAX)),
+        let ttis_left = deadline(config, sdu).saturating_since(now) / tti;
+        let is_expired = ttis_left == 0;
+        let needed = if is_expired && config.expired == Expired::Largest {
+            largest
+        } else {
+            // After its deadline an SDU is to be complete in this TTI.
+            blocks.div_ceil(u32::try_from(ttis_left.max(1)).unwrap_or(u32::MAX))
         };
         max_needed = max_needed.max(needed);
         if max_needed >= largest {

@@ -28,12 +28,13 @@ pub(super) enum Verdict {
 
 const REJECT: Verdict = Verdict::Reject { ack_counts: false };
 
-/// The sequence number of a FIN. It may lie just beyond a full window, because the senders of this
-/// model do not count a FIN against the window.
-const FIN: u64 = 1;
+/// Length of a FIN in sequence numbers. The FIN may lie just beyond a full window, because the
+/// senders of this model do not count a FIN against the window.
+const FIN_LENGTH: u64 = 1;
 
 impl Connection {
-    /// Tests a segment before it is processed. The common case is decided here.
+    /// Tests a segment before it is processed. The common case, the next expected segment of an
+    /// open connection, is decided here.
     #[inline]
     pub(super) fn examine<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -48,7 +49,7 @@ impl Connection {
         let is_expected = segment.seq == self.receiver.next()
             && segment.seq + u64::from(segment.payload) <= self.receiver.edge()
             && (outstanding.una().max(1)..=outstanding.max_sent()).contains(&segment.ack);
-        if is_expected && ack && !syn && !rst && self.is_open_for_text() && !self.is_old(segment) {
+        if is_expected && ack && !syn && !rst && self.is_open_for_data() && !self.is_old(segment) {
             return Verdict::Accept(segment.payload);
         }
         self.examine_closely(cx, segment)
@@ -56,10 +57,11 @@ impl Connection {
 
     /// Whether the handshake is over and no failure ended the connection.
     #[inline]
-    fn is_open_for_text(&self) -> bool {
+    fn is_open_for_data(&self) -> bool {
         self.established && self.failure.is_none()
     }
 
+    /// The tests of all other cases, in the order of RFC 9293 §3.10.7.
     #[inline(never)]
     fn examine_closely<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -159,7 +161,7 @@ impl Connection {
         } else {
             segment.end() <= next
         };
-        if is_old || segment.seq > edge + FIN {
+        if is_old || segment.seq > edge + FIN_LENGTH {
             return REJECT;
         }
         let room = edge.saturating_sub(segment.seq);
@@ -195,15 +197,15 @@ impl Connection {
     /// (§3.10.7.4, second check).
     pub(super) fn return_to_listen(&mut self) {
         let config = Arc::clone(&self.config);
-        let mut fresh = Connection::new(self.id, self.flow, self.ue, self.end, config);
-        fresh.set_leg(self.leg);
-        fresh.sender.written = self.sender.written;
-        fresh.sender.close_requested = self.sender.close_requested;
-        fresh.events = self.events;
-        std::mem::swap(&mut fresh.sender.window.law, &mut self.sender.window.law);
+        let mut listening = Connection::new(self.id, self.flow, self.ue, self.end, config);
+        listening.set_leg(self.leg);
+        listening.sender.written = self.sender.written;
+        listening.sender.close_requested = self.sender.close_requested;
+        listening.events = self.events;
+        std::mem::swap(&mut listening.sender.window.law, &mut self.sender.window.law);
         if self.reading.is_some() && self.config.read_rate.is_none() {
-            fresh.read_manually();
+            listening.read_manually();
         }
-        *self = fresh;
+        *self = listening;
     }
 }

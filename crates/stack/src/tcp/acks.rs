@@ -1,4 +1,5 @@
-//! Processing of acknowledgments in the sending half.
+//! Processing of acknowledgments in the sending half of a connection end. `connection.rs` calls
+//! `handle_ack` for each segment with an acknowledgment that passed the acceptance test.
 //!
 //! An acknowledgment acknowledges new data (`handle_new_ack`), is a duplicate, or is old. Each kind
 //! updates the outstanding segments, lets the congestion control ([`CongestionControl`]) and its
@@ -42,7 +43,7 @@ impl Connection {
         if segment.ack < una {
             return self.handle_old_ack(cx, segment);
         }
-        let same_window = segment.window == sender.peer_window;
+        let has_same_window = segment.window == sender.peer_window;
         if sender.updates_window(segment, &self.config) {
             sender.window_seq = segment.seq;
             sender.update_peer_window(segment.window, &self.config);
@@ -50,19 +51,19 @@ impl Connection {
         // Permissions that the previous acknowledgment gave end here.
         sender.limited = false;
         sender.only_holes = false;
-        let before = sender.window.size();
+        let window_before = sender.window.size();
         self.update_rack(cx.now, segment);
         let outstanding = &self.sender.outstanding;
         if segment.ack > una {
             self.handle_new_ack(cx, segment);
         } else if !outstanding.is_empty()
-            && ((segment.sequence_length() == 0 && same_window) || self.carries_sack_blocks(segment))
+            && ((segment.sequence_length() == 0 && has_same_window) || self.carries_sack_blocks(segment))
         {
             // The five conditions of a duplicate (RFC 5681 §2), or SACK blocks instead of the last
             // two.
             self.handle_duplicate_ack(cx, segment);
         }
-        self.finish_ack(cx, segment, una, before);
+        self.finish_ack(cx, segment, una, window_before);
     }
 
     /// Processes an acknowledgment below SND.UNA, which arrived out of order. Only its SACK blocks
@@ -72,33 +73,33 @@ impl Connection {
         if self.sender.outstanding.is_empty() || !self.carries_sack_blocks(segment) {
             return;
         }
-        let before = self.sender.window.size();
+        let window_before = self.sender.window.size();
         let una = self.sender.outstanding.una();
         self.sender.limited = false;
         self.update_rack(cx.now, segment);
         self.handle_duplicate_ack(cx, segment);
         self.sender.only_holes = self.rack().is_none();
-        self.finish_ack(cx, segment, una, before);
+        self.finish_ack(cx, segment, una, window_before);
     }
 
     /// The last step for each acknowledgment: ECN, the limit on the burst that it may release,
-    /// RACK's timers, and the trace. `una` and `before` are SND.UNA and the window before the
+    /// RACK's timers, and the trace. `una_before` and `window_before` are the values before the
     /// acknowledgment.
     #[inline]
     fn finish_ack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         segment: &Segment,
-        una: u64,
-        before: CwndAndSsthresh,
+        una_before: u64,
+        window_before: CwndAndSsthresh,
     ) {
         if segment.flags.ece && !segment.flags.syn {
-            self.handle_echo(cx, before.cwnd);
+            self.handle_echo(cx, window_before.cwnd);
         }
         self.sender.burst = self.sender.variant.burst(&self.sender.window);
-        self.finish_rack(cx, segment, una);
+        self.finish_rack(cx, segment, una_before);
         self.notify_law_after_ack(cx.now);
-        if before != self.sender.window.size() {
+        if window_before != self.sender.window.size() {
             self.record_window(cx);
         }
     }
@@ -141,12 +142,12 @@ impl Connection {
         self.sender.limited_sent = 0;
         self.sender.expiries = 0;
         // The variant changes the window and may begin a recovery.
-        let before = self.sender.window.size();
+        let window_before = self.sender.window.size();
         let reaction = self.let_variant_react(cx.now, segment, &acknowledged);
         self.sender.resend_first = false;
         if reaction.resend == Resend::Lost {
             let flight = self.flight();
-            self.begin_recovery(cx, &flight, before);
+            self.begin_recovery(cx, &flight, window_before);
         }
         // A round-trip sample with timestamps or by Linux's rule. `react` takes the others.
         if self.negotiated.timestamps && segment.options.timestamps {
@@ -193,8 +194,8 @@ impl Connection {
         // The initial window is one segment if a SYN was lost (RFC 5681 §3.1). Linux assumes that
         // after one expiry the answer was only late, because the initial timeout is as short as 1 s
         // (`tcp_init_metrics`).
-        let tolerated = u32::from(self.config.is_recent_linux());
-        let initial = if *syn_expiries > tolerated { 1 } else { self.config.initial_segments() };
+        let tolerated_expiries = u32::from(self.config.is_recent_linux());
+        let initial = if *syn_expiries > tolerated_expiries { 1 } else { self.config.initial_segments() };
         variant.on_syn_ack(window, outstanding, &ack, initial)
     }
 
@@ -211,12 +212,14 @@ impl Connection {
         }
         let is_late = segment.ack < outstanding.una();
         let ack = Duplicate { flight, sack: &segment.sack, counted, is_late, now: cx.now };
-        let before = window.size();
+        let window_before = window.size();
         let reaction = variant.on_duplicate_ack(window, outstanding, &ack);
         match reaction.resend {
             Resend::Nothing => {}
-            Resend::Lost => self.begin_recovery(cx, &flight, before),
-            Resend::First | Resend::GoBack => self.begin_loss_episode(cx.now, &flight, before, Loss::Acks),
+            Resend::Lost => self.begin_recovery(cx, &flight, window_before),
+            Resend::First | Resend::GoBack => {
+                self.begin_loss_episode(cx.now, &flight, window_before, Loss::Acks)
+            }
         }
         self.measure_newly_sacked(cx);
         self.react(cx, segment, reaction);
@@ -281,8 +284,10 @@ impl Connection {
         }
     }
 
-    /// RTTM (RFC 7323 §4): each ACK of new data gives a sample, also for retransmissions. The more
-    /// samples a window brings, the less each of them weighs (appendix G).
+    /// Round-trip time measurement (RFC 7323 §4): with timestamps each ACK of new data gives a
+    /// sample, also for retransmissions. `acked`: number of segments that the ACK covers. The
+    /// weight of a sample falls with the number of samples per round trip, which is half of the
+    /// segments in flight, because an ACK covers about two segments (appendix G).
     fn measure_echo<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -290,9 +295,10 @@ impl Connection {
         acked: u32,
     ) {
         let flight = self.sender.outstanding.len() as u32 + acked;
+        let samples_per_round_trip = flight.div_ceil(2).max(1);
         let tick = self.config.timestamp_tick;
         let rtt = whole_ticks(cx.now, tick).saturating_since(segment.echo).max(tick);
-        self.measure(cx, rtt, |estimator, _| estimator.sample_often(rtt, flight.div_ceil(2).max(1)));
+        self.measure(cx, rtt, |estimator, _| estimator.sample_often(rtt, samples_per_round_trip));
     }
 
     /// Takes a sample for a segment that was sent at `sent`.
@@ -321,13 +327,13 @@ impl Connection {
         let (una, max_sent) = (outstanding.una(), outstanding.max_sent());
         window.sample_round_trip(|| RoundTrip { now: cx.now, rtt, una, max_sent });
         estimator.set_progress(outstanding.una(), outstanding.max_sent());
-        let before = (estimator.srtt(), estimator.timeout());
+        let (srtt_before, timeout_before) = (estimator.srtt(), estimator.timeout());
         sample(estimator, cx.now);
         // RFC 4015 §3.2, step 6: after a spurious timeout the timer becomes more conservative.
         if let Some(adaptation) = adaptation.take_if(|adaptation| outstanding.una() > adaptation.after) {
             estimator.adapt_after_spurious_timeout(adaptation.registers, rtt);
         }
-        if before != (estimator.srtt(), estimator.timeout()) {
+        if estimator.srtt() != srtt_before || estimator.timeout() != timeout_before {
             self.record_rto(cx);
         }
     }

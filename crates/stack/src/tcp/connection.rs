@@ -1,5 +1,8 @@
-//! One end of a connection: the public calls, opening and closing. The sending half is in
-//! `sender.rs`, the receiving half in `receiver.rs`.
+//! One end of a TCP connection: the public calls, opening and closing, and the assembly of
+//! segments. The caller passes in packets and the application's writes, and polls for segments to
+//! send, events for the application, and the time of the next timeout. The sending half, which
+//! selects the data, is in `sender.rs`, and the receiving half in `receiver.rs`. Sequence numbers
+//! and windows are in bytes, the congestion window is in segments.
 
 use std::sync::Arc;
 
@@ -64,9 +67,10 @@ pub struct Connection {
     pub(super) deleted: bool,
     pub(super) established: bool,
     pub(super) closed: bool,
-    /// Our FIN was sent after the other end's FIN had arrived.
+    /// This end's FIN was sent after the other end's FIN had arrived, so the FINs did not cross.
     pub(super) fin_answers: bool,
-    /// State of an application that does not read at once.
+    /// The receive buffer of an application that reads at a limited rate. `None` if it reads at
+    /// once.
     pub(super) reading: Option<Box<Reader>>,
     pub(super) ecn: EcnState,
     pub(super) keepalive: KeepAlive,
@@ -104,6 +108,28 @@ pub(super) struct Events {
     all_acked: bool,
     failed: Option<Failure>,
     closed: bool,
+}
+
+impl Events {
+    fn report_established(&mut self) {
+        self.established = true;
+        self.others = true;
+    }
+
+    fn report_peer_closed(&mut self) {
+        self.peer_closed = true;
+        self.others = true;
+    }
+
+    fn report_all_acked(&mut self) {
+        self.all_acked = true;
+        self.others = true;
+    }
+
+    fn report_closed(&mut self) {
+        self.closed = true;
+        self.others = true;
+    }
 }
 
 /// A segment about to be sent.
@@ -206,9 +232,10 @@ impl Connection {
         if self.closed {
             return;
         }
-        (self.deleted, self.closed) = (true, true);
+        self.deleted = true;
+        self.closed = true;
         self.timers = Timers::new();
-        (self.events.closed, self.events.others) = (true, true);
+        self.events.report_closed();
         let connection = self.id;
         cx.record(|| TraceEvent::ConnectionClosed { connection });
     }
@@ -224,24 +251,27 @@ impl Connection {
     pub fn handle_packet<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, packet: &Packet) {
         let Some(segment) = packet.segment() else { return };
         let verdict = self.examine(cx, segment);
+        // A RST, or a segment that belongs to no connection and is answered with a RST.
         if verdict == Verdict::Done {
             return;
         }
-        // The previous state is needed only for a SYN and after our close request.
+        // The state before this packet is used only for a SYN and after a close request. In other
+        // cases it is not computed, to save time.
         let needs_state = segment.flags.syn || self.sender.close_requested;
         let state_before = if needs_state { self.state() } else { State::Established };
         let finished_before = self.receiver.is_finished();
         let arrival = match verdict {
             // `receive` has only this call site, so that the compiler inlines it.
             Verdict::Accept(payload) => {
-                let part;
-                let taken = if payload == segment.payload {
+                // Payload beyond the advertised window is cut off.
+                let shortened;
+                let accepted = if payload == segment.payload {
                     segment
                 } else {
-                    part = segment.cut(payload);
-                    &part
+                    shortened = segment.cut(payload);
+                    &shortened
                 };
-                self.receiver.receive(taken)
+                self.receiver.receive(accepted)
             }
             Verdict::Reject { ack_counts } => self.receiver.reject(segment, ack_counts),
             Verdict::Ignore | Verdict::Done => Arrival::IGNORED,
@@ -265,7 +295,7 @@ impl Connection {
             self.buffer_arrival(cx.now, delivered);
         }
         if !finished_before && self.receiver.is_finished() {
-            (self.events.peer_closed, self.events.others) = (true, true);
+            self.events.report_peer_closed();
         }
         if segment.flags.ack && !arrival.rejected {
             self.handle_ack(cx, segment);
@@ -338,6 +368,8 @@ impl Connection {
         Some(outgoing.cause)
     }
 
+    /// Selects the next segment: an acknowledgment that must not wait for data, data, a probe, or
+    /// an acknowledgment without data.
     #[inline]
     fn poll_outgoing<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -358,12 +390,14 @@ impl Connection {
             let psh = payload > 0 && seq + u64::from(payload) == self.sender.written;
             // The second SYN of a simultaneous open acknowledges the other SYN. It is not a
             // retransmission.
-            let answers = syn && cause == SendCause::DupAck;
-            let cause = if answers { SendCause::Ack } else { cause };
+            let acknowledges_peer_syn = syn && cause == SendCause::DupAck;
+            let cause = if acknowledges_peer_syn { SendCause::Ack } else { cause };
             return Some(OutgoingSegment { seq, payload, transmission, syn, fin, psh, cause });
         }
+        // No data can be sent now.
         self.update_usage();
         self.watch_window(cx.now);
+        // A probe has a sequence number just below the window, which the other end must answer.
         if let Some(cause) = self.take_due_probe() {
             return Some(OutgoingSegment::empty(self.sender.outstanding.una() - 1, cause));
         }
@@ -454,9 +488,9 @@ impl Connection {
     #[inline]
     fn decide_ack(&mut self, now: Time, segment: &Segment, arrival: &Arrival) {
         // ns-2's receiver treats a repetition of the last segment in order as a segment in order.
-        let repeats_last = || self.config.is_one_way() && self.receiver.ends_with(segment);
+        let repeats_last_in_order = || self.config.is_one_way() && self.receiver.ends_with(segment);
         let due = match arrival.ack {
-            AckDue::Alone if repeats_last() => self.delay_ack(now, segment),
+            AckDue::Alone if repeats_last_in_order() => self.delay_ack(now, segment),
             // The first segment of a connection without SYN is acknowledged at once, as a SYN is.
             AckDue::Delayed if segment.seq == 1 && self.config.vegas_without_header() => AckDue::Now,
             AckDue::Delayed => self.delay_ack(now, segment),
@@ -465,6 +499,8 @@ impl Connection {
         self.ack_due = self.ack_due.max(due);
     }
 
+    /// Whether the acknowledgment of this segment is due at once or may wait. Starts the timer of
+    /// delayed acknowledgments.
     #[inline]
     fn delay_ack(&mut self, now: Time, segment: &Segment) -> AckDue {
         self.unacknowledged += u64::from(segment.payload);
@@ -498,7 +534,7 @@ impl Connection {
         };
         if is_complete {
             self.established = true;
-            (self.events.established, self.events.others) = (true, true);
+            self.events.report_established();
             let (connection, end) = (self.id, self.end);
             cx.record(|| TraceEvent::Established { connection, end });
         }
@@ -523,7 +559,7 @@ impl Connection {
             return;
         }
         self.closed = true;
-        (self.events.closed, self.events.others) = (true, true);
+        self.events.report_closed();
         if one_way_done || matches!(state_before, State::LastAck | State::Closing) {
             let connection = self.id;
             cx.record(|| TraceEvent::ConnectionClosed { connection });
@@ -537,13 +573,13 @@ impl Connection {
         let was_closed = std::mem::replace(&mut self.closed, true);
         if !was_closed {
             self.events.failed = Some(failure);
-            (self.events.closed, self.events.others) = (true, true);
+            self.events.report_closed();
         }
         was_closed
     }
 
     pub(super) fn report_all_acked(&mut self) {
-        (self.events.all_acked, self.events.others) = (true, true);
+        self.events.report_all_acked();
     }
 
     /// Fills in the segment. It acknowledges all that has arrived, so that no acknowledgment is due
@@ -567,7 +603,7 @@ impl Connection {
         segment.sack = self.receiver.report(self.max_blocks_for(segment.payload));
         let has_no_header = segment.payload > 0 && self.config.vegas_without_header();
         let header = if has_no_header { 0 } else { self.config.header.0 };
-        segment.header = header + self.charged_options(&segment.options, &segment.sack, false);
+        segment.header = header + self.charged_options(&segment.options, &segment.sack);
         let window = self.window_now(now);
         segment.window = self.representable_window(window, self.negotiated.shift);
         self.receiver.advertise(segment.window);
@@ -594,7 +630,7 @@ impl Connection {
         if self.receiver.is_synchronised() {
             segment.echo = self.echo(&segment.options);
         }
-        segment.header = self.config.header.0 + self.charged_options(&segment.options, &segment.sack, true);
+        segment.header = self.config.header.0 + self.charged_options_of_syn(&segment.options, &segment.sack);
         segment.window = self.representable_window(window, 0);
         self.receiver.advertise(segment.window);
         self.set_ecn_of_syn(&mut segment.flags);

@@ -1,4 +1,4 @@
-//! Explicit congestion notification (RFC 3168): a router ecn packets instead of dropping them,
+//! Explicit congestion notification (RFC 3168): a router marks packets instead of dropping them,
 //! the receiver echoes the mark, and the sender reduces its window once per window of data.
 //!
 //! ```text
@@ -21,8 +21,8 @@ pub(super) struct EcnState {
     negotiated: bool,
     /// Our acknowledgments echo a mark until the other end signals that it has reduced its window.
     echoes: bool,
-    /// The window is not reduced again until an acknowledgment exceeds this sequence number: the
-    /// end of the window of data for which it was reduced.
+    /// The end (a sequence number) of the window of data for which the congestion window was
+    /// reduced last. There is no further reduction until an acknowledgment exceeds it.
     reduced_to: u64,
     /// The next new data segment signals that the window was reduced.
     cwr_due: bool,

@@ -1,4 +1,5 @@
-//! The retransmission timer: start, expiry, and the retransmission that follows.
+//! The retransmission timer of a sender: when it runs, and which state its expiry changes. The
+//! retransmission itself is selected by the next `poll_transmit`.
 
 use umts_kernel::TraceSink;
 use umts_units::Time;
@@ -10,7 +11,7 @@ use crate::context::Context;
 use crate::trace::{SendCause, TraceEvent};
 
 /// Number of expiries for a SYN after which Linux starts to double the timeout.
-const LINEAR_SYNS: u32 = 4;
+const MAX_LINEAR_SYN_EXPIRIES: u32 = 4;
 
 impl Connection {
     /// RFC 6298 §5.4 to §5.6. All outstanding segments count as lost (RFC 5681 §3.1).
@@ -22,8 +23,8 @@ impl Connection {
             return;
         }
         let flight = self.flight();
-        let before = self.sender.window.size();
-        self.begin_loss_episode(cx.now, &flight, before, Loss::Timeout);
+        let window_before = self.sender.window.size();
+        self.begin_loss_episode(cx.now, &flight, window_before, Loss::Timeout);
         let sender = &mut self.sender;
         if let VariantState::Rack(rack) = &mut sender.variant {
             rack.mark_on_timeout(&mut sender.outstanding, cx.now);
@@ -38,7 +39,7 @@ impl Connection {
         // not a SYN+ACK, which an end sends only after the other end's SYN has arrived.
         let is_linear = is_syn
             && !self.receiver.is_synchronised()
-            && sender.syn_expiries <= LINEAR_SYNS
+            && sender.syn_expiries <= MAX_LINEAR_SYN_EXPIRIES
             && self.config.is_recent_linux();
         if !is_linear {
             sender.estimator.back_off();
@@ -51,7 +52,7 @@ impl Connection {
         sender.burst = u32::MAX;
         // The oldest segment is sent again anyway, because it counts as lost.
         sender.resend_first = false;
-        let has_changed = before != sender.window.size();
+        let has_changed = window_before != sender.window.size();
         let (connection, end, backoff) = (self.id, self.end, sender.estimator.backoff());
         self.go_back(SendCause::Rto);
         self.restart_timer(cx.now);
@@ -62,6 +63,7 @@ impl Connection {
         }
     }
 
+    /// Makes the oldest outstanding segment the next one to send (go-back-N).
     pub(super) fn go_back(&mut self, cause: SendCause) {
         // With RACK, the segments to send again are those that RACK has marked as lost.
         if self.rack().is_none() {

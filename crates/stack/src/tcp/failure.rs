@@ -96,12 +96,15 @@ impl Connection {
         if self.config.is_one_way() {
             return false;
         }
-        let retries = match (sender.outstanding.una(), self.receiver.is_synchronised()) {
-            (0, false) => self.config.syn_retries,
-            (0, true) => self.config.syn_ack_retries,
-            _ => self.config.data_retries,
+        let is_syn_unacknowledged = sender.outstanding.una() == 0;
+        let max_retries = if !is_syn_unacknowledged {
+            self.config.data_retries
+        } else if self.receiver.is_synchronised() {
+            self.config.syn_ack_retries
+        } else {
+            self.config.syn_retries
         };
-        if retries.is_none_or(|retries| sender.expiries <= retries) {
+        if max_retries.is_none_or(|max_retries| sender.expiries <= max_retries) {
             return false;
         }
         self.give_up(cx);

@@ -21,6 +21,12 @@ use crate::packet::{Options, SackBlocks, Segment};
 
 /// Octets of the timestamps option with the no-operations before it.
 pub(super) const TIMESTAMPS: u16 = 12;
+/// Octets of the maximum segment size option.
+const SEGMENT_SIZE: u16 = 4;
+/// Octets of the window scale option with a no-operation.
+const WINDOW_SCALE: u16 = 4;
+/// Octets of SACK permitted with two no-operations.
+const SACK_PERMITTED: u16 = 4;
 /// Octets of a block in the SACK option.
 const BLOCK: u16 = 8;
 /// Octets of the no-operations before the SACK option and of its kind and length.
@@ -77,12 +83,12 @@ impl Connection {
         if config.is_one_way() {
             return Options::default();
         }
-        let answers = self.receiver.is_synchronised();
+        let is_syn_ack = self.receiver.is_synchronised();
         Options {
-            window_scale: (config.window_scaling && (!answers || self.peer_scales))
+            window_scale: (config.window_scaling && (!is_syn_ack || self.peer_scales))
                 .then(|| shift_for(config.receive_window())),
-            sack_permitted: config.max_sack_blocks() > 0 && (!answers || negotiated.blocks > 0),
-            timestamps: config.timestamps && (!answers || negotiated.timestamps),
+            sack_permitted: config.max_sack_blocks() > 0 && (!is_syn_ack || negotiated.blocks > 0),
+            timestamps: config.timestamps && (!is_syn_ack || negotiated.timestamps),
         }
     }
 
@@ -130,17 +136,27 @@ impl Connection {
         max_blocks.min((free / u32::from(BLOCK)) as usize)
     }
 
-    /// Octets of options that are charged for a segment with these options and blocks.
+    /// Octets of options that are charged for a segment other than a SYN.
     #[inline]
-    pub(super) fn charged_options(&self, options: &Options, blocks: &SackBlocks, syn: bool) -> u16 {
-        let count = if blocks.is_empty() { 0 } else { blocks.len() as u16 };
+    pub(super) fn charged_options(&self, options: &Options, blocks: &SackBlocks) -> u16 {
+        let block_count = if blocks.is_empty() { 0 } else { blocks.len() as u16 };
         if self.config.is_one_way() {
-            return BLOCK * count;
+            return BLOCK * block_count;
         }
         match self.config.charged_options {
             ChargedOptions::None => 0,
-            ChargedOptions::AfterSyn if syn => 0,
-            _ => octets(options, count, syn),
+            ChargedOptions::AfterSyn | ChargedOptions::All => octets_after_syn(options, block_count),
+        }
+    }
+
+    /// Octets of options that are charged for a SYN.
+    pub(super) fn charged_options_of_syn(&self, options: &Options, blocks: &SackBlocks) -> u16 {
+        if self.config.is_one_way() {
+            return self.charged_options(options, blocks);
+        }
+        match self.config.charged_options {
+            ChargedOptions::None | ChargedOptions::AfterSyn => 0,
+            ChargedOptions::All => octets_of_syn(options),
         }
     }
 
@@ -155,23 +171,29 @@ impl Connection {
             && segment.timestamp < self.receiver.echo()
     }
 
-    /// The timestamp of a segment sent at `now`.
+    /// The timestamp of a segment sent at `now`: in ticks if the timestamps option is `present`,
+    /// and otherwise exact.
     #[inline]
     pub(super) fn timestamp(&self, now: Time, present: bool) -> Time {
         if present { whole_ticks(now, self.config.timestamp_tick) } else { now }
     }
 }
 
-/// Octets of options, according to the table of the module documentation.
-fn octets(options: &Options, blocks: u16, syn: bool) -> u16 {
+/// Octets of options on a SYN, according to the table of the module documentation.
+fn octets_of_syn(options: &Options) -> u16 {
     let timestamps = if options.timestamps { TIMESTAMPS } else { 0 };
-    let reported = if blocks > 0 { BEFORE_BLOCKS + BLOCK * blocks } else { 0 };
-    if !syn {
-        return timestamps + reported;
-    }
-    let scale = if options.window_scale.is_some() { 4 } else { 0 };
-    let permitted = if options.sack_permitted && !options.timestamps { 4 } else { 0 };
-    4 + scale + permitted + timestamps
+    let window_scale = if options.window_scale.is_some() { WINDOW_SCALE } else { 0 };
+    // With timestamps, SACK permitted takes the place of their no-operations.
+    let sack_permitted = if options.sack_permitted && !options.timestamps { SACK_PERMITTED } else { 0 };
+    SEGMENT_SIZE + window_scale + sack_permitted + timestamps
+}
+
+/// Octets of options on a segment after the SYNs, according to the table of the module
+/// documentation.
+fn octets_after_syn(options: &Options, block_count: u16) -> u16 {
+    let timestamps = if options.timestamps { TIMESTAMPS } else { 0 };
+    let blocks = if block_count > 0 { BEFORE_BLOCKS + BLOCK * block_count } else { 0 };
+    timestamps + blocks
 }
 
 #[cfg(test)]
@@ -182,12 +204,14 @@ mod tests {
     fn options_fill_whole_words() {
         let all = Options { window_scale: Some(2), sack_permitted: true, timestamps: true };
         // MSS 4, SACK permitted and timestamps 12, window scale 4: the 20 octets of a SYN of Linux.
-        assert_eq!(octets(&all, 0, true), 20);
-        assert_eq!(octets(&Options { timestamps: false, ..all }, 0, true), 12);
-        assert_eq!(octets(&Options::default(), 0, true), 4);
-        let later = Options { timestamps: true, ..Options::default() };
-        assert_eq!((octets(&later, 0, false), octets(&later, 3, false)), (12, MAX_OCTETS));
-        assert_eq!(octets(&Options::default(), 4, false), 36);
+        assert_eq!(octets_of_syn(&all), 20);
+        assert_eq!(octets_of_syn(&Options { timestamps: false, ..all }), 12);
+        assert_eq!(octets_of_syn(&Options::default()), 4);
+        let timestamps = Options { timestamps: true, ..Options::default() };
+        assert_eq!(octets_after_syn(&timestamps, 0), 12);
+        // Timestamps 12, SACK 4 and 8 for each of three blocks: the header is full.
+        assert_eq!(octets_after_syn(&timestamps, 3), MAX_OCTETS);
+        assert_eq!(octets_after_syn(&Options::default(), 4), 4 + 4 * 8);
     }
 
     #[test]

@@ -1,4 +1,7 @@
-//! Segments sent and not yet acknowledged. `scoreboard.rs` applies SACK blocks to them.
+//! The sender's list of segments that were sent and not yet acknowledged cumulatively: which one is
+//! next to send, and which of them a cumulative ACK removes. `scoreboard.rs` applies SACK blocks to
+//! them. Sequence numbers are in bytes. An index counts outstanding segments from the oldest one,
+//! and a segment number counts all segments of the connection from the SYN, which is 0.
 
 use std::collections::VecDeque;
 
@@ -39,7 +42,7 @@ impl Sent {
 /// The segments that an acknowledgment removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Acknowledged {
-    /// Number of segments that it covers completely.
+    /// Number of segments that the acknowledgment covers completely.
     pub segments: u32,
     /// Payload, in octets.
     pub payload: u64,
@@ -53,13 +56,13 @@ pub struct Acknowledged {
     pub sacked: u32,
     /// Segments among them that had been sent once and not SACKed.
     pub originals: u32,
-    /// Last transmission time of the first of them.
+    /// Last transmission time of the first removed segment.
     pub first_sent_at: Time,
-    /// Whether any of them had been retransmitted.
+    /// Whether any removed segment had been retransmitted.
     pub any_retransmitted: bool,
-    /// Number of transmissions of the last of them.
+    /// Number of transmissions of the last removed segment.
     pub last_transmissions: u16,
-    /// Last transmission time of the last of them.
+    /// Last transmission time of the last removed segment.
     pub last_sent_at: Time,
 }
 
@@ -73,7 +76,9 @@ pub struct Acknowledged {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Outstanding {
+    /// The outstanding segments, the oldest first.
     pub(super) ring: VecDeque<Sent>,
+    /// Index of the segment to send next in order.
     pub(super) next: usize,
     una: u64,
     max_sent: u64,
@@ -83,7 +88,7 @@ pub struct Outstanding {
     pub(super) sacked_to: u64,
     /// Whether new data exists and the receiver has room for it. Valid only while a segment is
     /// SACKed.
-    pub(super) more: bool,
+    pub(super) has_new_data: bool,
 }
 
 impl Outstanding {
@@ -184,7 +189,8 @@ impl Outstanding {
     /// Appends a new segment that is about to be sent.
     #[inline]
     pub(super) fn push(&mut self, sent: Sent) {
-        debug_assert_eq!((sent.seq, self.next), (self.max_sent, self.ring.len()));
+        debug_assert_eq!(sent.seq, self.max_sent);
+        debug_assert_eq!(self.next, self.ring.len());
         self.max_sent = sent.end();
         self.ring.push_back(sent);
     }
@@ -198,9 +204,9 @@ impl Outstanding {
     /// the hole. Returns the previous state of the hole.
     #[inline]
     pub(super) fn send_hole(&mut self, index: usize, now: Time) -> Option<Sent> {
-        let before = self.resend_out_of_order(index, now);
+        let previous_state = self.resend_out_of_order(index, now);
         self.next = self.next.max(index + 1);
-        before
+        previous_state
     }
 
     /// Skips to the segment at `index`, counts its transmission, and continues in order after it.
@@ -214,29 +220,30 @@ impl Outstanding {
     /// Counts a retransmission out of order. Returns the previous state of the segment.
     #[inline]
     pub(super) fn resend_out_of_order(&mut self, index: usize, now: Time) -> Option<Sent> {
-        let next = self.next_seq();
+        let snd_nxt = self.next_seq();
         let sent = self.ring.get_mut(index)?;
-        let before = Self::count(sent, now);
-        sent.snd_nxt_at_resend = next;
-        Some(before)
+        let previous_state = Self::count_transmission(sent, now);
+        sent.snd_nxt_at_resend = snd_nxt;
+        Some(previous_state)
     }
 
     /// Counts a transmission of the segment next in order. Returns the previous state of the
     /// segment.
     #[inline]
     pub(super) fn send_next(&mut self, now: Time) -> Option<Sent> {
-        let sent = Self::count(self.ring.get_mut(self.next)?, now);
+        let previous_state = Self::count_transmission(self.ring.get_mut(self.next)?, now);
         self.next += 1;
-        Some(sent)
+        Some(previous_state)
     }
 
+    /// Updates the state of a segment that is sent now. Returns its previous state.
     #[inline]
-    fn count(sent: &mut Sent, now: Time) -> Sent {
-        let before = *sent;
+    fn count_transmission(sent: &mut Sent, now: Time) -> Sent {
+        let previous_state = *sent;
         sent.transmissions = sent.transmissions.saturating_add(1);
         sent.sent_at = now;
         sent.lost = false;
-        before
+        previous_state
     }
 
     /// Removes all below `ack`. A segment that is partly below is cut.
@@ -245,9 +252,9 @@ impl Outstanding {
         let mut removed = Acknowledged::default();
         while let Some(front) = self.ring.front_mut() {
             if front.end() > ack {
-                let part = ack - front.seq;
-                front.seq += part;
-                let payload = part - u64::from(front.syn && part > 0);
+                let acknowledged_part = ack - front.seq;
+                front.seq += acknowledged_part;
+                let payload = acknowledged_part - u64::from(front.syn && acknowledged_part > 0);
                 front.payload -= payload as u32;
                 removed.payload += payload;
                 break;
@@ -277,6 +284,7 @@ impl Outstanding {
 mod tests {
     use super::*;
 
+    /// A segment that is not sent yet: its first sequence number, and its payload in bytes.
     fn data(seq: u64, payload: u32) -> Sent {
         Sent { seq, payload, ..Sent::default() }
     }
@@ -289,10 +297,14 @@ mod tests {
             outstanding.send_next(Time::ZERO);
         }
         let removed = outstanding.acknowledge(150);
-        assert_eq!((removed.segments, removed.payload), (1, 150));
-        assert_eq!((outstanding.una(), outstanding.len(), outstanding.next()), (150, 2, 2));
+        // The first segment and half of the second one.
+        assert_eq!(removed.segments, 1);
+        assert_eq!(removed.payload, 150);
+        assert_eq!(outstanding.una(), 150);
+        assert_eq!(outstanding.len(), 2);
+        assert_eq!(outstanding.next(), 2);
         let first = outstanding.resend_out_of_order(0, Time::ZERO).expect("one is outstanding");
-        assert_eq!((first.seq, first.payload, first.transmissions), (150, 50, 1));
+        assert_eq!(first, Sent { seq: 150, payload: 50, transmissions: 1, ..Sent::default() });
         assert_eq!(outstanding.acknowledge(300).payload, 150);
         assert!(outstanding.is_empty());
     }
@@ -306,7 +318,8 @@ mod tests {
         }
         outstanding.go_back();
         let resent: Vec<_> = std::iter::from_fn(|| outstanding.send_next(Time::ZERO)).collect();
-        assert_eq!(resent.iter().map(|s| (s.seq, s.transmissions)).collect::<Vec<_>>(), [(0, 1), (100, 1)]);
+        let sent_once = |seq| Sent { transmissions: 1, ..data(seq, 100) };
+        assert_eq!(resent, [sent_once(0), sent_once(100)]);
         // An ACK beyond the next segment moves it forward.
         outstanding.go_back();
         outstanding.acknowledge(100);

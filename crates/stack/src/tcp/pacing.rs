@@ -1,5 +1,6 @@
-//! Hooks for custom congestion laws beyond acknowledgments: notification of transmissions, pacing,
-//! and setting of the window. With the standard law each hook costs one comparison.
+//! The calls from a connection to its window law, if the law is not the standard one (Westwood+,
+//! CUBIC, BBR, or a law in Python): notification of acknowledgments and transmissions, the rate of
+//! pacing, and the window that the law sets. With the standard law each call costs one comparison.
 
 use umts_units::{Duration, Time};
 
@@ -8,6 +9,10 @@ use super::connection::Connection;
 use super::outstanding::Sent;
 use super::sender::Sender;
 use super::timers::Timer;
+
+/// Limit on the wait for the next paced segment, so that a rate near 0 does not block the
+/// connection for ever.
+const MAX_WAIT_S: f64 = 60.0;
 
 impl Connection {
     /// Installs a custom law. No segment may have been sent yet.
@@ -26,30 +31,35 @@ impl Connection {
     /// that it covers completely.
     #[inline]
     pub(super) fn notify_law_of_new_ack(&mut self, now: Time, flight: u32, segments: u32) {
-        self.notify_law_of_ack(now, flight, segments, false);
+        let is_duplicate = false;
+        self.notify_law_of_ack(now, flight, segments, is_duplicate);
     }
 
     /// Notifies the law of a duplicate ACK before the variant reacts. `flight`: number of
     /// outstanding segments.
     #[inline]
     pub(super) fn notify_law_of_duplicate_ack(&mut self, now: Time, flight: u32) {
-        self.notify_law_of_ack(now, flight, 0, true);
+        let is_duplicate = true;
+        self.notify_law_of_ack(now, flight, 0, is_duplicate);
     }
 
     #[inline]
-    fn notify_law_of_ack(&mut self, now: Time, flight: u32, segments: u32, duplicate: bool) {
+    fn notify_law_of_ack(&mut self, now: Time, flight: u32, segments: u32, is_duplicate: bool) {
         let Sender { window, estimator, .. } = &mut self.sender;
         if let Some(law) = window.law.non_standard() {
-            let (acked, abc) = (window.acked, &window.abc);
-            let (acks, acks_in_slow_start) =
-                abc.as_ref().map_or((1.0, 1.0), |abc| (acked, abc.counted(acked)));
+            // The law counts an ACK as one, or with byte counting as the segments that it covers.
+            let acked = window.acked;
+            let (acks, acks_in_slow_start) = match &window.abc {
+                None => (1.0, 1.0),
+                Some(abc) => (acked, abc.counted(acked)),
+            };
             let srtt = estimator.srtt();
             let is_limited =
                 window.usage.is_some_and(|usage| usage.is_limiting(window.cwnd, window.ssthresh));
             law.on_ack(&LawAck {
                 now,
                 segments,
-                duplicate,
+                duplicate: is_duplicate,
                 flight,
                 srtt,
                 acks,
@@ -81,9 +91,7 @@ impl Connection {
         let payload = sent.payload;
         law.on_sent(&Transmission { now, number, payload, idle: outstanding.len() == 1 });
         let wait = law.pacing_rate().map_or(Duration::ZERO, |rate| {
-            // Limits the wait to 60 s, so that a rate near 0 does not block the connection for
-            // ever.
-            Duration::from_secs_f64((f64::from(payload) / rate).min(60.0))
+            Duration::from_secs_f64((f64::from(payload) / rate).min(MAX_WAIT_S))
         });
         if !wait.is_zero() {
             self.timers.set(Timer::Pacing, now + wait);
@@ -94,10 +102,10 @@ impl Connection {
     #[inline]
     pub(super) fn notify_law_nothing_to_send(&mut self) {
         let sender = &mut self.sender;
-        let flight = sender.outstanding.max_sent() - sender.outstanding.una();
+        let bytes_in_flight = sender.outstanding.max_sent() - sender.outstanding.una();
         let all_sent = sender.written <= sender.outstanding.max_sent();
         if let Some(law) = sender.window.law.non_standard().filter(|_| all_sent) {
-            law.on_nothing_to_send(flight);
+            law.on_nothing_to_send(bytes_in_flight);
         }
     }
 }

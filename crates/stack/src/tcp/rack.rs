@@ -32,13 +32,13 @@ impl Connection {
     #[inline]
     pub(super) fn update_rack(&mut self, now: Time, segment: &Segment) {
         let timestamps = self.negotiated.timestamps && segment.options.timestamps;
-        let probed = self.sender.tail.end();
+        let probe_end = self.sender.tail.end();
         let Sender { variant: VariantState::Rack(rack), outstanding, estimator, .. } = &mut self.sender
         else {
             return;
         };
         // The duplicate of a probe is not evidence of reordering (Linux).
-        let duplicate = segment.sack.duplicate(segment.ack).filter(|(_, end)| Some(*end) != probed);
+        let duplicate = segment.sack.duplicate(segment.ack).filter(|(_, end)| Some(*end) != probe_end);
         rack.process_ack(
             outstanding,
             &RackAck {
@@ -112,8 +112,8 @@ impl Connection {
     /// for a probe.
     fn set_loss_timer(&mut self, now: Time) {
         let timer_slack = self.timer_slack();
-        let reordering = self.rack().and_then(|rack| rack.reordering_wait());
-        match reordering.map(|wait| wait + timer_slack).or_else(|| self.probe_timeout(now)) {
+        let reordering_wait = self.rack().and_then(|rack| rack.reordering_wait());
+        match reordering_wait.map(|wait| wait + timer_slack).or_else(|| self.probe_timeout(now)) {
             Some(wait) => self.timers.set(Timer::Loss, now + wait),
             None => self.timers.stop(Timer::Loss),
         }
@@ -127,7 +127,7 @@ impl Connection {
     /// Handles the expiry of the loss timer.
     pub(super) fn handle_loss_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let flight = self.flight();
-        let before = self.sender.window.size();
+        let window_before = self.sender.window.size();
         let Sender { variant: VariantState::Rack(rack), window, outstanding, .. } = &mut self.sender else {
             return;
         };
@@ -139,24 +139,24 @@ impl Connection {
         }
         let reaction = rack.on_reordering_timeout(window, outstanding, &flight, cx.now);
         if reaction.resend == Resend::Lost {
-            self.begin_recovery(cx, &flight, before);
+            self.begin_recovery(cx, &flight, window_before);
         }
         self.record_rack_losses(cx);
         self.set_loss_timer(cx.now);
-        if before != self.sender.window.size() {
+        if window_before != self.sender.window.size() {
             self.record_window(cx);
         }
     }
 
-    /// Begins a recovery. `before`: the window before the recovery.
+    /// Begins a recovery. `window_before`: the window before its reduction.
     pub(super) fn begin_recovery<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         flight: &Flight,
-        before: CwndAndSsthresh,
+        window_before: CwndAndSsthresh,
     ) {
         self.sender.tail.reset();
         self.sender.timed = None;
-        self.begin_loss_episode(cx.now, flight, before, Loss::Acks);
+        self.begin_loss_episode(cx.now, flight, window_before, Loss::Acks);
     }
 }

@@ -64,7 +64,7 @@ impl Reader {
     }
 
     /// Number of octets by which the edge could move. `next`: the next expected sequence number.
-    fn gain(&self, next: u64) -> u64 {
+    fn edge_gain(&self, next: u64) -> u64 {
         (next + self.buffer.saturating_sub(self.unread())).saturating_sub(self.edge)
     }
 
@@ -73,12 +73,13 @@ impl Reader {
         u64::from(mss).min(self.buffer / 2).max(1)
     }
 
-    /// Returns the window to advertise.
+    /// Returns the window to advertise, in bytes. `next`: the next expected sequence number. `mss`:
+    /// payload of a full segment, in bytes.
     fn window(&mut self, now: Time, next: u64, mss: u32) -> u32 {
         self.read_until(now);
-        let gain = self.gain(next);
-        if gain >= self.min_step(mss) {
-            self.edge += gain;
+        let edge_gain = self.edge_gain(next);
+        if edge_gain >= self.min_step(mss) {
+            self.edge += edge_gain;
         }
         u32::try_from(self.edge.saturating_sub(next)).unwrap_or(u32::MAX)
     }
@@ -86,7 +87,7 @@ impl Reader {
     /// Whether the edge can move far enough for a window update.
     fn has_update(&mut self, now: Time, next: u64, mss: u32) -> bool {
         self.read_until(now);
-        self.gain(next) >= self.min_update(mss)
+        self.edge_gain(next) >= self.min_update(mss)
     }
 
     /// The smallest move for which a window update is sent.
@@ -98,7 +99,7 @@ impl Reader {
     /// advertised.
     fn next_update(&self, next: u64, mss: u32) -> Option<Time> {
         let rate = self.rate?;
-        let missing = self.min_update(mss).saturating_sub(self.gain(next));
+        let missing = self.min_update(mss).saturating_sub(self.edge_gain(next));
         (missing > 0 && missing <= self.unread()).then(|| {
             // One nanosecond more, because the backlog has fractions of an octet.
             self.since + rate.time_to_send(Bytes(missing)) + Duration::from_nanos(1)
@@ -178,6 +179,12 @@ mod tests {
     use super::*;
     use crate::tcp::WindowSize;
 
+    /// Payload of a full segment.
+    const MSS: u32 = 1000;
+    /// The next expected sequence number before any data, and after 4,000 octets.
+    const FIRST: u64 = 1;
+    const AFTER_4000: u64 = 4001;
+
     fn ms(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
     }
@@ -197,36 +204,38 @@ mod tests {
     fn manual_reader_reads_only_on_request() {
         let config = TcpConfig { advertised_window: WindowSize::Bytes(Bytes(4000)), ..TcpConfig::default() };
         let mut reading = Reader::manual(&config);
-        reading.window(ms(0), 1, 1000);
+        reading.window(ms(0), FIRST, MSS);
         reading.add(ms(0), 4000);
-        assert_eq!((reading.window(ms(9000), 4001, 1000), reading.unread()), (0, 4000));
-        assert_eq!(reading.next_update(4001, 1000), None, "the time of the next read is unknown");
+        assert_eq!(reading.window(ms(9000), AFTER_4000, MSS), 0);
+        assert_eq!(reading.unread(), 4000);
+        assert_eq!(reading.next_update(AFTER_4000, MSS), None, "the time of the next read is unknown");
         reading.backlog -= OCTET * 1500;
-        assert!(!reading.has_update(ms(9000), 4001, 1000));
-        assert_eq!(reading.window(ms(9000), 4001, 1000), 1500);
+        assert!(!reading.has_update(ms(9000), AFTER_4000, MSS));
+        assert_eq!(reading.window(ms(9000), AFTER_4000, MSS), 1500);
     }
 
     #[test]
     fn window_edge_moves_by_whole_segments() {
         let mut reading = reading();
-        assert_eq!(reading.window(ms(0), 1, 1000), 4000);
+        assert_eq!(reading.window(ms(0), FIRST, MSS), 4000);
         reading.add(ms(0), 4000);
-        assert_eq!(reading.window(ms(0), 4001, 1000), 0);
-        assert_eq!(reading.window(ms(999), 4001, 1000), 0, "999 octets are read");
-        assert_eq!(reading.window(ms(1000), 4001, 1000), 1000);
-        assert_eq!(reading.window(ms(1500), 4001, 1000), 1000);
+        assert_eq!(reading.window(ms(0), AFTER_4000, MSS), 0);
+        assert_eq!(reading.window(ms(999), AFTER_4000, MSS), 0, "999 octets are read");
+        assert_eq!(reading.window(ms(1000), AFTER_4000, MSS), MSS);
+        assert_eq!(reading.window(ms(1500), AFTER_4000, MSS), MSS);
     }
 
     #[test]
     fn update_is_due_after_two_segments_or_half_of_the_buffer() {
         let mut reading = reading();
-        reading.window(ms(0), 1, 1000);
+        reading.window(ms(0), FIRST, MSS);
         reading.add(ms(0), 4000);
-        let at = reading.next_update(4001, 1000).expect("it is being read");
-        assert!(!reading.clone().has_update(ms(1999), 4001, 1000));
-        assert!((ms(2000)..=ms(2001)).contains(&at) && reading.has_update(at, 4001, 1000));
-        reading.window(at, 4001, 1000);
-        assert_eq!(reading.window(ms(9000), 4001, 1000), 4000);
-        assert_eq!(reading.next_update(4001, 1000), None, "all data are read and reported");
+        let update_at = reading.next_update(AFTER_4000, MSS).expect("it is being read");
+        assert!(!reading.clone().has_update(ms(1999), AFTER_4000, MSS));
+        assert!((ms(2000)..=ms(2001)).contains(&update_at));
+        assert!(reading.has_update(update_at, AFTER_4000, MSS));
+        reading.window(update_at, AFTER_4000, MSS);
+        assert_eq!(reading.window(ms(9000), AFTER_4000, MSS), 4000);
+        assert_eq!(reading.next_update(AFTER_4000, MSS), None, "all data are read and reported");
     }
 }

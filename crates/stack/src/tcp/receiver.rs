@@ -1,4 +1,7 @@
-//! The receiving half: data in order, and the schedule of acknowledgments (RFC 5681 §4.2).
+//! The receiving half of a connection end: which data has arrived, which data an acknowledgment
+//! reports (RFC 2018, RFC 2883), and how soon it must be sent (RFC 5681 §4.2). Segments come here
+//! after the acceptance test (`acceptance.rs`). All positions are sequence numbers in bytes: the
+//! SYN is number 0, so data begin at 1.
 
 use umts_units::Time;
 
@@ -43,13 +46,13 @@ const NOTHING: Arrival = Arrival { delivered: 0, duplicate: false, ack: AckDue::
 pub(super) struct Receiver {
     /// Next sequence number expected (RFC 9293 RCV.NXT); 0 before the SYN.
     next: u64,
-    /// Ranges that have arrived above `next`, sorted and disjoint.
+    /// Ranges that have arrived out of order, above `next`: sorted, disjoint and not adjacent.
     above: Vec<Range>,
     /// The sequence number of the other end's FIN, if it was received.
     fin_at: Option<u64>,
     /// The ranges of `above` that recent acknowledgments reported, the most recent first.
     reported: Vec<Range>,
-    /// The range of the last segment.
+    /// The range of the segment that arrived last.
     latest: Range,
     /// Maximum length of `reported`.
     max_reported: usize,
@@ -141,6 +144,8 @@ impl Receiver {
         if max_blocks == 0 { SackBlocks::NONE } else { self.report_blocks(max_blocks) }
     }
 
+    /// The blocks of an acknowledgment: the duplicate, if any, and then `reported` after its
+    /// update.
     #[inline(never)]
     fn report_blocks(&mut self, max_blocks: usize) -> SackBlocks {
         let latest = self.above.iter().find(|range| range.contains(self.latest)).copied();
@@ -182,23 +187,25 @@ impl Receiver {
         if let Some(fin) = self.fin_at {
             range = Range { start: range.start.min(fin), end: range.end.min(fin) };
         }
-        let before = self.next;
-        let duplicate = segment.payload > 0 && self.has(range);
+        let next_before = self.next;
+        let duplicate = segment.payload > 0 && self.has_received(range);
         let had_hole = !self.above.is_empty();
         self.latest = range;
         if self.reports_duplicates {
             self.duplicate = self.duplicate_part(range).or(self.duplicate);
         }
         self.insert(range);
-        let delivered = self.next - before;
-        let fin = self.receive_fin(segment);
-        let in_order = self.next > before && !had_hole;
-        let ack = match (in_order, fin) {
-            (true, false) => AckDue::Delayed,
-            (true, true) => AckDue::Now,
-            // Out of order, a duplicate, or filling (a part of) a hole: at once.
-            (false, _) if self.next > before => AckDue::Now,
-            (false, _) => AckDue::Alone,
+        let delivered = self.next - next_before;
+        let is_now_finished = self.receive_fin(segment);
+        let advanced = self.next > next_before;
+        let ack = if !advanced {
+            // Out of order or a duplicate: a duplicate ACK.
+            AckDue::Alone
+        } else if had_hole || is_now_finished {
+            // The segment fills a hole or a part of it, or the other end has finished.
+            AckDue::Now
+        } else {
+            AckDue::Delayed
         };
         Arrival { delivered, duplicate, ack, rejected: false }
     }
@@ -210,7 +217,7 @@ impl Receiver {
         if self.reports_duplicates {
             self.duplicate = self.duplicate_part(range).or(self.duplicate);
         }
-        let duplicate = segment.payload > 0 && self.has(range);
+        let duplicate = segment.payload > 0 && self.has_received(range);
         Arrival { delivered: 0, duplicate, ack: AckDue::Alone, rejected: !ack_counts }
     }
 
@@ -235,6 +242,8 @@ impl Receiver {
         Arrival { ack: if is_repeated { AckDue::Alone } else { AckDue::Now }, ..NOTHING }
     }
 
+    /// Records the segment's FIN, if any. Returns whether a FIN, of this or of an earlier segment,
+    /// is the next expected number, and advances over it.
     fn receive_fin(&mut self, segment: &Segment) -> bool {
         if segment.flags.fin {
             let fin = segment.end() - 1;
@@ -248,12 +257,14 @@ impl Receiver {
         reached
     }
 
+    /// Whether all of `range` has arrived.
     #[inline]
-    fn has(&self, range: Range) -> bool {
+    fn has_received(&self, range: Range) -> bool {
         let start = range.start.max(self.next);
         start >= range.end || self.above.iter().any(|stored| stored.start <= start && range.end <= stored.end)
     }
 
+    /// Records that `range` has arrived.
     #[inline]
     fn insert(&mut self, range: Range) {
         // A FIN without data has no range to store above a hole.
@@ -278,15 +289,17 @@ impl Receiver {
         }
     }
 
+    /// Stores a range above a hole, joined with the stored ranges that overlap it or are adjacent.
     #[inline(never)]
     fn insert_above(&mut self, range: Range) {
         let first = self.above.partition_point(|stored| stored.end < range.start);
-        let touched = self.above[first..].iter().take_while(|stored| stored.start <= range.end).count();
-        let joined = self.above[first..first + touched].iter().fold(range, |all, stored| Range {
-            start: all.start.min(stored.start),
-            end: all.end.max(stored.end),
+        let count = self.above[first..].iter().take_while(|stored| stored.start <= range.end).count();
+        let touched = first..first + count;
+        let joined = self.above[touched.clone()].iter().fold(range, |joined, stored| Range {
+            start: joined.start.min(stored.start),
+            end: joined.end.max(stored.end),
         });
-        self.above.splice(first..first + touched, [joined]);
+        self.above.splice(touched, [joined]);
     }
 }
 
@@ -301,10 +314,12 @@ mod tests {
         Segment { flags, seq, payload, ..Segment::new(ConnectionId(0), Direction::Downlink) }
     }
 
+    /// A data segment: its first sequence number, and its payload in bytes.
     fn data(seq: u64, payload: u32) -> Segment {
         segment(seq, payload, Flags::default())
     }
 
+    /// A receiver that has the other end's SYN.
     fn synchronised() -> Receiver {
         let mut receiver = Receiver::default();
         receiver.receive(&segment(0, 0, Flags { syn: true, ..Flags::default() }));
@@ -314,16 +329,20 @@ mod tests {
     #[test]
     fn data_behind_a_hole_is_delivered_when_the_hole_is_filled() {
         let mut receiver = synchronised();
-        let arrival = |delivered, duplicate, ack| Arrival { delivered, duplicate, ack, rejected: false };
-        assert_eq!(receiver.receive(&data(1, 10)), arrival(10, false, AckDue::Delayed));
-        assert_eq!(receiver.receive(&data(21, 10)), arrival(0, false, AckDue::Alone));
-        assert_eq!(receiver.receive(&data(41, 10)), arrival(0, false, AckDue::Alone));
-        assert_eq!(receiver.receive(&data(21, 10)), arrival(0, true, AckDue::Alone));
-        // A part of the gap, then the rest.
-        assert_eq!(receiver.receive(&data(11, 10)), arrival(20, false, AckDue::Now));
-        assert_eq!(receiver.receive(&data(31, 10)), arrival(20, false, AckDue::Now));
+        let in_order = Arrival { delivered: 10, ack: AckDue::Delayed, ..NOTHING };
+        let out_of_order = Arrival { ack: AckDue::Alone, ..NOTHING };
+        let duplicate = Arrival { duplicate: true, ack: AckDue::Alone, ..NOTHING };
+        // The segment that fills a hole, and the ten bytes that waited behind the hole.
+        let fills_hole = Arrival { delivered: 10 + 10, ack: AckDue::Now, ..NOTHING };
+        assert_eq!(receiver.receive(&data(1, 10)), in_order);
+        assert_eq!(receiver.receive(&data(21, 10)), out_of_order);
+        assert_eq!(receiver.receive(&data(41, 10)), out_of_order);
+        assert_eq!(receiver.receive(&data(21, 10)), duplicate);
+        // The hole from 11 to 20, then the hole from 31 to 40.
+        assert_eq!(receiver.receive(&data(11, 10)), fills_hole);
+        assert_eq!(receiver.receive(&data(31, 10)), fills_hole);
         assert_eq!(receiver.next(), 51);
-        assert_eq!(receiver.receive(&data(1, 10)), arrival(0, true, AckDue::Alone));
+        assert_eq!(receiver.receive(&data(1, 10)), duplicate);
     }
 
     #[test]
@@ -331,9 +350,10 @@ mod tests {
         let mut receiver = synchronised();
         receiver.receive(&segment(11, 5, Flags { fin: true, ..Flags::default() }));
         assert!(!receiver.is_finished());
-        assert_eq!(receiver.receive(&data(1, 10)).delivered, 15);
+        assert_eq!(receiver.receive(&data(1, 10)).delivered, 10 + 5);
         assert!(receiver.is_finished());
-        assert_eq!(receiver.next(), 17);
+        // 15 bytes from 1 on, and the FIN, which takes a number.
+        assert_eq!(receiver.next(), 1 + 15 + 1);
     }
 
     #[test]
@@ -352,7 +372,8 @@ mod tests {
     fn rejected_pure_ack_is_not_reported_as_duplicate() {
         let mut receiver = Receiver { max_reported: 3, reports_duplicates: true, ..synchronised() };
         receiver.receive(&data(11, 20));
-        receiver.reject(&data(21, 0), false);
+        let ack_counts = false;
+        receiver.reject(&data(21, 0), ack_counts);
         assert_eq!(receiver.report(3).ranges(1).collect::<Vec<_>>(), [(11, 31)]);
     }
 
@@ -366,8 +387,8 @@ mod tests {
     #[test]
     fn adjacent_ranges_are_merged() {
         let mut receiver = synchronised();
-        for (seq, len) in [(21, 10), (41, 10), (31, 10), (61, 10)] {
-            receiver.receive(&data(seq, len));
+        for seq in [21, 41, 31, 61] {
+            receiver.receive(&data(seq, 10));
         }
         assert_eq!(receiver.above, [Range { start: 21, end: 51 }, Range { start: 61, end: 71 }]);
     }

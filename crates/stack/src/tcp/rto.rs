@@ -1,4 +1,8 @@
-//! Round-trip time estimators and the retransmission timeout.
+//! The retransmission timeout (RTO) of a sender, computed from round-trip time samples. Three rules
+//! are available: RFC 6298, Linux, and ns-2 (BSD with whole clock ticks). Each rule keeps the
+//! smoothed round-trip time (SRTT) and the deviation (RTTVAR), and RTO = SRTT + 4 RTTVAR within a
+//! minimum and a maximum, times the back-off factor. Registers of Linux and ns-2 hold 8 SRTT and 4
+//! RTTVAR as integers (`srtt8`, `rttvar4`), so that shifts by 3 and by 2 are divisions by 8 and 4.
 //!
 //! The back-off factor is kept until a segment that was sent once has been timed (Karn's rule, RFC
 //! 6298 §3 and §5). An ACK of a retransmission gives no valid sample. Clearing the factor on it
@@ -55,12 +59,13 @@ impl RttEstimator {
         self.sample_echo(sent, now);
     }
 
-    /// Takes one of `expected` timestamp samples in this round trip (RFC 7323 §4 and appendix G).
-    /// Ends the back-off.
-    pub fn sample_often(&mut self, rtt: Duration, expected: u32) {
+    /// Takes a sample from an echoed timestamp (RFC 7323 §4 and appendix G). A round trip has about
+    /// `samples_per_round_trip` of them, and each has a smaller weight accordingly. Ends the
+    /// back-off.
+    pub fn sample_often(&mut self, rtt: Duration, samples_per_round_trip: u32) {
         self.backoff = 1;
         self.base = match &mut self.rule {
-            Rule::Rfc6298(rule) => rule.sample(rtt, u64::from(expected)),
+            Rule::Rfc6298(rule) => rule.sample(rtt, u64::from(samples_per_round_trip)),
             Rule::Ns2(rule) => rule.sample(Time::ZERO, Time::ZERO + rtt),
             Rule::Linux(rule) => rule.sample(rtt),
         };
@@ -129,7 +134,7 @@ impl RttEstimator {
         }
     }
 
-    /// ns-2's registers: 8 SRTT and 4 RTTVAR in clock ticks. `None` for other rules.
+    /// ns-2's registers `(8 SRTT, 4 RTTVAR)` in clock ticks. `None` for other rules.
     pub fn ns2_registers(&self) -> Option<(i64, i64)> {
         match &self.rule {
             Rule::Ns2(rule) => Some((rule.srtt8, rule.rttvar4)),
@@ -199,8 +204,9 @@ impl Rfc6298 {
         Rfc6298 { srtt: Duration::ZERO, rttvar: Duration::ZERO, granularity: config.rto_granularity }
     }
 
-    /// `expected`: number of samples per round trip, by which the gains are divided.
-    fn sample(&mut self, rtt: Duration, expected: u64) -> Duration {
+    /// Takes a sample and returns the timeout. The gains alpha and beta are divided by the number
+    /// of samples per round trip.
+    fn sample(&mut self, rtt: Duration, samples_per_round_trip: u64) -> Duration {
         if self.srtt.is_zero() {
             // §2.2
             self.srtt = rtt.max(Duration::from_nanos(1));
@@ -208,9 +214,10 @@ impl Rfc6298 {
         } else {
             // §2.3: RTTVAR first, with the old SRTT.
             let (srtt, rttvar, rtt) = (self.srtt.as_nanos(), self.rttvar.as_nanos(), rtt.as_nanos());
-            let (beta, alpha) = (4 * expected, 8 * expected);
-            self.rttvar = Duration::from_nanos(((beta - 1) * rttvar + srtt.abs_diff(rtt)) / beta);
-            self.srtt = Duration::from_nanos((((alpha - 1) * srtt + rtt) / alpha).max(1));
+            let (per_beta, per_alpha) = (4 * samples_per_round_trip, 8 * samples_per_round_trip);
+            // RTTVAR = (1 - beta) RTTVAR + beta |SRTT - RTT|, SRTT = (1 - alpha) SRTT + alpha RTT.
+            self.rttvar = Duration::from_nanos(((per_beta - 1) * rttvar + srtt.abs_diff(rtt)) / per_beta);
+            self.srtt = Duration::from_nanos((((per_alpha - 1) * srtt + rtt) / per_alpha).max(1));
         }
         self.timeout()
     }
@@ -247,7 +254,7 @@ impl Ns2 {
         }
     }
 
-    /// Counts the tick boundaries crossed, at least 1.
+    /// Number of tick boundaries between `sent` and `now`, at least 1.
     fn ticks(&self, sent: Time, now: Time) -> i64 {
         let into_tick = (sent + self.phase) % self.tick;
         (((now - sent) + into_tick) / self.tick).max(1) as i64
@@ -256,19 +263,22 @@ impl Ns2 {
     fn sample(&mut self, sent: Time, now: Time) -> Duration {
         let ticks = self.ticks(sent, now);
         if self.srtt8 == 0 {
+            // SRTT = RTT, RTTVAR = RTT / 2.
             self.srtt8 = ticks << 3;
             self.rttvar4 = ticks << 1;
         } else {
-            let delta = ticks - (self.srtt8 >> 3);
-            self.srtt8 = (self.srtt8 + delta).max(1);
-            self.rttvar4 = (self.rttvar4 + delta.abs() - (self.rttvar4 >> 2)).max(1);
+            // SRTT += error / 8, RTTVAR += (|error| - RTTVAR) / 4.
+            let error = ticks - (self.srtt8 >> 3);
+            self.srtt8 = (self.srtt8 + error).max(1);
+            self.rttvar4 = (self.rttvar4 + error.abs() - (self.rttvar4 >> 2)).max(1);
         }
         self.smoothed = Duration::from_nanos(self.srtt8 as u64 * self.tick.as_nanos() / 8);
+        // SRTT + 4 RTTVAR, rounded down to whole ticks.
         self.tick * (((self.rttvar4 << 3) + self.srtt8) >> 3) as u64
     }
 
-    /// Discards the SRTT and adds it to the deviation, because a back-off factor above 8 casts
-    /// doubt on it. The next sample is processed like the first one.
+    /// Discards the SRTT and adds it to `rttvar4`, which leaves the timeout unchanged, because a
+    /// back-off factor above 8 casts doubt on it. The next sample is processed like the first one.
     fn discard_srtt(&mut self) {
         self.rttvar4 += self.srtt8 >> 3;
         self.srtt8 = 0;
@@ -283,14 +293,15 @@ impl Ns2 {
 /// deviation counts an eighth, so that the timeout does not grow because the path became faster.
 #[derive(Debug, Clone)]
 struct Linux {
-    /// 8 times SRTT. 0: no sample yet.
+    /// 8 times SRTT, in ns. 0: no sample yet.
     srtt8: i64,
-    /// 4 times the mean deviation.
+    /// 4 times the mean deviation, in ns.
     mdev4: i64,
     /// Maximum of `mdev4` in this window, at least `min`.
     mdev4_max: i64,
-    /// 4 times the deviation in use.
+    /// 4 times the deviation in use, in ns.
     rttvar4: i64,
+    /// Minimum of `rttvar4`: the configured minimum timeout, in ns.
     min: i64,
     /// The window ends when this sequence number is acknowledged.
     round_end: u64,
@@ -309,6 +320,7 @@ impl Linux {
     fn sample(&mut self, rtt: Duration) -> Duration {
         let rtt = (rtt.as_nanos() as i64).max(1);
         if self.srtt8 == 0 {
+            // SRTT = RTT, deviation = RTT / 2.
             self.srtt8 = rtt << 3;
             self.mdev4 = rtt << 1;
             self.rttvar4 = self.mdev4.max(self.min);
@@ -319,6 +331,7 @@ impl Linux {
         let error = rtt - (self.srtt8 >> 3);
         self.srtt8 = (self.srtt8 + error).max(8);
         let change = error.abs() - (self.mdev4 >> 2);
+        // A shorter round trip than expected raises the deviation by an eighth of the change only.
         self.mdev4 += if error < 0 && change > 0 { change >> 3 } else { change };
         if self.mdev4 > self.mdev4_max {
             self.mdev4_max = self.mdev4;
@@ -367,10 +380,12 @@ mod tests {
         assert_eq!(estimator.timeout(), ms(3000));
         estimator.sample(time(0), time(800));
         // SRTT = 800, RTTVAR = 800 / 2 = 400; timeout = SRTT + 4 RTTVAR = 2400.
-        assert_eq!((estimator.srtt(), estimator.timeout()), (ms(800), ms(2400)));
+        assert_eq!(estimator.srtt(), ms(800));
+        assert_eq!(estimator.timeout(), ms(2400));
         estimator.sample(time(1000), time(1400));
         // RTTVAR = 3/4 · 400 + 1/4 · |800 - 400| = 400; SRTT = 7/8 · 800 + 1/8 · 400 = 750.
-        assert_eq!((estimator.srtt(), estimator.timeout()), (ms(750), ms(2350)));
+        assert_eq!(estimator.srtt(), ms(750));
+        assert_eq!(estimator.timeout(), ms(2350));
     }
 
     #[test]
@@ -397,7 +412,8 @@ mod tests {
             assert_eq!(timeouts, [3000, 6000, 12_000, 24_000, 48_000, 60_000].map(ms));
             // SRTT 100 ms, RTTVAR 50 ms: the timeout is 100 ms + 4 · 50 ms.
             estimator.sample(time(0), time(100));
-            assert_eq!((estimator.backoff(), estimator.timeout()), (1, ms(300)));
+            assert_eq!(estimator.backoff(), 1);
+            assert_eq!(estimator.timeout(), ms(300));
         }
     }
 
@@ -407,7 +423,8 @@ mod tests {
         estimator.set_progress(1, 1001);
         estimator.sample(time(0), time(400));
         // SRTT = 400, mdev = 400 / 2 = 200; timeout = SRTT + 4 mdev = 1200.
-        assert_eq!((estimator.srtt(), estimator.timeout()), (ms(400), ms(1200)));
+        assert_eq!(estimator.srtt(), ms(400));
+        assert_eq!(estimator.timeout(), ms(1200));
         // Equal round trips: mdev falls by a quarter each time, but the deviation in use waits for
         // the end of the window.
         estimator.set_progress(501, 1501);
@@ -465,9 +482,12 @@ mod tests {
             TcpConfig { rto_granularity: ms(10), rto_clock_phase: clock_phase, ..TcpConfig::default() };
         let mut estimator = Ns2::new(&config);
         assert_eq!(estimator.sample(time(0), Time::from_nanos(200_800_000)), ms(600));
-        assert_eq!((estimator.srtt8, estimator.rttvar4), (160, 40));
+        assert_eq!(estimator.srtt8, 160);
+        assert_eq!(estimator.rttvar4, 40);
         let base = estimator.sample(Time::from_nanos(200_800_000), Time::from_nanos(411_600_000));
-        assert_eq!((estimator.srtt8, estimator.rttvar4, base), (161, 31, ms(510)));
+        assert_eq!(estimator.srtt8, 161);
+        assert_eq!(estimator.rttvar4, 31);
+        assert_eq!(base, ms(510));
     }
 
     #[test]
@@ -478,8 +498,10 @@ mod tests {
         // The sample of 40 ticks gives SRTT = 40 and 4 RTTVAR = 80. The fourth back-off (factor
         // 16) adds SRTT to 4 RTTVAR. The timeout is 16 times the 120 ticks of the sample.
         let Rule::Ns2(rule) = &estimator.rule else { unreachable!("the estimator has ns-2's rule") };
-        assert_eq!((rule.srtt8, rule.rttvar4), (0, 80 + 40));
-        assert_eq!((estimator.timeout(), estimator.srtt()), (ms(1200 * 16), ms(400)));
+        assert_eq!(rule.srtt8, 0);
+        assert_eq!(rule.rttvar4, 80 + 40);
+        assert_eq!(estimator.timeout(), ms(1200 * 16));
+        assert_eq!(estimator.srtt(), ms(400));
         // The next sample, of 10 ticks, counts as a first one: the timeout is 10 + 2 · 10 ticks.
         estimator.sample(time(0), time(100));
         assert_eq!(estimator.timeout(), ms(300));

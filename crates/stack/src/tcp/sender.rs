@@ -1,5 +1,8 @@
-//! The sending half: selection of segments, and the retransmission timer. Acknowledgments are
-//! handled in `acks.rs`.
+//! The sending half of a connection end: which segment to send next, and whether the windows permit
+//! it. `Connection::poll_transmit` calls `poll_data` until no segment may be sent. The order of
+//! retransmissions is decided by the variant (`congestion`), the effect of ACKs is in `acks.rs`,
+//! and the retransmission timer is in `expiry.rs`. Sequence numbers and the other end's window are
+//! in bytes, the congestion window is in segments.
 
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
@@ -12,6 +15,7 @@ use crate::trace::{Real, SendCause, TraceEvent};
 use super::config::{Nagle, TcpConfig};
 use super::congestion::{
     ByteCounting, CongestionControl, Exit, Flight, Law, Rules, Selection, Usage, VariantState, Window,
+    WindowLoad,
 };
 use super::connection::Connection;
 use super::outstanding::{Outstanding, Sent};
@@ -43,7 +47,7 @@ pub(super) struct Sender {
     pub estimator: RttEstimator,
     /// The segment being timed: the sequence number after it, and its transmission time.
     pub timed: Option<(u64, Time)>,
-    /// The last duplicate allows limited transmit to send a segment (RFC 3042).
+    /// The last duplicate ACK allows limited transmit to send a segment (RFC 3042).
     pub limited: bool,
     /// Segments sent by limited transmit since the last new acknowledgment.
     pub limited_sent: u32,
@@ -58,7 +62,7 @@ pub(super) struct Sender {
     /// In answer to a late acknowledgment, only segments that it shows to be lost are sent. (RFC
     /// 6675 §5, step C, allows more, but the next acknowledgment is already under way.)
     pub only_holes: bool,
-    /// A new segment was sent since the last call of `update_usage`.
+    /// New data was sent since the last call of `update_usage`.
     sent_new: bool,
     pub persist: Persist,
     /// Number of expiries of the retransmission timer since the last new acknowledgment.
@@ -128,6 +132,7 @@ impl Sender {
         }
     }
 
+    /// Updates the counters of the rule that permitted a transmission.
     #[inline]
     fn use_permission(&mut self, permission: Permission) {
         match permission {
@@ -215,8 +220,9 @@ impl Connection {
         self.sender.window.duplicates
     }
 
-    /// Returns the segment to send now, as it was before this transmission. Selects the segment,
-    /// marks it as sent, notifies variant and law, and starts the timers.
+    /// Selects the segment to send now, marks it as sent, notifies variant and law, and starts the
+    /// timers. Returns the segment as it was before this transmission, so that its `transmissions`
+    /// is 0 for new data, and the cause.
     #[inline]
     pub(super) fn poll_data<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -231,7 +237,7 @@ impl Connection {
         }
         self.restart_after_idle(cx);
         let selection = self.select();
-        let number = self.sender.outstanding.number_of(selection);
+        let segment_number = self.sender.outstanding.number_of(selection);
         let sent = match selection {
             Selection::Wait => return None,
             Selection::First => self.resend_oldest(cx.now),
@@ -248,14 +254,16 @@ impl Connection {
                 sent
             }
         };
-        self.sender.variant.on_sent(selection, number, cx.now);
-        self.notify_law_of_transmission(cx.now, number, &sent);
+        self.sender.variant.on_sent(selection, segment_number, cx.now);
+        self.notify_law_of_transmission(cx.now, segment_number, &sent);
+        let is_new = sent.transmissions == 0;
         self.sender.last_sent = cx.now;
-        self.sender.sent_new |= sent.transmissions == 0;
-        if sent.transmissions > 0 && self.sender.episode.is_some() {
+        self.sender.sent_new |= is_new;
+        if !is_new && self.sender.episode.is_some() {
             self.count_retransmission(sent.payload);
         }
-        let retransmission_cause = match selection {
+        let cause = match selection {
+            _ if is_new => SendCause::New,
             Selection::First | Selection::Hole(_) | Selection::Rescue(_) => SendCause::DupAck,
             Selection::Lost(_) => self.cause_of_lost(),
             Selection::Probe(_) => SendCause::TailLoss,
@@ -265,9 +273,9 @@ impl Connection {
             self.restart_timer(cx.now);
         }
         if self.rack().is_some() {
-            self.process_transmission(cx, selection, sent.transmissions == 0);
+            self.process_transmission(cx, selection, is_new);
         }
-        Some((sent, if sent.transmissions == 0 { SendCause::New } else { retransmission_cause }))
+        Some((sent, cause))
     }
 
     /// Whether all written data is sent and acknowledged, or this end has not opened: neither the
@@ -320,7 +328,8 @@ impl Connection {
         window.cwnd = window.cwnd.max(restart_cwnd);
     }
 
-    /// Notes whether the window holds data back. Call this when no more segments can be sent now.
+    /// Records whether the congestion window is in full use, for window validation: an unused
+    /// window must not grow. Call this when no more segments can be sent now.
     #[inline]
     pub(super) fn update_usage(&mut self) {
         let sender = &mut self.sender;
@@ -333,7 +342,12 @@ impl Connection {
         let is_full = in_flight >= sender.window.cwnd as u32;
         let has_more = sender.written > outstanding.max_sent();
         if std::mem::take(&mut sender.sent_new) || (is_full && has_more) {
-            usage.update(is_full, outstanding.len() as u32, outstanding.una(), outstanding.max_sent());
+            usage.update(&WindowLoad {
+                is_full,
+                outstanding: outstanding.len() as u32,
+                una: outstanding.una(),
+                max_sent: outstanding.max_sent(),
+            });
         }
     }
 
@@ -349,6 +363,8 @@ impl Connection {
         outstanding.resend_out_of_order(0, now).unwrap_or(empty)
     }
 
+    /// Selects the segment to send: for F-RTO, a forced retransmission of the oldest one, a tail
+    /// loss probe, or according to the variant.
     #[inline]
     fn select(&mut self) -> Selection {
         if let Some(selection) = self.select_for_frto() {
@@ -361,7 +377,7 @@ impl Connection {
             return self.probe_for_tail();
         }
         if self.sender.outstanding.sacked_to > self.sender.outstanding.una() {
-            self.sender.outstanding.more = self.new_segment().is_some();
+            self.sender.outstanding.has_new_data = self.new_segment().is_some();
         }
         let sender = &self.sender;
         let selection = sender.variant.select(&sender.window, &sender.outstanding, sender.advertised);
@@ -472,6 +488,8 @@ impl Connection {
         worthwhile.then_some(Sent { payload: payload as u32, fin, ..sent })
     }
 
+    /// The data in flight before the event that is being handled. Segments sent by limited transmit
+    /// do not count (RFC 5681 §3.2, step 2).
     #[inline]
     pub(super) fn flight(&self) -> Flight {
         let sender = &self.sender;

@@ -1,6 +1,6 @@
 //! Tail loss probes (RFC 8985 §7). If no acknowledgment arrives for two round trips although
-//! segments are outstanding, one segment is sent before the retransmission timer expires. Its
-//! acknowledgment shows which segments are missing.
+//! segments are outstanding, the probe timeout (PTO) expires and one segment is sent, before the
+//! retransmission timer expires. The acknowledgment of this probe shows which segments are missing.
 //!
 //! ```text
 //!   data ─ ─ ─ ✗    no ACK: PTO    probe: new data, or the last segment again
@@ -24,8 +24,8 @@ use crate::trace::TraceEvent;
 /// The longest delay of the acknowledgment of a single segment (TLP.max_ack_delay, §7.2). Linux:
 /// the minimum timeout.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
-/// PTO before the first round trip (§7.2).
-const INITIAL: Duration = Duration::from_secs(1);
+/// Probe timeout (PTO) before the first round-trip time is measured (§7.2).
+const INITIAL_PTO: Duration = Duration::from_secs(1);
 
 /// State variables of §7.1.
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,7 +63,8 @@ impl TailLoss {
 }
 
 impl Connection {
-    /// TLP_calc_PTO, if a probe may be scheduled (§7.2).
+    /// Time from `now` to the next probe (§7.2, TLP_calc_PTO): about two round trips, but no longer
+    /// than the retransmission timeout. `None` if no probe may be scheduled.
     pub(super) fn probe_timeout(&self, now: Time) -> Option<Duration> {
         let sender = &self.sender;
         let VariantState::Rack(rack) = &sender.variant else { return None };
@@ -77,22 +78,22 @@ impl Connection {
             return None;
         }
         let srtt = sender.estimator.srtt();
-        let silence = match outstanding.len() {
-            _ if srtt.is_zero() => INITIAL,
+        let wait = match outstanding.len() {
+            _ if srtt.is_zero() => INITIAL_PTO,
             1 => srtt * 2 + MAX_ACK_DELAY,
             _ => srtt * 2 + self.timer_slack(),
         };
         let until_rto = self.timers.deadline(Timer::Rto).map(|at| at.saturating_since(now));
-        Some(until_rto.map_or(silence, |until_rto| silence.min(until_rto)))
+        Some(until_rto.map_or(wait, |until_rto| wait.min(until_rto)))
     }
 
     /// Selects the segment of a probe (§7.3): new data if there is some and room for it, otherwise
     /// the last segment again.
     pub(super) fn probe_for_tail(&mut self) -> Selection {
-        let last = self.sender.outstanding.len();
+        let outstanding = self.sender.outstanding.len();
         match self.new_segment() {
             Some(_) => Selection::InOrder,
-            None if last > 0 => Selection::Probe(last - 1),
+            None if outstanding > 0 => Selection::Probe(outstanding - 1),
             None => {
                 self.sender.tail.due = false;
                 Selection::Wait
@@ -127,15 +128,15 @@ impl Connection {
         una_before: u64,
     ) {
         let tail = self.sender.tail;
-        let Some(probed) = tail.end.filter(|&end| segment.ack >= end) else { return };
-        let arrived_twice = segment.sack.duplicate(segment.ack).is_some_and(|(_, end)| end == probed);
+        let Some(probe_end) = tail.end.filter(|&end| segment.ack >= end) else { return };
+        let arrived_twice = segment.sack.duplicate(segment.ack).is_some_and(|(_, end)| end == probe_end);
         let is_plain_duplicate =
             segment.ack == una_before && segment.sack.is_empty() && segment.sequence_length() == 0;
         // A probe with new data repairs nothing. If both copies of a segment arrived, as a
         // duplicate report or a second acknowledgment shows, no segment was lost.
         if !tail.is_retransmission || arrived_twice {
             self.sender.tail.end = None;
-        } else if segment.ack > probed {
+        } else if segment.ack > probe_end {
             self.sender.tail.end = None;
             self.reduce_after_repaired_loss(cx, tail.flight);
         } else if is_plain_duplicate {

@@ -1,4 +1,5 @@
-//! The timers of an end.
+//! The deadlines of all timers of one end of a connection. The end polls them: a timer that is due
+//! fires when the caller of the connection handles the timeout.
 
 use umts_units::Time;
 
@@ -21,51 +22,59 @@ pub(super) enum Timer {
     KeepAlive,
 }
 
-/// The deadline of each timer. `Time::NEVER`: not running.
+/// The deadline of each timer. `Time::NEVER`: the timer is not running.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Timers([Time; Timer::KeepAlive as usize + 1]);
+pub(super) struct Timers {
+    /// Indexed by [`Timer`].
+    deadlines: [Time; Timer::COUNT],
+}
+
+impl Timer {
+    const COUNT: usize = Timer::KeepAlive as usize + 1;
+}
 
 impl Timers {
     pub fn new() -> Self {
-        Timers([Time::NEVER; Timer::KeepAlive as usize + 1])
+        Timers { deadlines: [Time::NEVER; Timer::COUNT] }
     }
 
     #[inline]
     pub fn set(&mut self, timer: Timer, at: Time) {
-        self.0[timer as usize] = at;
+        self.deadlines[timer as usize] = at;
     }
 
     #[inline]
     pub fn stop(&mut self, timer: Timer) {
-        self.0[timer as usize] = Time::NEVER;
+        self.deadlines[timer as usize] = Time::NEVER;
     }
 
     #[inline]
     pub fn is_running(&self, timer: Timer) -> bool {
-        self.0[timer as usize] != Time::NEVER
+        self.deadlines[timer as usize] != Time::NEVER
     }
 
     /// The deadline of `timer` if it is running.
     #[inline]
     pub fn deadline(&self, timer: Timer) -> Option<Time> {
-        Some(self.0[timer as usize]).filter(|&at| at != Time::NEVER)
+        Some(self.deadlines[timer as usize]).filter(|&at| at != Time::NEVER)
     }
 
     /// Stops `timer` if it is due at `now`. Returns whether this is the case.
     #[inline]
     pub fn take_due(&mut self, timer: Timer, now: Time) -> bool {
-        let due = self.is_running(timer) && self.0[timer as usize] <= now;
+        let due = self.is_running(timer) && self.deadlines[timer as usize] <= now;
         if due {
             self.stop(timer);
         }
         due
     }
 
+    /// The earliest deadline of the running timers.
     #[inline]
     pub fn next(&self) -> Option<Time> {
         let mut next = Time::NEVER;
-        for at in self.0 {
-            next = next.min(at);
+        for deadline in self.deadlines {
+            next = next.min(deadline);
         }
         Some(next).filter(|&at| at != Time::NEVER)
     }

@@ -27,12 +27,13 @@ use crate::ids::{End, FlowId};
 use crate::tcp::TcpEvent;
 pub use draws::Draws;
 
+/// The behaviour of a user that fetches pages or files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BrowsingConfig {
     /// Size of the page or file in bytes.
     pub main: Distribution,
-    /// Number and sizes of the embedded objects.
-    pub embedded: Option<(Count, Distribution)>,
+    /// The objects embedded in a page. `None`: pages have none.
+    pub embedded: Option<EmbeddedObjects>,
     /// Each object is a packet call of its own, followed by a pause.
     pub object_per_call: bool,
     /// Mean parsing time between a page and its embedded objects, exponentially distributed.
@@ -54,6 +55,15 @@ pub struct BrowsingConfig {
     pub connections: u32,
     /// A connection carries several objects in turn. Otherwise each object has its own connection.
     pub persistent: bool,
+}
+
+/// The objects embedded in a page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EmbeddedObjects {
+    /// Number of objects per page.
+    pub count: Count,
+    /// Size of an object in bytes.
+    pub size: Distribution,
 }
 
 /// Start of the pause between requests.
@@ -79,6 +89,7 @@ pub struct MixedSegments {
     pub small: u32,
 }
 
+/// The state of a user. It queues the actions that its host must perform.
 #[derive(Debug)]
 pub struct Browsing {
     config: BrowsingConfig,
@@ -93,7 +104,7 @@ pub struct Browsing {
     /// End of the pause or of the parsing time.
     timer: Option<Time>,
     /// Time of the next request for [`Pace::RequestToRequest`].
-    due: Time,
+    next_request_at: Time,
     actions: VecDeque<Action>,
 }
 
@@ -140,17 +151,17 @@ impl Browsing {
             call: None,
             opened: 0,
             timer: None,
-            due: Time::ZERO,
+            next_request_at: Time::ZERO,
             actions: VecDeque::new(),
         }
     }
 
     /// Starts with a pause or with a call.
     pub fn handle_start(&mut self, now: Time) {
-        self.due = now;
+        self.next_request_at = now;
         if self.config.begins_with_pause {
-            self.due += self.draws.pause(&self.config);
-            self.timer = Some(self.due);
+            self.next_request_at += self.draws.pause(&self.config);
+            self.timer = Some(self.next_request_at);
         } else {
             self.begin_call(now);
         }
@@ -172,13 +183,13 @@ impl Browsing {
     /// Handles a TCP event of the application at `end` of a connection.
     pub fn handle_event(&mut self, now: Time, connection: ConnectionIndex, end: End, event: TcpEvent) {
         match event {
-            TcpEvent::Delivered(bytes) if end == self.sender => self.requested(connection, bytes),
-            TcpEvent::Delivered(bytes) => self.delivered(now, connection, bytes),
-            TcpEvent::AllAcked if end == self.sender => self.acked(now, connection),
+            TcpEvent::Delivered(bytes) if end == self.sender => self.handle_request_bytes(connection, bytes),
+            TcpEvent::Delivered(bytes) => self.handle_object_bytes(now, connection, bytes),
+            TcpEvent::AllAcked if end == self.sender => self.handle_all_acked(now, connection),
             TcpEvent::PeerClosed if end == self.answering_end() => {
                 self.actions.push_back(Action::Close { connection, end });
             }
-            TcpEvent::Failed(_) => self.failed(now, connection),
+            TcpEvent::Failed(_) => self.abort_call(now, connection),
             _ => {}
         }
     }
@@ -219,13 +230,13 @@ impl Browsing {
         }
         let objects = if self.config.object_per_call { 1 } else { self.later_objects.len() };
         let segment_payload = self.draws.segment_payload(&self.config);
-        // Sizes are rounded up to multiples of this.
-        let unit = match self.config.whole_segments {
+        // Sizes are rounded up to multiples of this number of bytes.
+        let rounding_unit = match self.config.whole_segments {
             Some(payload_of_tcp) => u64::from(segment_payload.unwrap_or(payload_of_tcp)),
             None => 1,
         };
         let pending: VecDeque<u64> =
-            self.later_objects.drain(..objects).map(|size| size.next_multiple_of(unit)).collect();
+            self.later_objects.drain(..objects).map(|size| size.next_multiple_of(rounding_unit)).collect();
         self.call = Some(Call {
             since: now,
             segment_payload,
@@ -303,7 +314,7 @@ impl Browsing {
     }
 
     /// Handles received bytes of a request. Answers when the request is complete.
-    fn requested(&mut self, connection: ConnectionIndex, bytes: u64) {
+    fn handle_request_bytes(&mut self, connection: ConnectionIndex, bytes: u64) {
         let Some(transfer) = self.transfer(connection) else { return };
         transfer.requested += bytes;
         let (requested, object, end) = (transfer.requested, transfer.object, self.sender);
@@ -316,7 +327,9 @@ impl Browsing {
         }
     }
 
-    fn delivered(&mut self, now: Time, connection: ConnectionIndex, bytes: u64) {
+    /// Handles delivered bytes of an object. If the object is complete, the page may end, or
+    /// further objects may be requested.
+    fn handle_object_bytes(&mut self, now: Time, connection: ConnectionIndex, bytes: u64) {
         let Some(transfer) = self.transfer(connection) else { return };
         transfer.delivered += bytes;
         let is_whole = transfer.is_busy && transfer.delivered >= transfer.object;
@@ -335,7 +348,7 @@ impl Browsing {
         self.check_end(now);
     }
 
-    fn acked(&mut self, now: Time, connection: ConnectionIndex) {
+    fn handle_all_acked(&mut self, now: Time, connection: ConnectionIndex) {
         let Some(transfer) = self.transfer(connection) else { return };
         transfer.is_acked = true;
         self.check_end(now);
@@ -357,7 +370,7 @@ impl Browsing {
     }
 
     /// Aborts the call because a connection was refused, reset or given up.
-    fn failed(&mut self, now: Time, connection: ConnectionIndex) {
+    fn abort_call(&mut self, now: Time, connection: ConnectionIndex) {
         if self.transfer(connection).is_none() {
             return;
         }
@@ -368,6 +381,7 @@ impl Browsing {
         self.pause(now);
     }
 
+    /// Closes the connections of these transfers at `end`.
     fn close(&mut self, transfers: &[Transfer], end: End) {
         for Transfer { connection, .. } in transfers {
             self.actions.push_back(Action::Close { connection: *connection, end });
@@ -376,14 +390,15 @@ impl Browsing {
 
     /// Starts the pause before the next call.
     fn pause(&mut self, now: Time) {
-        let from = match self.config.pace {
+        let pause_start = match self.config.pace {
             Pace::AfterCall => now,
-            Pace::RequestToRequest => self.due,
+            Pace::RequestToRequest => self.next_request_at,
         };
-        self.due = from + self.draws.pause(&self.config);
-        self.timer = Some(self.due.max(now));
+        self.next_request_at = pause_start + self.draws.pause(&self.config);
+        self.timer = Some(self.next_request_at.max(now));
     }
 
+    /// The transfer on this connection, if the connection belongs to the current call.
     fn transfer(&mut self, connection: ConnectionIndex) -> Option<&mut Transfer> {
         let connections = &mut self.call.as_mut()?.connections;
         connections.iter_mut().find(|transfer| transfer.connection == connection)

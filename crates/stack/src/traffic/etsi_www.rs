@@ -86,10 +86,12 @@ options! {
     }
 }
 
+/// A user of the model.
 #[derive(Debug)]
 pub struct EtsiWww {
     config: EtsiWwwConfig,
     sender: End,
+    /// Size of a datagram in bytes.
     size: Distribution,
     draws: Draws,
     /// Remaining packet calls of the session, including the current one.
@@ -106,6 +108,7 @@ pub struct EtsiWww {
     timer: Option<Time>,
 }
 
+/// The random streams of a user, one for each quantity.
 #[derive(Debug)]
 struct Draws {
     calls: Stream,
@@ -159,6 +162,7 @@ impl EtsiWww {
             self.config;
         let call_time = f64::from(calls) * f64::from(datagrams.saturating_sub(1)) * interval.as_secs();
         let reading_time = f64::from(calls.saturating_sub(1)) * reading.as_secs();
+        // A point in the mean cycle: time between sessions, reading time, time in packet calls.
         let position = self.draws.first.uniform() * (between_sessions.as_secs() + reading_time + call_time);
         if position < between_sessions.as_secs() {
             return exponential(between_sessions, &mut self.draws.sessions);
@@ -226,7 +230,9 @@ mod tests {
 
     #[test]
     fn users_that_start_under_way_send_at_a_constant_mean_rate() {
-        // Users of Rendon et al.: 250 datagrams of 225.6 bytes in each cycle of 140.5 s.
+        // Users of Rendon et al.: in each cycle of 140.5 s a session of 10 packet calls of 25
+        // datagrams with a mean size of 225.6 bytes. The cycle has 100 s between sessions, 24
+        // intervals of 75.2 ms in each call, and 9 reading times of 2.5 s.
         let config = EtsiWwwConfig {
             calls: 10,
             reading_time: Duration::from_millis(2_500),
@@ -236,8 +242,10 @@ mod tests {
             first_session: FirstSession::UnderWay,
             ..EtsiWwwConfig::default()
         };
-        let cycle = 100.0 + 10.0 * 24.0 * 0.0752 + 9.0 * 2.5;
-        let (mut bytes, mut datagrams) = ([0.0; 4], 0.0);
+        let cycle_s = 100.0 + 10.0 * 24.0 * 0.0752 + 9.0 * 2.5;
+        let datagrams_per_cycle = 10.0 * 25.0;
+        // IP octets of all users in each 10 s, and their number of datagrams.
+        let (mut bytes_in_10_s, mut datagrams) = ([0.0; 4], 0.0);
         for user in 0..4_000 {
             let mut user = EtsiWww::new(&config, End::Server, FlowId(user), &Streams::new(1, 0));
             user.handle_start(Time::ZERO);
@@ -246,18 +254,20 @@ mod tests {
                 while let Some(action) = user.poll_action() {
                     if let Action::Send { bytes: sent, .. } = action {
                         assert!((54..=542).contains(&sent));
-                        bytes[(now.as_secs() / 10.0) as usize] += f64::from(sent + 28);
+                        bytes_in_10_s[(now.as_secs() / 10.0) as usize] += f64::from(sent) + HEADERS as f64;
                         datagrams += 1.0;
                     }
                 }
             }
         }
-        // Standard deviation of a user's datagram count: about 85 in 40 s, with a mean of about 70,
-        // and about 35 in 10 s, with a mean of 17.7. 63 is the square root of the number of users.
-        let expected = 4_000.0 * 40.0 * 250.0 / cycle;
+        // Tolerances are four standard errors. Standard deviation of a user's datagram count: about
+        // 85 in 40 s, with a mean of about 70, and about 35 in 10 s, with a mean of 17.7. 63 is the
+        // square root of the number of users.
+        let expected = 4_000.0 * 40.0 * datagrams_per_cycle / cycle_s;
         assert!((datagrams / expected - 1.0_f64).abs() < 4.0 * 85.0 / 70.0 / 63.0, "{datagrams} {expected}");
-        for bytes_in_10_s in bytes {
-            let ratio = bytes_in_10_s / (4_000.0 * 10.0 * 250.0 * 225.6 / cycle);
+        let expected_bytes = 4_000.0 * 10.0 * datagrams_per_cycle * 225.6 / cycle_s;
+        for bytes in bytes_in_10_s {
+            let ratio = bytes / expected_bytes;
             assert!((ratio - 1.0_f64).abs() < 4.0 * 35.0 / 17.7 / 63.0, "{ratio}");
         }
     }
@@ -286,8 +296,9 @@ mod tests {
                 }
             }
         }
-        // Expected: 125 datagrams per session, with a standard deviation of 123. The standard error
-        // of the mean over 2,000 sessions is 2.7.
+        // Expected: 5 · 25 = 125 datagrams per session, with a standard deviation of 123. The
+        // standard error of the mean over 2,000 sessions is 2.7. Tolerances are four standard
+        // errors.
         let per_session = f64::from(datagrams) / 2_000.0;
         assert!((per_session - 125.0).abs() < 4.0 * 2.8, "{per_session}");
         // Expected: 479.7 bytes per datagram, with a standard deviation of 2,190 over 250,000

@@ -8,6 +8,7 @@ use super::laws::exponential;
 use super::{Action, stream_name};
 use crate::ids::{End, FlowId};
 
+/// Configuration of a source of frames.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FramesConfig {
     /// Payload of a frame's datagram in bytes.
@@ -16,11 +17,17 @@ pub struct FramesConfig {
     pub interval: Duration,
     /// Delays the first frame by a random part of the interval.
     pub random_phase: bool,
-    /// Mean lengths of spurts and silences, exponentially distributed. `None`: one spurt without
-    /// end.
-    pub spurts: Option<(Duration, Duration)>,
+    /// `None`: one spurt without end.
+    pub spurts: Option<Spurts>,
     /// Length of the flow from its start. `None`: without end.
     pub length: Option<Duration>,
+}
+
+/// Mean lengths of spurts and silences, exponentially distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spurts {
+    pub spurt: Duration,
+    pub silence: Duration,
 }
 
 #[derive(Debug)]
@@ -28,7 +35,9 @@ pub struct Frames {
     config: FramesConfig,
     sender: End,
     phase: Stream,
+    /// Lengths of spurts.
     on: Stream,
+    /// Lengths of silences.
     off: Stream,
     /// Time of the next frame.
     next: Option<Time>,
@@ -62,8 +71,8 @@ impl Frames {
         let offset = Duration::from_nanos((self.config.interval.as_nanos() as f64 * phase_share) as u64);
         let first = now + offset;
         self.flow_ends = self.config.length.map_or(Time::NEVER, |length| now + length);
-        if let Some((on, _)) = self.config.spurts {
-            self.spurt_ends = first + exponential(on, &mut self.on);
+        if let Some(Spurts { spurt, .. }) = self.config.spurts {
+            self.spurt_ends = first + exponential(spurt, &mut self.on);
         }
         self.wait_until(first);
     }
@@ -71,11 +80,11 @@ impl Frames {
     pub fn handle_timeout(&mut self, now: Time) {
         self.is_due = true;
         let mut next = now + self.config.interval;
-        if let Some((on, off)) = self.config.spurts {
+        if let Some(Spurts { spurt, silence }) = self.config.spurts {
             // A spurt or a silence shorter than the frame interval has no effect.
             while next >= self.spurt_ends {
-                next = next.max(self.spurt_ends + exponential(off, &mut self.off));
-                self.spurt_ends = next + exponential(on, &mut self.on);
+                next = next.max(self.spurt_ends + exponential(silence, &mut self.off));
+                self.spurt_ends = next + exponential(spurt, &mut self.on);
             }
         }
         self.wait_until(next);
@@ -99,6 +108,7 @@ impl Frames {
 mod tests {
     use super::*;
 
+    /// The times at which a source sends frames, up to `until_s` seconds.
     fn frames(config: &FramesConfig, until_s: u64) -> Vec<Time> {
         let mut source = Frames::new(config, End::Server, FlowId(0), &Streams::new(1, 0));
         source.handle_start(Time::ZERO);
@@ -137,16 +147,19 @@ mod tests {
 
     #[test]
     fn spurts_and_silences_have_the_configured_means() {
-        let (on, off) = (Duration::from_secs(1), Duration::from_millis(1350));
-        let sent = frames(&FramesConfig { spurts: Some((on, off)), ..config() }, 100_000);
+        let spurts = Spurts { spurt: Duration::from_secs(1), silence: Duration::from_millis(1350) };
+        let sent = frames(&FramesConfig { spurts: Some(spurts), ..config() }, 100_000);
+        // A gap above the frame interval of 0.02 s contains a silence.
         let gaps = sent.windows(2).map(|pair| (pair[1] - pair[0]).as_secs()).filter(|gap| *gap > 0.0201);
         let silences: Vec<f64> = gaps.collect();
-        let n = silences.len() as f64;
+        let count = silences.len() as f64;
         // Each observed gap includes the rest of the last frame's interval, 10 ms on average. There
-        // are about 42,600 gaps, so the standard error of either mean is 0.5 %.
-        let mean = silences.iter().sum::<f64>() / n;
-        assert!((mean - 1.36).abs() < 4.0 * 1.35 / n.sqrt() + 0.01, "{mean}");
-        let talking = sent.len() as f64 * 0.02 / n;
-        assert!((talking - 1.0).abs() < 4.0 / n.sqrt() + 0.02, "{talking}");
+        // are about 42,600 gaps, so the standard error of either mean is 0.5 %. The tolerance is 4
+        // standard errors (the mean over the square root of the count), and the effect of an
+        // interval.
+        let mean_silence = silences.iter().sum::<f64>() / count;
+        assert!((mean_silence - 1.36).abs() < 4.0 * 1.35 / count.sqrt() + 0.01, "{mean_silence}");
+        let mean_spurt = sent.len() as f64 * 0.02 / count;
+        assert!((mean_spurt - 1.0).abs() < 4.0 / count.sqrt() + 0.02, "{mean_spurt}");
     }
 }

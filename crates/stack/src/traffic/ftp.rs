@@ -20,8 +20,10 @@ pub struct Ftp {
     answer_close: bool,
 }
 
+/// The next action of the transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
+    /// None before the start of the flow.
     Waiting,
     Open,
     Write,
@@ -53,14 +55,14 @@ impl Ftp {
             return Some(Action::Close { connection, end: End::sending(self.sender.sends().reversed()) });
         }
         let (end, bytes) = (self.sender, self.bytes);
-        let (next, action) = match self.step {
+        let (next_step, action) = match self.step {
             Step::Open => (Step::Write, Action::Open { connection, end, segment_payload: None }),
             Step::Write if bytes == u64::MAX => (Step::Done, Action::Write { connection, end, bytes }),
             Step::Write => (Step::Close, Action::Write { connection, end, bytes }),
             Step::Close => (Step::Done, Action::Close { connection, end }),
             Step::Waiting | Step::Done => return None,
         };
-        self.step = next;
+        self.step = next_step;
         Some(action)
     }
 }

@@ -29,6 +29,13 @@ pub struct Distribution {
     is_narrow: bool,
 }
 
+/// Mean and standard deviation of a distribution.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DistributionMoments {
+    pub mean: f64,
+    pub deviation: f64,
+}
+
 /// Limits are narrow if their logarithms differ by less than this part of the distribution's width.
 /// The mean lies between them, so the density changes little there.
 const NARROW_SHARE: f64 = 0.01;
@@ -82,18 +89,20 @@ impl Distribution {
 
     /// Mean and standard deviation after truncation, in closed form: sample moments of a heavy tail
     /// converge too slowly.
-    pub fn moments(&self) -> (f64, f64) {
-        let raw = |power| match self.shape {
+    pub fn moments(&self) -> DistributionMoments {
+        // The mean of X^power.
+        let raw_moment = |power| match self.shape {
             Shape::Lognormal { mu, sigma } => lognormal_moment(mu, sigma, self, power),
             Shape::Pareto { alpha, min } => pareto_moment(alpha, min, self.max, self.truncation, power),
         };
-        let (mean, square) = (raw(1.0), raw(2.0));
-        (mean, libm::sqrt((square - mean * mean).max(0.0)))
+        let (mean, square) = (raw_moment(1.0), raw_moment(2.0));
+        DistributionMoments { mean, deviation: libm::sqrt((square - mean * mean).max(0.0)) }
     }
 
+    /// Draws a value between the limits.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         if self.is_narrow {
-            return self.draw_between(stream);
+            return self.draw_between_narrow_limits(stream);
         }
         loop {
             let value = match self.shape {
@@ -110,12 +119,12 @@ impl Distribution {
 
     /// Draws between narrow limits by rejection: uniform in the logarithm, accepted in proportion
     /// to the density.
-    fn draw_between(&self, stream: &mut Stream) -> f64 {
+    fn draw_between_narrow_limits(&self, stream: &mut Stream) -> f64 {
         let [low, high] = [self.min, self.max].map(libm::log);
         let log_density = |logarithm: f64| match self.shape {
             Shape::Lognormal { mu, sigma } => {
-                let steps = (logarithm - mu) / sigma;
-                -0.5 * steps * steps
+                let deviations = (logarithm - mu) / sigma;
+                -0.5 * deviations * deviations
             }
             Shape::Pareto { alpha, .. } => -alpha * logarithm,
         };
@@ -146,34 +155,38 @@ fn pareto_moment(alpha: f64, min: f64, max: f64, truncation: Truncation, power: 
     if min <= 0.0 {
         return 0.0;
     }
-    let beyond = libm::pow(min / max, alpha);
+    let share_above_max = libm::pow(min / max, alpha);
     let [low, high] = [min, max].map(|limit| libm::pow(limit, power));
     // The integral of x^power dF from `min` to `max`.
     let inside = if alpha == power {
         alpha * low * libm::log(max / min)
     } else {
-        alpha * (low - high * beyond) / (alpha - power)
+        alpha * (low - high * share_above_max) / (alpha - power)
     };
     match truncation {
-        Truncation::Clip => inside + high * beyond,
-        Truncation::Redraw => inside / (1.0 - beyond),
+        Truncation::Clip => inside + high * share_above_max,
+        Truncation::Redraw => inside / (1.0 - share_above_max),
     }
 }
 
 /// Mean of X^power for a lognormal distribution with the limits of `distribution`.
 fn lognormal_moment(mu: f64, sigma: f64, distribution: &Distribution, power: f64) -> f64 {
+    // The distribution function of the standard normal distribution.
     let normal = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
-    let steps = [distribution.min, distribution.max].map(|limit| (libm::log(limit) - mu) / sigma);
+    // The limits in standard deviations of the logarithm from its mean.
+    let [low, high] = [distribution.min, distribution.max].map(|limit| (libm::log(limit) - mu) / sigma);
     // The integral of x^power dF between the limits is E[X^power] times the probability that a
     // lognormal variable with mu + power x sigma^2 instead of mu is between the limits.
-    let whole = libm::exp(power * mu + 0.5 * (power * sigma) * (power * sigma));
-    let inside = whole * (normal(steps[1] - power * sigma) - normal(steps[0] - power * sigma));
-    let (below, above) = (normal(steps[0]), normal(-steps[1]));
+    let untruncated = libm::exp(power * mu + 0.5 * (power * sigma) * (power * sigma));
+    let inside = untruncated * (normal(high - power * sigma) - normal(low - power * sigma));
+    let (share_below, share_above) = (normal(low), normal(-high));
     match distribution.truncation {
         Truncation::Clip => {
-            inside + below * libm::pow(distribution.min, power) + above * libm::pow(distribution.max, power)
+            inside
+                + share_below * libm::pow(distribution.min, power)
+                + share_above * libm::pow(distribution.max, power)
         }
-        Truncation::Redraw => inside / (1.0 - below - above),
+        Truncation::Redraw => inside / (1.0 - share_below - share_above),
     }
 }
 
@@ -190,12 +203,13 @@ pub struct Count {
 
 impl Count {
     pub fn draw(&self, stream: &mut Stream) -> u32 {
-        let value = self.distribution.draw(stream);
-        let whole = if self.nearest { libm::round(value) } else { libm::floor(value) };
+        let draw = self.distribution.draw(stream);
+        let whole = if self.nearest { libm::round(draw) } else { libm::floor(draw) };
         (whole - self.min).max(0.0) as u32
     }
 }
 
+/// An exponentially distributed time, rounded to nanoseconds.
 pub fn exponential(mean: Duration, stream: &mut Stream) -> Duration {
     let ns = libm::round(mean.as_nanos() as f64 * stream.exponential());
     Duration::from_nanos(ns as u64)
@@ -207,6 +221,7 @@ pub fn geometric(mean: u32, stream: &mut Stream) -> u32 {
     if mean <= 1 {
         return 1;
     }
+    // A geometric number is a rounded exponential one: P(number > k) = (1 - 1/mean)^k.
     let number = 1.0 + libm::floor(draw / -libm::log1p(-1.0 / f64::from(mean)));
     number as u32
 }
@@ -221,7 +236,10 @@ mod tests {
     const DRAWS: usize = 1_000_000;
     /// Permitted deviation of a moment in standard errors.
     const ERRORS: f64 = 4.0;
+    /// Standard error of a moment in closed form.
+    const EXACT: f64 = 0.0;
 
+    /// Moments and extremes of many draws.
     struct Sample {
         mean: f64,
         deviation: f64,
@@ -261,14 +279,15 @@ mod tests {
     fn assert_moments(
         distribution: &Distribution,
         sample: &Sample,
-        (mean, deviation): (f64, f64),
+        expected: DistributionMoments,
         last_digit: f64,
     ) {
+        let DistributionMoments { mean, deviation } = expected;
         assert_near(sample.mean, mean, last_digit, sample.mean_error);
         assert_near(sample.deviation, deviation, last_digit, sample.deviation_error);
-        let (exact_mean, exact_deviation) = distribution.moments();
-        assert_near(exact_mean, mean, last_digit, 0.0);
-        assert_near(exact_deviation, deviation, last_digit, 0.0);
+        let closed_form = distribution.moments();
+        assert_near(closed_form.mean, mean, last_digit, EXACT);
+        assert_near(closed_form.deviation, deviation, last_digit, EXACT);
     }
 
     /// Expected mean and deviation by quadrature of the density (Dubois 2005, Tables 5.1 and 5.2;
@@ -276,22 +295,22 @@ mod tests {
     #[test]
     fn truncated_lognormal_distributions_have_the_expected_moments() {
         use Truncation::{Clip, Redraw};
-        for (mean, deviation, min, max, truncation, expected) in [
-            (10_710.0, 25_032.0, 100.0, 2e6, Redraw, (10_734.0, 24_504.0)),
-            (10_710.0, 25_032.0, 100.0, 2e6, Clip, (10_708.0, 24_732.0)),
-            (7_758.0, 126_168.0, 50.0, 2e6, Redraw, (8_212.0, 46_606.0)),
-            (7_758.0, 126_168.0, 50.0, 2e6, Clip, (7_236.0, 51_310.0)),
-        ] {
+        let check = |mean, deviation, (min, max), truncation, expected, last_digit| {
             let distribution = Distribution::lognormal(mean, deviation, min, max, truncation);
             let sample = sample(|stream| distribution.draw(stream));
-            assert_moments(&distribution, &sample, expected, 1.0);
+            assert_moments(&distribution, &sample, expected, last_digit);
             assert!(sample.min >= min && sample.max <= max);
-        }
-        for (truncation, expected) in [(Redraw, (1.9906e6, 0.6987e6)), (Clip, (1.9985e6, 0.7144e6))] {
-            let distribution = Distribution::lognormal(2e6, 0.722e6, 0.0, 5e6, truncation);
-            let sample = sample(|stream| distribution.draw(stream));
-            assert_moments(&distribution, &sample, expected, 100.0);
-        }
+        };
+        // Sizes in bytes of web pages, of embedded objects, and of files.
+        let page = |truncation, expected| check(10_710.0, 25_032.0, (100.0, 2e6), truncation, expected, 1.0);
+        page(Redraw, DistributionMoments { mean: 10_734.0, deviation: 24_504.0 });
+        page(Clip, DistributionMoments { mean: 10_708.0, deviation: 24_732.0 });
+        let object = |truncation, expected| check(7_758.0, 126_168.0, (50.0, 2e6), truncation, expected, 1.0);
+        object(Redraw, DistributionMoments { mean: 8_212.0, deviation: 46_606.0 });
+        object(Clip, DistributionMoments { mean: 7_236.0, deviation: 51_310.0 });
+        let file = |truncation, expected| check(2e6, 0.722e6, (0.0, 5e6), truncation, expected, 100.0);
+        file(Redraw, DistributionMoments { mean: 1.9906e6, deviation: 0.6987e6 });
+        file(Clip, DistributionMoments { mean: 1.9985e6, deviation: 0.7144e6 });
     }
 
     /// Without effective limits the moments are the parameters. For Pareto they are compared with a
@@ -299,16 +318,17 @@ mod tests {
     #[test]
     fn closed_form_moments_match_parameters_and_samples() {
         let distribution = Distribution::lognormal(7_758.0, 126_168.0, 1e-9, 1e30, Truncation::Redraw);
-        let (mean, deviation) = distribution.moments();
-        assert_near(mean, 7_758.0, 1e-3, 0.0);
-        assert_near(deviation, 126_168.0, 1e-2, 0.0);
+        let DistributionMoments { mean, deviation } = distribution.moments();
+        assert_near(mean, 7_758.0, 1e-3, EXACT);
+        assert_near(deviation, 126_168.0, 1e-2, EXACT);
         for truncation in [Truncation::Redraw, Truncation::Clip] {
             for alpha in [1.0, 1.1, 2.0, 2.5] {
                 let distribution = Distribution::pareto(alpha, 81.5, 815.0, truncation);
                 let sample = sample(|stream| distribution.draw(stream));
-                let (mean, deviation) = distribution.moments();
-                assert_near(sample.mean, mean, 0.0, sample.mean_error);
-                assert_near(sample.deviation, deviation, 0.0, sample.deviation_error);
+                let DistributionMoments { mean, deviation } = distribution.moments();
+                let all_digits = 0.0;
+                assert_near(sample.mean, mean, all_digits, sample.mean_error);
+                assert_near(sample.deviation, deviation, all_digits, sample.deviation_error);
             }
         }
     }
@@ -325,11 +345,12 @@ mod tests {
         ] {
             assert_eq!(distribution.draw(&mut stream), 1000.0);
         }
-        let none =
+        let no_objects =
             Count { distribution: Distribution::pareto(1.1, 2.0, 2.0, Redraw), min: 2.0, nearest: true };
-        assert_eq!(none.draw(&mut stream), 0);
-        // Expected means by sums over the density of the logarithm of x: a normal density for the
-        // lognormal distribution, x^-alpha for Pareto.
+        assert_eq!(no_objects.draw(&mut stream), 0);
+        // Expected means by numerical integration over y = ln x: the mean of x = e^y, weighted by
+        // the density of y. This density is normal for the lognormal distribution, and e^(-alpha y)
+        // for Pareto.
         let mean = |min: f64, max: f64, log_density: &dyn Fn(f64) -> f64| {
             let (low, high, steps) = (libm::log(min), libm::log(max), 10_000);
             let at = |n: i32| low + (high - low) * (f64::from(n) + 0.5) / f64::from(steps);
@@ -354,6 +375,7 @@ mod tests {
     fn embedded_object_counts_have_the_expected_mean_and_maximum() {
         // Sums over the distribution function. The mean before rounding is 5.642 (clip) and 4.37
         // (redraw).
+        // Truncation, rounding to the nearest integer or down, and expected mean.
         for (truncation, nearest, expected) in [
             (Truncation::Clip, true, 5.6200),
             (Truncation::Clip, false, 5.1996),
@@ -388,7 +410,8 @@ mod tests {
             for mean in [2e6, 3e6] {
                 let always = Distribution::pareto_with_mean(1.2, mean, 2e6, truncation);
                 let sample = sample(|stream| always.draw(stream));
-                assert_eq!((sample.mean, sample.max), (2e6, 2e6), "{mean}");
+                assert_eq!(sample.mean, 2e6, "{mean}");
+                assert_eq!(sample.max, 2e6, "{mean}");
             }
         }
     }
@@ -405,7 +428,8 @@ mod tests {
             assert_near(number.deviation, (mean * (mean - 1.0)).sqrt(), 0.0, number.deviation_error);
             assert_eq!(number.min, 1.0);
         }
-        let one = sample(|stream| f64::from(geometric(1, stream)));
-        assert_eq!((one.min, one.max), (1.0, 1.0));
+        let constant = sample(|stream| f64::from(geometric(1, stream)));
+        assert_eq!(constant.min, 1.0);
+        assert_eq!(constant.max, 1.0);
     }
 }

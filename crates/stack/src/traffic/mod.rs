@@ -1,5 +1,6 @@
-//! Traffic models: when a flow opens and closes connections, what each end writes, and when
-//! datagrams are sent.
+//! Traffic models, which act as the applications of a flow: they decide when the flow opens and
+//! closes TCP connections, how many bytes each end writes, and when UDP datagrams are sent. The
+//! hosts (`hosts`) perform these actions.
 //!
 //! The caller notifies a model of events of its flow (`handle_*`), then calls
 //! [`Traffic::poll_action`] until it returns `None`, and [`Traffic::poll_timeout`] for the next
@@ -13,9 +14,9 @@ mod ftp;
 pub mod laws;
 mod replay;
 
-pub use browsing::{Browsing, BrowsingConfig, Draws, MixedSegments, Pace};
+pub use browsing::{Browsing, BrowsingConfig, Draws, EmbeddedObjects, MixedSegments, Pace};
 pub use etsi_www::{EtsiWww, EtsiWwwConfig, FirstSession, SizeOf};
-pub use frames::{Frames, FramesConfig};
+pub use frames::{Frames, FramesConfig, Spurts};
 pub use ftp::Ftp;
 pub use replay::{Record, Replay, ReplayConfig, Transport};
 

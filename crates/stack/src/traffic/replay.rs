@@ -68,11 +68,16 @@ pub struct Replay {
     answer_close: Option<End>,
 }
 
+/// The progress of the replay.
 #[derive(Debug, PartialEq, Eq)]
 enum Step {
+    /// Before the start of the flow.
     Waiting,
+    /// The connection must be opened.
     Open,
+    /// Records are sent when they are due.
     Running,
+    /// The connection must be closed.
     Close,
     Done,
 }
@@ -174,17 +179,17 @@ impl Replay {
 mod tests {
     use super::*;
 
+    const NO_REPETITION: Option<Duration> = None;
+    /// At least as many actions as one run of the recording has, and fewer than two runs have.
+    const MAX_ACTIONS: usize = 5;
+
     fn record(ms: u64, bytes: u32, direction: Direction) -> Record {
         Record { at: Duration::from_millis(ms), bytes, direction }
     }
 
-    /// Replays three records at 0 and 5 ms. Returns the time in ms of each action, at most
-    /// `max_actions`.
-    fn replay(
-        transport: Transport,
-        repeat_after: Option<Duration>,
-        max_actions: usize,
-    ) -> Vec<(u64, Action)> {
+    /// Replays three records at 0, 5 and 5 ms after the flow's start at 100 ms, at most up to
+    /// `MAX_ACTIONS` actions. Returns the time of each action in ms, and the action.
+    fn replay(transport: Transport, repeat_after: Option<Duration>) -> Vec<(u64, Action)> {
         use Direction::{Downlink, Uplink};
         let records = [record(0, 10, Downlink), record(5, 20, Uplink), record(5, 30, Downlink)].into();
         let config = ReplayConfig { file: String::new(), transport, repeat_after, records };
@@ -197,7 +202,7 @@ mod tests {
                 actions.push((now.as_nanos() / 1_000_000, action));
             }
             match replay.poll_timeout() {
-                Some(at) if actions.len() < max_actions => now = at,
+                Some(at) if actions.len() < MAX_ACTIONS => now = at,
                 _ => return actions,
             }
             replay.handle_timeout(now);
@@ -208,9 +213,10 @@ mod tests {
     fn datagrams_are_sent_once_at_their_recorded_times() {
         let send = |end, bytes| Action::Send { end, bytes };
         let once = [(100, send(End::Server, 10)), (105, send(End::Ue, 20)), (105, send(End::Server, 30))];
-        assert_eq!(replay(Transport::Udp, None, 9), once);
-        let repeated = replay(Transport::Udp, Some(Duration::from_millis(45)), 5);
+        assert_eq!(replay(Transport::Udp, NO_REPETITION), once);
+        let repeated = replay(Transport::Udp, Some(Duration::from_millis(45)));
         assert_eq!(repeated[..3], once);
+        // The second run begins 45 ms after the last record, at 105 + 45 = 150 ms.
         assert_eq!(repeated[3..5], [(150, send(End::Server, 10)), (155, send(End::Ue, 20))]);
     }
 
@@ -224,6 +230,6 @@ mod tests {
             (105, Action::Write { connection, end, bytes: 30 }),
             (105, Action::Close { connection, end }),
         ];
-        assert_eq!(replay(Transport::Tcp, None, 9), expected);
+        assert_eq!(replay(Transport::Tcp, NO_REPETITION), expected);
     }
 }

@@ -2,7 +2,9 @@
 //! models. The models of browsing and of single files share [`BrowsingConfig`].
 
 use umts_stack::traffic::laws::{Count, Distribution};
-use umts_stack::traffic::{BrowsingConfig, FramesConfig, MixedSegments, TrafficConfig};
+use umts_stack::traffic::{
+    BrowsingConfig, EmbeddedObjects, FramesConfig, MixedSegments, Spurts, TrafficConfig,
+};
 use umts_units::{Bytes, Duration, Octets, Probability};
 
 use super::{Cbr, FtpSessions, OnOff, Pace, ParetoWww, Rounding, Segments};
@@ -40,7 +42,7 @@ impl Web {
         let object_size = [self.embedded_mean, self.embedded_deviation, self.embedded_min, self.embedded_max];
         BrowsingConfig {
             main: lognormal(page_size, self.truncation),
-            embedded: Some((count, lognormal(object_size, self.truncation))),
+            embedded: Some(EmbeddedObjects { count, size: lognormal(object_size, self.truncation) }),
             object_per_call: self.variant == WebVariant::ObjectPerCall,
             parsing: self.parsing_time,
             pause: self.reading_time,
@@ -90,7 +92,13 @@ impl Cbr {
 impl OnOff {
     fn config(&self) -> FramesConfig {
         let OnOff { payload, interval, on, off, random_phase, length } = *self;
-        FramesConfig { payload: payload.0.into(), interval, random_phase, spurts: Some((on, off)), length }
+        FramesConfig {
+            payload: payload.0.into(),
+            interval,
+            random_phase,
+            spurts: Some(Spurts { spurt: on, silence: off }),
+            length,
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! A slice of gains that is stored inline if it is short.
+//! The gains of the cells to one mobile: a slice that is stored inline if it is short, and
+//! otherwise on the heap.
 
 use std::ops::{Deref, DerefMut};
 
@@ -20,7 +21,7 @@ impl GainVec {
     /// Creates a vector of `len` zeros.
     pub fn new(len: usize) -> Self {
         match u16::try_from(len) {
-            Ok(few) if len <= INLINE_CELLS => GainVec::Inline { len: few, gains: [0.0; INLINE_CELLS] },
+            Ok(short) if len <= INLINE_CELLS => GainVec::Inline { len: short, gains: [0.0; INLINE_CELLS] },
             _ => GainVec::Heap(vec![0.0; len].into()),
         }
     }
@@ -67,10 +68,12 @@ mod tests {
     #[test]
     fn inline_and_heap_variants_hold_all_values() {
         for len in [0, 1, INLINE_CELLS, INLINE_CELLS + 1, 108] {
-            let mut row = GainVec::new(len);
-            row.iter_mut().zip(1..).for_each(|(gain, of)| *gain = f64::from(of));
-            assert_eq!(row.iter().sum::<f64>(), (len * (len + 1) / 2) as f64);
-            assert_eq!((row.len(), &row), (len, &row.clone()));
+            let mut gains = GainVec::new(len);
+            gains.iter_mut().zip(1..).for_each(|(gain, number)| *gain = f64::from(number));
+            // 1 + 2 + … + len.
+            assert_eq!(gains.iter().sum::<f64>(), (len * (len + 1) / 2) as f64);
+            assert_eq!(gains.len(), len);
+            assert_eq!(&gains, &gains.clone());
         }
     }
 }

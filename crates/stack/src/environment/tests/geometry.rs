@@ -6,6 +6,8 @@
 use super::*;
 
 const PLACES: u64 = 200_000;
+/// Standard deviation of the shadows in dB.
+const NO_SHADOWS: f64 = 0.0;
 
 /// Results over all places.
 struct Statistics {
@@ -17,8 +19,10 @@ struct Statistics {
     f: Vec<f64>,
     /// Loss to the best cell in dB.
     loss: Vec<f64>,
-    /// Places where a second cell is at most 1 dB, and at most 3 dB, below the best one.
-    within: [u32; 2],
+    /// Number of places where a second cell is at most 1 dB below the best one.
+    second_within_1_db: u32,
+    /// Number of places where a second cell is at most 3 dB below the best one.
+    second_within_3_db: u32,
 }
 
 /// Measures the gains at `PLACES` random places, with shadows of this standard deviation.
@@ -31,7 +35,8 @@ fn measure_all(deviation_db: f64) -> Statistics {
         in_own_hexagon: 0,
         f: Vec::new(),
         loss: Vec::new(),
-        within: [0; 2],
+        second_within_1_db: 0,
+        second_within_3_db: 0,
     };
     for id in 0..PLACES {
         let mobile = still(&environment, id);
@@ -41,10 +46,12 @@ fn measure_all(deviation_db: f64) -> Statistics {
         statistics.in_own_hexagon += u32::from(environment.layout.hexagon(mobile.place()) == best);
         statistics.f.push(gains.from_others(&powers, best) / gains.of(best));
         statistics.loss.push(-decibels(gains.of(best)));
-        for (count, decibels) in statistics.within.iter_mut().zip([1.0, 3.0]) {
+        let has_second_within = |decibels: f64| {
             let minimum = gains.of(best) * libm::exp10(-decibels / 10.0);
-            *count += u32::from(gains.iter().filter(|(_, gain)| *gain >= minimum).count() > 1);
-        }
+            u32::from(gains.iter().filter(|(_, gain)| *gain >= minimum).count() > 1)
+        };
+        statistics.second_within_1_db += has_second_within(1.0);
+        statistics.second_within_3_db += has_second_within(3.0);
     }
     statistics.f.sort_by(f64::total_cmp);
     statistics.loss.sort_by(f64::total_cmp);
@@ -55,8 +62,8 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted[(share * sorted.len() as f64) as usize]
 }
 
-/// Three standard errors of a fraction of all places.
-fn error(share: f64) -> f64 {
+/// Three standard errors of a share of all places.
+fn three_errors(share: f64) -> f64 {
     3.0 * libm::sqrt(share * (1.0 - share) / PLACES as f64)
 }
 
@@ -70,22 +77,22 @@ fn assert_near(measured: f64, expected: f64, bound: f64) {
 #[track_caller]
 fn check_quantile(sorted: &[f64], share: f64, expected: f64) {
     let density = 0.02 / (quantile(sorted, share + 0.01) - quantile(sorted, share - 0.01));
-    assert_near(quantile(sorted, share), expected, 0.15 + error(share) / density);
+    assert_near(quantile(sorted, share), expected, 0.15 + three_errors(share) / density);
 }
 
 /// Compares the quantiles of geometry (5, 25, 50, 75 and 95 %) and of loss (5, 50 and 95 %), and
 /// checks that all cells are best equally often.
 #[track_caller]
 fn check_quantiles(statistics: &Statistics, geometry: [f64; 5], loss: [f64; 3]) {
-    let of_geometry: Vec<f64> = statistics.f.iter().rev().map(|f| -decibels(*f)).collect();
+    let geometries: Vec<f64> = statistics.f.iter().rev().map(|f| -decibels(*f)).collect();
     for (share, expected) in [0.05, 0.25, 0.5, 0.75, 0.95].into_iter().zip(geometry) {
-        check_quantile(&of_geometry, share, expected);
+        check_quantile(&geometries, share, expected);
     }
     for (share, expected) in [0.05, 0.5, 0.95].into_iter().zip(loss) {
         check_quantile(&statistics.loss, share, expected);
     }
     for places in &statistics.best {
-        assert_near(f64::from(*places) / PLACES as f64, 1.0 / 36.0, error(1.0 / 36.0));
+        assert_near(f64::from(*places) / PLACES as f64, 1.0 / 36.0, three_errors(1.0 / 36.0));
     }
 }
 
@@ -101,10 +108,10 @@ fn check_f(statistics: &Statistics, mean: f64, median: f64) {
 
 #[test]
 fn best_cell_without_shadows_is_usually_the_hexagon() {
-    let statistics = measure_all(0.0);
+    let statistics = measure_all(NO_SHADOWS);
     check_quantiles(&statistics, [-2.16, 0.42, 4.02, 8.90, 15.11], [102.3, 121.1, 126.3]);
     check_f(&statistics, 0.576, 0.396);
-    assert_near(f64::from(statistics.in_own_hexagon) / PLACES as f64, 0.959, 0.0005 + error(0.959));
+    assert_near(f64::from(statistics.in_own_hexagon) / PLACES as f64, 0.959, 0.0005 + three_errors(0.959));
 }
 
 #[test]
@@ -120,16 +127,17 @@ fn geometry_under_shadows_of_10_db() {
     check_quantiles(&statistics, [-3.39, -0.33, 3.21, 8.30, 15.00], [96.1, 117.7, 133.7]);
     check_f(&statistics, 0.717, 0.478);
     for (places, expected, rounding) in
-        [(statistics.within[0], 0.094, 0.0005), (statistics.within[1], 0.26, 0.005)]
+        [(statistics.second_within_1_db, 0.094, 0.0005), (statistics.second_within_3_db, 0.26, 0.005)]
     {
-        assert_near(f64::from(places) / PLACES as f64, expected, rounding + error(expected));
+        assert_near(f64::from(places) / PLACES as f64, expected, rounding + three_errors(expected));
     }
 }
 
 #[test]
 fn lattice_has_sites_three_radii_apart_and_sectors_towards_neighbours() {
     let layout = torus();
-    assert_eq!((layout.sites().len(), layout.cells()), (12, 36));
+    assert_eq!(layout.sites().len(), 12);
+    assert_eq!(layout.cells(), 36);
     assert_near(layout.size()[0], 4500.0, 1e-9);
     assert_near(layout.size()[1], 5_196.152_422_7, 1e-6);
     for site in layout.sites() {
@@ -195,7 +203,8 @@ fn places_outside_are_mapped_into_the_area() {
 #[test]
 fn five_kilometre_area_has_fifteen_sites_around_a_central_one() {
     let layout = Layout::lattice([3, 5], 500.0, Border::Reflect, Some([5000.0; 2]));
-    assert_eq!((layout.sites().len(), layout.central_site()), (15, 7));
+    assert_eq!(layout.sites().len(), 15);
+    assert_eq!(layout.central_site(), 7);
     let middle = layout.vector(layout.at([0.5; 2]), layout.sites()[7].place);
     assert_near(middle.y, 0.0, 1e-9);
     assert!(middle.x.abs() <= 375.0, "{middle:?}");

@@ -1,4 +1,5 @@
-//! Legs and tracks. Positions do not depend on other mobiles or on the times of measurement.
+//! The movement of vehicles on straight legs, and of mobiles on recorded tracks. Positions must not
+//! depend on other mobiles or on the times of measurement.
 
 use std::sync::Arc;
 
@@ -30,13 +31,14 @@ fn measured_at(environment: &Environment, id: u64, millis: &[u64]) -> Vec<(Place
 #[test]
 fn places_and_shadows_depend_only_on_user_and_time() {
     let environment = environment(10.0, 2);
+    // Every 100 ms for 300 s: the measurement at 1,000 ms has index 10.
     let often: Vec<u64> = (0..=3_000).map(|step| 100 * step).collect();
     for id in 0..5 {
         let all = measured_at(&environment, id, &often);
         assert_eq!(measured_at(&environment, id, &[300_000])[0], all[3_000]);
         let seldom = measured_at(&environment, id, &[1_000, 1_100, 55_000, 200_000]);
-        for (now, expected) in seldom.iter().zip([10, 11, 550, 2_000]) {
-            assert_eq!(*now, all[expected]);
+        for (measurement, index) in seldom.iter().zip([10, 11, 550, 2_000]) {
+            assert_eq!(*measurement, all[index]);
         }
     }
 }
@@ -72,17 +74,17 @@ fn legs_are_straight_and_one_in_five_ends_in_a_turn_of_up_to_45_degrees() {
         let mut trajectory = Trajectory::new(&driving(), Some(layout.at([0.5; 2])), &layout, &draws);
         // A leg of 20 m takes 1.44 s.
         let mut places =
-            (0..=200).map(|leg| trajectory.at(Duration::from_millis(1_440) * leg, &layout, &draws).0);
+            (0..=200).map(|leg| trajectory.at(Duration::from_millis(1_440) * leg, &layout, &draws).place);
         let mut previous = places.next().expect("the first");
         let mut heading = None;
         for place in places {
             let step = layout.vector(previous, place);
             assert!((libm::sqrt(step.squared()) - 20.0).abs() < 1e-6, "a leg is a straight line of 20 m");
-            let now = libm::atan2(step.y, step.x);
-            if let Some(heading) = heading.replace(now) {
+            let new_heading = libm::atan2(step.y, step.x);
+            if let Some(heading) = heading.replace(new_heading) {
                 // From -π to π.
                 let half_turn = std::f64::consts::PI;
-                let turn = (now - heading + half_turn).rem_euclid(2.0 * half_turn) - half_turn;
+                let turn = (new_heading - heading + half_turn).rem_euclid(2.0 * half_turn) - half_turn;
                 assert!(turn.abs() <= std::f64::consts::FRAC_PI_4 + 1e-6, "{turn}");
                 legs += 1;
                 turns += u32::from(turn.abs() > 1e-9);
@@ -92,13 +94,15 @@ fn legs_are_straight_and_one_in_five_ends_in_a_turn_of_up_to_45_degrees() {
         }
     }
     let share = f64::from(turns) / f64::from(legs);
+    // Three standard errors: the variance of a decision is 0.2 · 0.8 = 0.16.
     let bound = 3.0 * libm::sqrt(0.16 / f64::from(legs));
     assert!((share - 0.2).abs() < bound, "{turns} of {legs}");
     // Turns are uniform within ±45°, so their mean square is a third of the squared maximum. The
     // variance of the square of a uniform value within ±1 is 4/45 = 0.0889.
-    let mean =
+    let mean_square =
         sum_of_squares / f64::from(turns) / (std::f64::consts::FRAC_PI_4 * std::f64::consts::FRAC_PI_4);
-    assert!((mean - 1.0 / 3.0).abs() < 3.0 * libm::sqrt(0.0889 / f64::from(turns)), "{mean}");
+    let bound = 3.0 * libm::sqrt(0.0889 / f64::from(turns));
+    assert!((mean_square - 1.0 / 3.0).abs() < bound, "{mean_square}");
 }
 
 /// A uniform distribution of mobiles stays uniform.
@@ -149,7 +153,8 @@ fn a_track_is_followed_from_place_to_place() {
     let draws = Streams::new(1, 0).addressed("environment/0");
     let mut trajectory = Trajectory::new(&track, None, &layout, &draws);
     let height = layout.size()[1];
-    // The last leg leaves the torus at the bottom and enters it at the top.
+    // Second, expected place, and distance travelled in metres. The last section leaves the torus
+    // at the bottom and enters it at the top.
     for (second, expected, travelled) in [
         (0, place(100.0, 100.0), 0.0),
         (4, place(140.0, 100.0), 40.0),
@@ -158,9 +163,9 @@ fn a_track_is_followed_from_place_to_place() {
         (39, place(200.0, height - 80.0), 280.0),
         (99, place(200.0, height - 100.0), 300.0),
     ] {
-        let (at, distance) = trajectory.at(seconds(second), &layout, &draws);
-        assert!(layout.vector(at, expected).squared() < 1e-12, "{second} s: {at:?}");
-        assert!((distance - travelled).abs() < 1e-9, "{second} s: {distance}");
+        let position = trajectory.at(seconds(second), &layout, &draws);
+        assert!(layout.vector(position.place, expected).squared() < 1e-12, "{second} s: {position:?}");
+        assert!((position.travelled - travelled).abs() < 1e-9, "{second} s: {position:?}");
     }
 }
 

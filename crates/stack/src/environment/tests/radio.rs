@@ -1,4 +1,5 @@
-//! Path loss, antenna pattern, minimum coupling loss.
+//! The gain from one site to a place: path loss, antenna pattern, minimum coupling loss. Also the
+//! sum of the power from all other cells.
 
 use super::*;
 use crate::environment::Sites;
@@ -8,6 +9,8 @@ fn path_loss_matches_umts_30_03() {
     let propagation = |model, floors| PropagationConfig { model, floors, ..PropagationConfig::default() };
     let vehicular = propagation(PathLoss::Vehicular, 0);
     let pedestrian = propagation(PathLoss::Pedestrian, 0);
+    // Vehicular at 2 GHz, antennas 15 m above the roofs: 128.1 + 37.6 log10(km) dB. Pedestrian:
+    // 148 + 40 log10(km) dB. Indoors at 10 m: 67 dB and the loss of the floors.
     for (config, metres, loss_db) in [
         (vehicular, 100.0, 90.5),
         (vehicular, 250.0, 105.5),
@@ -31,7 +34,8 @@ fn losses(config: &PropagationConfig, metres: f64, degrees: f64) -> [f64; SECTOR
     let angle = degrees * std::f64::consts::PI / 180.0;
     let vector = Place::default().ahead(metres, [libm::cos(angle), libm::sin(angle)]);
     let mut gains = [0.0; SECTORS];
-    Propagation::new(config).gains(vector, 0.0, 0.0, &mut gains);
+    let (azimuth, no_shadow) = (0.0, 0.0);
+    Propagation::new(config).gains(vector, azimuth, no_shadow, &mut gains);
     gains.map(|gain| -decibels(gain))
 }
 
@@ -61,10 +65,11 @@ fn antenna_pattern_matches_tr_25_996() {
 
 #[test]
 fn loss_never_falls_below_the_minimum_coupling_loss() {
-    let near = losses(&PropagationConfig::default(), 5.0, 0.0);
+    let straight_ahead = 0.0;
+    let near = losses(&PropagationConfig::default(), 5.0, straight_ahead);
     assert!((near[0] - 70.0).abs() < 1e-9, "{near:?}");
     assert!(near[1] > 70.0, "behind the antenna: {near:?}");
-    let at_the_mast = losses(&PropagationConfig::default(), 0.0, 0.0);
+    let at_the_mast = losses(&PropagationConfig::default(), 0.0, straight_ahead);
     assert!(at_the_mast.iter().all(|loss| loss.is_finite()), "{at_the_mast:?}");
 }
 
@@ -88,7 +93,8 @@ fn power_of_other_cells_excludes_the_own_cell() {
         }
         let cells: Vec<(usize, f64)> = gains.iter().collect();
         assert!(cells.iter().all(|&(cell, gain)| gains.of(CellId(cell as u16)) == gain && gain > 0.0));
-        assert_eq!((cells.len(), gains.best()), (3 * sites.len(), CellId(3 * sites[0] + 2)));
+        assert_eq!(cells.len(), 3 * sites.len());
+        assert_eq!(gains.best(), CellId(3 * sites[0] + 2));
         for own in 0..21 {
             let others =
                 cells.iter().filter(|(cell, _)| *cell != own).map(|(cell, gain)| gain * powers[*cell]);

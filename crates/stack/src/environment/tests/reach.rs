@@ -1,4 +1,5 @@
-//! A reach: gains of near sites are unchanged, and all other sites contribute their mean.
+//! A network with a reach, compared with the same network without: the gains of near sites must be
+//! unchanged except for a common addition, the mean of all other sites.
 
 use umts_units::Duration;
 
@@ -7,7 +8,8 @@ use super::*;
 /// Length of a drive.
 const DRIVE: Duration = Duration::from_secs(1_200);
 
-/// 36 sites 1.5 km apart on a torus of 9 km by 7.8 km.
+/// 36 sites 1.5 km apart on a torus of 9 km by 7.8 km. `deviation_db`: standard deviation of the
+/// shadows. A reach of `None` is unlimited.
 fn wide(reach: Option<Length>, deviation_db: f64) -> Environment {
     let config = EnvironmentConfig {
         layout: Layout::lattice([6, 6], 500.0, Border::Torus, None),
@@ -39,11 +41,11 @@ fn compare(id: u64, interval: Duration, reach: Option<Length>, mut check: impl F
 /// Sites enter and leave the reach. With long intervals the whole list of sites changes at once.
 #[test]
 fn reach_keeps_near_gains_and_spreads_the_rest_evenly() {
-    for (id, interval) in [(0, 1_000), (1, 7_000), (2, 200_000)] {
+    for (id, interval_ms) in [(0, 1_000), (1, 7_000), (2, 200_000)] {
         let (mut sites_in_reach, mut previous, mut changes) = (0, Vec::new(), 0);
         compare(
             id,
-            Duration::from_millis(interval),
+            Duration::from_millis(interval_ms),
             Some(Length::from_millimetres(2_500_000)),
             |limited, unlimited| {
                 assert_eq!(limited.place(), unlimited.place());
@@ -66,7 +68,7 @@ fn reach_keeps_near_gains_and_spreads_the_rest_evenly() {
                 previous = near.sites().numbers().to_vec();
             },
         );
-        let measurements = (DRIVE.as_nanos() / 1_000_000).div_ceil(interval);
+        let measurements = (DRIVE.as_nanos() / 1_000_000).div_ceil(interval_ms);
         // Area within the reach of 2.5 km, divided by the area of a site, in km².
         let expected = std::f64::consts::PI * 2.5 * 2.5 / 1.949;
         assert!(
@@ -81,6 +83,8 @@ fn reach_keeps_near_gains_and_spreads_the_rest_evenly() {
 /// middle of the square.
 #[test]
 fn reach_keeps_the_mean_gain_of_far_sites() {
+    // Deviation of the shadows, number of mobiles, relative tolerance for each mobile, and for the
+    // sum.
     for (deviation_db, mobiles, max_difference, tolerance) in
         [(0.0, 1_000, 0.25, 0.01), (6.0, 4_000, f64::INFINITY, 0.1)]
     {

@@ -10,7 +10,8 @@ fn model() -> Shadowing {
     Shadowing::new(&ShadowingConfig::default())
 }
 
-/// Shadows of each site in dB for mobile `id`, measured only at these distances.
+/// Shadows in dB for mobile `id`: for each travelled distance in m the shadow of each site. The
+/// mobile is measured only at these distances.
 fn shadows(id: u64, travelled: &[f64]) -> Vec<[f64; SITES]> {
     let draws = Streams::new(5, 0).addressed(&format!("environment/{id}"));
     let model = model();

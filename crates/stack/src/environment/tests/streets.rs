@@ -22,7 +22,8 @@ fn place(x: f64, y: f64) -> Place {
     Place { x, y }
 }
 
-/// Stations at these places, without shadows and without propagation over the roofs.
+/// Stations at these places, without shadows and without propagation over the roofs. `change` sets
+/// further parameters of the loss along streets.
 fn losses(border: Border, stations: &[Place], change: impl Fn(&mut StreetLossConfig)) -> Environment {
     let mut propagation = PropagationConfig {
         model: PathLoss::Manhattan,
@@ -35,6 +36,9 @@ fn losses(border: Border, stations: &[Place], change: impl Fn(&mut StreetLossCon
     let config = EnvironmentConfig { layout: Layout::town(town(border), stations.to_vec()), propagation };
     Environment::new(&config, &Streams::new(1, 0))
 }
+
+/// For `losses`: the default parameters.
+fn unchanged(_: &mut StreetLossConfig) {}
 
 /// Loss in dB from a station to a place.
 fn loss(environment: &Environment, station: usize, at: Place) -> f64 {
@@ -55,7 +59,7 @@ fn middle(number: u32) -> f64 {
 
 #[test]
 fn street_losses_match_worked_examples() {
-    let environment = losses(Border::Reflect, &[place(middle(2), line(3))], |_| ());
+    let environment = losses(Border::Reflect, &[place(middle(2), line(3))], unchanged);
     for (at, expected) in [
         // Line of sight: free space up to 300 m, twice the slope beyond.
         (place(middle(2) + 100.0, line(3)), 78.47),
@@ -75,7 +79,7 @@ fn street_losses_match_worked_examples() {
 /// A station on a crossing is in both of its streets.
 #[test]
 fn a_station_on_a_crossing_has_one_corner_to_the_next_street() {
-    let environment = losses(Border::Reflect, &[place(line(2), line(3))], |_| ());
+    let environment = losses(Border::Reflect, &[place(line(2), line(3))], unchanged);
     let config = StreetLossConfig::default();
     let apparent = config.apparent_distance(&[230.0, 230.0]);
     // k_1 = 1 and k_2 = 1 + 0.5 · 230, so d = 230 + 230 + 0.5 · 230². The breakpoint is at 300 m.
@@ -127,7 +131,7 @@ fn indoor_loss_is_the_loss_outside_the_nearest_wall_plus_penetration() {
             }
         }
     }
-    let environment = losses(Border::Reflect, &[place(middle(2), line(3))], |_| ());
+    let environment = losses(Border::Reflect, &[place(middle(2), line(3))], unchanged);
     let length = libm::sqrt(40.0 * 40.0 + 15.0 * 15.0);
     let expected = free_space_loss(length) + 12.0;
     let inside = loss(&environment, 0, place(middle(2) + 40.0, line(3) + 35.0));
@@ -174,6 +178,7 @@ fn paths_with_more_corners_have_more_loss() {
 
 #[test]
 fn stations_are_on_the_requested_places_of_all_streets() {
+    // Border, position of the stations, distance between stations in blocks, number of stations.
     for (border, position, every, number) in [
         (Border::Torus, Stations::Crossings, 2, 24),
         (Border::Torus, Stations::Middles, 2, 48),
@@ -183,7 +188,8 @@ fn stations_are_on_the_requested_places_of_all_streets() {
         (Border::Reflect, Stations::Middles, 2, 55),
     ] {
         let layout = Layout::in_streets(town(border), position, every);
-        assert_eq!((layout.cells(), layout.sites().len()), (number, number), "{border:?} {position:?}");
+        assert_eq!(layout.cells(), number, "{border:?} {position:?}");
+        assert_eq!(layout.sites().len(), number, "{border:?} {position:?}");
         let streets = layout.streets().expect("it has some");
         for site in layout.sites() {
             let spot = streets.spot(site.place);
@@ -269,7 +275,7 @@ fn at(seconds: u64) -> Time {
 #[test]
 fn walkers_stay_in_streets_and_in_the_area() {
     for border in [Border::Torus, Border::Reflect] {
-        let environment = losses(border, &[place(15.0, 15.0)], |_| ());
+        let environment = losses(border, &[place(15.0, 15.0)], unchanged);
         let [width, height] = environment.layout().size();
         for id in 0..40 {
             let mut mobile = mobile(&environment, id, Walk { speed: 10.0, ..walk() });
@@ -286,11 +292,19 @@ fn walkers_stay_in_streets_and_in_the_area() {
     }
 }
 
-/// Counts how often walkers that start at a crossing go straight on, left and right at crossings.
-/// At 23 m/s they reach a crossing every 10 s.
-fn turns_at_crossings(border: Border, turning: f64) -> [u32; 3] {
-    let environment = losses(border, &[place(15.0, 15.0)], |_| ());
-    let mut counts = [0; 3];
+/// How often walkers go straight on, left and right at crossings.
+#[derive(Debug, Default)]
+struct Turns {
+    straight: u32,
+    left: u32,
+    right: u32,
+}
+
+/// Counts the turns of walkers that start at a crossing. At 23 m/s they reach a crossing every 10
+/// s, because crossings are 230 m apart.
+fn turns_at_crossings(border: Border, turning: f64) -> Turns {
+    let environment = losses(border, &[place(15.0, 15.0)], unchanged);
+    let mut turns = Turns::default();
     for id in 0..100 {
         let start = Some(place(line(3), line(2)));
         let walk = Walk { speed: 23.0, deviation: 0.0, changing: 0.0, leg: 10.0, turning, start };
@@ -304,45 +318,48 @@ fn turns_at_crossings(border: Border, turning: f64) -> [u32; 3] {
         for place in places {
             let step = environment.layout().vector(previous, place);
             assert!((libm::sqrt(step.squared()) - 230.0).abs() < 1e-6, "{id}: {step:?}");
-            let now = libm::atan2(step.y, step.x);
+            let new_heading = libm::atan2(step.y, step.x);
             if let Some(heading) = heading {
-                let turn = (now - heading).rem_euclid(std::f64::consts::TAU);
+                let turn = (new_heading - heading).rem_euclid(std::f64::consts::TAU);
                 let quarter_turns = (turn / std::f64::consts::FRAC_PI_2).round() as usize % 4;
-                let [straight, left, right] = &mut counts;
                 match quarter_turns {
-                    0 => *straight += 1,
-                    1 => *left += 1,
-                    3 => *right += 1,
+                    0 => turns.straight += 1,
+                    1 => turns.left += 1,
+                    3 => turns.right += 1,
                     _ => panic!("walkers do not turn back"),
                 }
             }
-            heading = Some(now);
+            heading = Some(new_heading);
             previous = place;
         }
     }
-    counts
+    turns
 }
 
 #[test]
 fn half_of_the_walkers_turn_at_crossings_equally_to_both_sides() {
-    let counts = turns_at_crossings(Border::Torus, 0.5);
-    let all = f64::from(counts.iter().sum::<u32>());
-    for (count, share) in counts.into_iter().zip([0.5, 0.25, 0.25]) {
-        let error = 3.0 * libm::sqrt(share * (1.0 - share) / all);
-        assert!((f64::from(count) / all - share).abs() < error, "{counts:?}");
+    let turns = turns_at_crossings(Border::Torus, 0.5);
+    let crossings = f64::from(turns.straight + turns.left + turns.right);
+    for (count, share) in [(turns.straight, 0.5), (turns.left, 0.25), (turns.right, 0.25)] {
+        let error = 3.0 * libm::sqrt(share * (1.0 - share) / crossings);
+        assert!((f64::from(count) / crossings - share).abs() < error, "{turns:?}");
     }
 }
 
 #[test]
 fn walkers_turn_only_at_street_ends_if_turning_is_zero() {
-    assert_eq!(turns_at_crossings(Border::Torus, 0.0)[1..], [0, 0]);
-    let [straight, left, right] = turns_at_crossings(Border::Reflect, 0.0);
-    assert!(left > 100 && right > 100 && straight > 1_000, "{straight}, {left}, {right}");
+    // Streets of a torus have no end.
+    let endless = turns_at_crossings(Border::Torus, 0.0);
+    assert_eq!(endless.left, 0);
+    assert_eq!(endless.right, 0);
+    let with_ends = turns_at_crossings(Border::Reflect, 0.0);
+    assert!(with_ends.left > 100 && with_ends.right > 100, "{with_ends:?}");
+    assert!(with_ends.straight > 1_000, "{with_ends:?}");
 }
 
 #[test]
 fn mean_walking_speed_matches_the_speed_distribution() {
-    let environment = losses(Border::Torus, &[place(15.0, 15.0)], |_| ());
+    let environment = losses(Border::Torus, &[place(15.0, 15.0)], unchanged);
     let (mut distance, mut legs, seconds) = (0.0, 0.0, 6_000);
     for id in 0..100 {
         let mut mobile = mobile(&environment, id, walk());
@@ -365,7 +382,7 @@ fn mean_walking_speed_matches_the_speed_distribution() {
 
 #[test]
 fn walk_depends_only_on_user_and_time() {
-    let environment = losses(Border::Torus, &[place(15.0, 15.0)], |_| ());
+    let environment = losses(Border::Torus, &[place(15.0, 15.0)], unchanged);
     for id in 0..5 {
         let mut often = mobile(&environment, id, walk());
         let mut seldom = mobile(&environment, id, walk());
@@ -373,7 +390,8 @@ fn walk_depends_only_on_user_and_time() {
             environment.measure(&mut often, at(second));
             if second % 997 == 0 {
                 environment.measure(&mut seldom, at(second));
-                assert_eq!((often.place(), often.gains()), (seldom.place(), seldom.gains()), "{id} {second}");
+                assert_eq!(often.place(), seldom.place(), "{id} {second}");
+                assert_eq!(often.gains(), seldom.gains(), "{id} {second}");
             }
         }
     }

@@ -417,9 +417,8 @@ fn request(
         RatePolicy::ServiceCredit => config.up_to(credit.blocks_to_request()),
         RatePolicy::Timeout => {
             let largest = config.formats.last().expect("a DSCH has formats").blocks;
-            let tti = (now, config.tti);
             let timeout = config.timeout.of(candidate);
-            config.holding(scheduling::blocks_in_time(&timeout, tti, sdus, largest))
+            config.holding(scheduling::blocks_in_time(&timeout, now, config.tti, sdus, largest))
         }
         RatePolicy::FullBacklog => config.holding(candidate.blocks),
     };

@@ -37,6 +37,7 @@ pub struct Cubic {
     curve: Curve,
     /// The curve before the last reduction (§4.9).
     before: Curve,
+    /// The ACK that is being processed.
     ack: LawAck,
     /// Time of the previous ACK.
     previous_ack_at: Time,
@@ -51,7 +52,7 @@ struct Curve {
     w_max: f64,
     /// The window just before the last reduction.
     cwnd_prior: f64,
-    /// The time from `epoch` until W_cubic reaches `w_max`.
+    /// The time from `epoch` until W_cubic reaches `w_max`, in seconds (K).
     k: f64,
     /// The window that Reno would have.
     w_est: f64,
@@ -102,7 +103,7 @@ impl Cubic {
         self.curve.w_max
     }
 
-    /// §4.2 to §4.5, for an ACK in congestion avoidance.
+    /// Returns the window after an ACK in congestion avoidance (§4.2 to §4.5).
     fn avoid_congestion(&mut self, cwnd: f64) -> f64 {
         let LawAck { now, segments, srtt, acks, .. } = self.ack;
         let curve = &mut self.curve;
@@ -129,15 +130,15 @@ impl WindowLaw for Cubic {
     }
 
     fn grow(&mut self, cwnd: f64, ssthresh: f64) -> f64 {
-        let limited = self.ack.was_limited(cwnd, ssthresh);
-        let was_limited = std::mem::replace(&mut self.was_limited, limited);
+        let is_limited = self.ack.was_limited(cwnd, ssthresh);
+        let was_limited = std::mem::replace(&mut self.was_limited, is_limited);
         // §5.8: while the application or the receiver limits the sender, neither the curve nor the
         // window advances.
-        if !(limited && was_limited) {
+        if !(is_limited && was_limited) {
             let pause = self.ack.now.saturating_since(self.previous_ack_at);
             self.curve.epoch = self.curve.epoch.map(|epoch| epoch + pause);
         }
-        if !limited {
+        if !is_limited {
             return cwnd;
         }
         if cwnd >= ssthresh {
@@ -204,6 +205,7 @@ mod tests {
         }
     }
 
+    /// CUBIC without the Reno-friendly region.
     fn pure() -> TcpConfig {
         TcpConfig { cubic_reno_friendly: false, ..TcpConfig::default() }
     }
@@ -212,7 +214,8 @@ mod tests {
     fn window_returns_to_w_max_after_k() {
         let mut flow = Greedy::new(&pure(), 100.0);
         flow.lose(Loss::Acks);
-        assert_eq!((flow.cwnd, flow.law.w_max()), (70.0, 100.0));
+        assert_eq!(flow.cwnd, 70.0);
+        assert_eq!(flow.law.w_max(), 100.0);
         // K = ∛((W_max - cwnd_epoch) / C) = ∛((100 - 70) / 0.4) = 4.217 s.
         flow.round_trips(1);
         assert!((flow.law.curve.k - 4.217_163).abs() < 1e-6);
@@ -268,7 +271,8 @@ mod tests {
         flow.lose(Loss::Timeout);
         assert_eq!(flow.cwnd, 70.0);
         flow.round_trips(1);
-        assert_eq!((flow.law.curve.k, flow.law.w_max()), (0.0, 70.0));
+        assert_eq!(flow.law.curve.k, 0.0);
+        assert_eq!(flow.law.w_max(), 70.0);
         // K = 0, so after 2 s: W_cubic = 70 + 0.4 · 2³ = 73.2.
         flow.round_trips(19);
         assert!((flow.cwnd - 73.2).abs() < 0.5, "{}", flow.cwnd);

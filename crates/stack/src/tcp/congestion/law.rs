@@ -33,7 +33,8 @@ pub struct LawAck {
     pub flight: u32,
     /// Smoothed round-trip time. Zero before the first sample.
     pub srtt: Duration,
-    /// The weight of the acknowledgment: 1, or with `abc` the number of covered segments.
+    /// The weight of the acknowledgment: 1, or with byte counting (`abc`) the number of covered
+    /// segments.
     pub acks: f64,
     /// The weight of the acknowledgment in slow start.
     pub acks_in_slow_start: f64,

@@ -33,7 +33,7 @@ pub use cubic::Cubic;
 pub use law::{Law, LawAck, Loss, SenderState, Transmission, WindowLaw};
 pub use newreno::NewReno;
 pub use ns2::{Fack, Rules, Sack};
-pub use prr::Prr;
+pub use prr::{Prr, PrrAck};
 pub use rack::{Rack, RackAck};
 pub use rate::{RateSample, RateSampler};
 pub use reaction::{Backoff, Reaction, Resend, Sample, Selection};
@@ -42,7 +42,7 @@ pub use reno::Reno;
 pub use selective::{LossRule, Selective};
 pub use slow_start::{Exit, RoundTrip};
 pub use tahoe::Tahoe;
-pub use usage::Usage;
+pub use usage::{Usage, WindowLoad};
 pub use user::{UserLaw, UserLaws};
 pub use vegas::Vegas;
 pub use westwood::Westwood;
@@ -74,11 +74,12 @@ pub struct Flight {
 /// A cumulative acknowledgment of new data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NewAck<'a> {
-    /// Number of segments that it covers completely. An ACK of a part of a segment covers none.
+    /// Number of segments that the ACK covers completely. An ACK of a part of a segment covers
+    /// none.
     pub segments: u32,
-    /// The data in flight after it.
+    /// The data in flight after the ACK.
     pub flight: Flight,
-    /// The outstanding segments that it removed.
+    /// The outstanding segments that the ACK removed.
     pub removed: &'a Acknowledged,
     /// SACK blocks.
     pub sack: &'a SackBlocks,
@@ -93,7 +94,7 @@ pub struct Duplicate<'a> {
     pub sack: &'a SackBlocks,
     /// Whether [`Window::duplicates`] counts this acknowledgment.
     pub counted: bool,
-    /// Its number is below SND.UNA, because of reordering.
+    /// The acknowledgment number is below SND.UNA, because of reordering.
     pub is_late: bool,
     pub now: Time,
 }
@@ -221,6 +222,7 @@ impl VariantState {
     }
 }
 
+/// Calls `$call` with the state of the variant as `$variant`: a method of [`CongestionControl`].
 macro_rules! each_variant {
     ($self:expr, $variant:ident => $call:expr) => {
         match $self {

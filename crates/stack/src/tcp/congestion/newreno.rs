@@ -61,8 +61,8 @@ impl CongestionControl for NewReno {
     fn on_new_ack(&mut self, window: &mut Window, _sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
         if self.in_recovery && ack.flight.una < window.recover {
             Self::deflate(window, ack.segments);
-            let first = !std::mem::replace(&mut self.partial_seen, true);
-            let restart_timer = first || !self.impatient;
+            let is_first_partial_ack = !std::mem::replace(&mut self.partial_seen, true);
+            let restart_timer = is_first_partial_ack || !self.impatient;
             return Reaction { resend: Resend::First, restart_timer, ..Reaction::NEW_ACK };
         }
         window.duplicates = 0;

@@ -1,5 +1,6 @@
 //! Proportional rate reduction (RFC 9937, which replaces RFC 6937; Linux since 3.2).
 //!
+//! The rule by which cwnd falls to ssthresh during a recovery with selective acknowledgments.
 //! RFC 6675 lowers cwnd to ssthresh at once: the sender is silent until `pipe` has fallen below it,
 //! and then sends in bursts according to the holes. PRR distributes the reduction over the
 //! recovery. With each ACK it sets cwnd to `pipe` plus what may be sent now:
@@ -18,10 +19,23 @@
 pub struct Prr {
     /// Segments in flight at the beginning (RecoverFS).
     recover_fs: u32,
-    /// Segments delivered since (prr_delivered).
+    /// Segments delivered since the beginning (prr_delivered).
     delivered: u32,
-    /// Segments sent since (prr_out).
+    /// Segments sent since the beginning (prr_out).
     out: u32,
+}
+
+/// An ACK in a recovery, and the state of the sender after it.
+#[derive(Debug, Clone, Copy)]
+pub struct PrrAck {
+    /// Slow start threshold, in segments.
+    pub ssthresh: f64,
+    /// Number of segments in flight.
+    pub pipe: u32,
+    /// Number of segments that the ACK newly reports as received.
+    pub delivered: u32,
+    /// The ACK advances SND.UNA and detects no further loss (SafeACK).
+    pub is_safe: bool,
 }
 
 impl Prr {
@@ -36,10 +50,9 @@ impl Prr {
         self.out += 1;
     }
 
-    /// Returns cwnd after an ACK that delivers `delivered` segments, with `pipe` segments in
-    /// flight. `None` if it delivers nothing. `safe`: it advances SND.UNA and detects no further
-    /// loss (SafeACK).
-    pub fn on_ack(&mut self, ssthresh: f64, pipe: u32, delivered: u32, safe: bool) -> Option<f64> {
+    /// Returns cwnd after an ACK in the recovery. `None` if the ACK delivers nothing.
+    pub fn on_ack(&mut self, ack: &PrrAck) -> Option<f64> {
+        let PrrAck { ssthresh, pipe, delivered, is_safe } = *ack;
         if delivered == 0 {
             return None;
         }
@@ -49,7 +62,7 @@ impl Prr {
         let sendable = if pipe > ssthresh {
             (total_delivered * ssthresh / f64::from(self.recover_fs)).ceil() - out
         } else {
-            ((total_delivered - out).max(f64::from(delivered)) + f64::from(u8::from(safe)))
+            ((total_delivered - out).max(f64::from(delivered)) + f64::from(u8::from(is_safe)))
                 .min(ssthresh - pipe)
         };
         // The fast retransmit is sent regardless of the proportion.
@@ -72,7 +85,8 @@ mod tests {
         let (mut pipe, mut sent, mut history) = (window - lost, 0, Vec::new());
         for _ in 0..window - lost {
             pipe -= 1;
-            let cwnd = prr.on_ack(ssthresh, pipe, 1, false).expect("the ACK delivers a segment");
+            let ack = PrrAck { ssthresh, pipe, delivered: 1, is_safe: false };
+            let cwnd = prr.on_ack(&ack).expect("the ACK delivers a segment");
             while pipe < cwnd as u32 {
                 pipe += 1;
                 sent += 1;
@@ -93,17 +107,21 @@ mod tests {
 
     #[test]
     fn many_losses_send_one_segment_per_delivered_one() {
-        // pipe is below ssthresh at once: packet conservation instead of a burst of nine.
+        // Five segments are in flight, below ssthresh at once. Packet conservation prevents a burst
+        // of 14 - 5 = 9 segments.
         assert_eq!(recover(20, 15, 14.0), [1, 2, 3, 4, 5]);
     }
 
     #[test]
     fn safe_ack_adds_one_segment_up_to_ssthresh() {
         let mut prr = Prr { recover_fs: 20, delivered: 5, out: 5 };
-        assert_eq!(prr.clone().on_ack(14.0, 4, 1, true), Some(6.0));
-        assert_eq!(prr.clone().on_ack(14.0, 4, 1, false), Some(5.0));
-        assert_eq!(prr.clone().on_ack(5.0, 4, 3, true), Some(5.0));
-        assert_eq!(prr.on_ack(14.0, 4, 0, true), None);
+        // As many segments were sent as delivered: an ACK permits as many as it delivers.
+        let ack = PrrAck { ssthresh: 14.0, pipe: 4, delivered: 1, is_safe: false };
+        assert_eq!(prr.clone().on_ack(&ack), Some(4.0 + 1.0));
+        assert_eq!(prr.clone().on_ack(&PrrAck { is_safe: true, ..ack }), Some(4.0 + 1.0 + 1.0));
+        let beyond_ssthresh = PrrAck { ssthresh: 5.0, delivered: 3, is_safe: true, ..ack };
+        assert_eq!(prr.clone().on_ack(&beyond_ssthresh), Some(5.0));
+        assert_eq!(prr.on_ack(&PrrAck { delivered: 0, ..ack }), None);
     }
 
     proptest! {
@@ -117,8 +135,9 @@ mod tests {
         ) {
             let (mut prr, ssthresh) = (Prr::begin(window), f64::from(ssthresh));
             let mut total_delivered = 0;
-            for (pipe, delivered, safe, sent) in acks {
-                let Some(cwnd) = prr.on_ack(ssthresh, pipe, delivered, safe) else { continue };
+            for (pipe, delivered, is_safe, sent) in acks {
+                let ack = PrrAck { ssthresh, pipe, delivered, is_safe };
+                let Some(cwnd) = prr.on_ack(&ack) else { continue };
                 total_delivered += delivered;
                 prop_assert!(cwnd >= f64::from(pipe));
                 let conserving_bound = f64::from(pipe) + f64::from(total_delivered.max(delivered)) + 1.0;

@@ -23,7 +23,8 @@ pub struct RateSample {
     /// Delivery rate, in bytes per second. `None` if nothing was delivered, or if the interval is
     /// shorter than the minimum round-trip time.
     pub rate: Option<f64>,
-    /// Round-trip time of that segment, if it was sent once.
+    /// Round-trip time of the most recently sent of the newly delivered segments, if it was sent
+    /// once.
     pub rtt: Option<Duration>,
     /// The application may have limited the rate, instead of the path.
     pub app_limited: bool,
@@ -126,7 +127,7 @@ impl RateSampler {
     /// Returns the sample of an acknowledgment that was processed. `sent`: the segments still
     /// outstanding.
     pub fn sample(&mut self, sent: &Outstanding, rtt_min: Option<Duration>, now: Time) -> RateSample {
-        let before = self.delivered;
+        let delivered_before = self.delivered;
         let mut latest: Option<Snapshot> = None;
         while self.first < sent.first_number() {
             let Some(snapshot) = self.snapshots.pop_front() else { break };
@@ -145,7 +146,7 @@ impl RateSampler {
         if self.app_limited_until > 0 && self.delivered > self.app_limited_until {
             self.app_limited_until = 0;
         }
-        let newly_delivered = self.delivered - before;
+        let newly_delivered = self.delivered - delivered_before;
         let Some(latest) = latest else { return RateSample { newly_delivered, ..RateSample::default() } };
         self.first_sent_at = latest.sent_at;
         let interval = (latest.sent_at.saturating_since(latest.first_sent_at))
@@ -160,6 +161,8 @@ impl RateSampler {
         }
     }
 
+    /// Counts a segment as delivered. `latest`: the segment sent last among those that the current
+    /// acknowledgment delivers.
     fn deliver(&mut self, snapshot: Snapshot, latest: &mut Option<Snapshot>, now: Time) {
         self.delivered += u64::from(snapshot.payload);
         self.delivered_at = now;
@@ -181,22 +184,25 @@ mod tests {
         Time::from_nanos(ms * 1_000_000)
     }
 
+    /// A sender with its rate sampler. Data begin at sequence number 1.
     struct Flow {
         sampler: RateSampler,
         sent: Outstanding,
     }
 
     impl Flow {
-        fn send(&mut self, at: u64) {
+        /// Sends a segment of 1000 bytes.
+        fn send(&mut self, at_ms: u64) {
             let (number, idle) = (self.sent.next_number(), self.sent.is_empty());
             self.sent.push(Sent { seq: self.sent.max_sent(), payload: 1000, ..Sent::default() });
-            self.sent.send_next(ms(at));
-            self.sampler.on_sent(number, 1000, idle, ms(at));
+            self.sent.send_next(ms(at_ms));
+            self.sampler.on_sent(number, 1000, idle, ms(at_ms));
         }
 
-        fn ack(&mut self, at: u64, ack: u64) -> RateSample {
+        /// An acknowledgment of everything below the sequence number `ack` arrives.
+        fn ack(&mut self, at_ms: u64, ack: u64) -> RateSample {
             self.sent.acknowledge(ack);
-            self.sampler.sample(&self.sent, None, ms(at))
+            self.sampler.sample(&self.sent, None, ms(at_ms))
         }
     }
 
@@ -229,10 +235,13 @@ mod tests {
         (0..3).for_each(|_| flow.send(0));
         flow.sent.mark_sacked(1, &SackBlocks::new(1, [(2001, 3001)]));
         let sample = flow.sampler.sample(&flow.sent, None, ms(100));
-        assert_eq!((sample.newly_delivered, sample.rtt), (1000, Some(Duration::from_millis(100))));
-        flow.sampler.on_sent(0, 1000, false, ms(100));
+        assert_eq!(sample.newly_delivered, 1000);
+        assert_eq!(sample.rtt, Some(Duration::from_millis(100)));
+        let (first_segment, idle) = (0, false);
+        flow.sampler.on_sent(first_segment, 1000, idle, ms(100));
         let sample = flow.ack(200, 3001);
-        assert_eq!((sample.newly_delivered, sample.rtt), (2000, None), "the latest was sent twice");
+        assert_eq!(sample.newly_delivered, 2000, "the latest was sent twice");
+        assert_eq!(sample.rtt, None, "the latest was sent twice");
         assert_eq!(flow.sampler.delivered(), 3000);
     }
 

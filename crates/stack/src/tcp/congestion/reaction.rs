@@ -1,5 +1,7 @@
-//! The reaction of a variant to an acknowledgment, and its choice of the next segment.
+//! The decisions of a variant of TCP, which the connection carries out: the reaction to an
+//! acknowledgment (retransmissions, timers, round-trip sample), and the choice of the next segment.
 
+/// The effects of an acknowledgment besides the change of the window. The connection applies them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reaction {
     /// The segments to send again at once, regardless of the window.
@@ -95,5 +97,6 @@ pub enum Selection {
     Lost(usize),
     /// The last segment, at this index, as a tail loss probe.
     Probe(usize),
+    /// No segment may be sent now.
     Wait,
 }

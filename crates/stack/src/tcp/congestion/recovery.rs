@@ -13,8 +13,8 @@ use umts_units::Time;
 
 use super::forward::OverDamping;
 use super::{
-    CongestionControl, Duplicate, Flight, LossRule, NewAck, Outstanding, Prr, Reaction, Selection, Selective,
-    Window,
+    CongestionControl, Duplicate, Flight, LossRule, NewAck, Outstanding, Prr, PrrAck, Reaction, Selection,
+    Selective, Window,
 };
 use crate::packet::SackBlocks;
 use crate::tcp::config::{TcpConfig, Variant};
@@ -63,7 +63,8 @@ impl SackRecovery {
 
     /// Begins a recovery: reduces ssthresh, and starts the reduction of cwnd.
     fn begin(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) {
-        // With data smoothing cwnd falls from here. `enter_fast_recovery` reduces it at once.
+        // The window from which cwnd falls with data smoothing. `enter_fast_recovery` reduces cwnd
+        // at once.
         let initial_cwnd = window.cwnd.min(f64::from(flight.segments));
         window.enter_fast_recovery(flight);
         // `pipe` estimates the segments in flight, so the window needs no inflation.
@@ -77,7 +78,12 @@ impl SackRecovery {
             Reduction::Smooth => window.cwnd = window.cwnd.max(initial_cwnd),
             Reduction::Proportional(prr) => {
                 *prr = Prr::begin(sent.unsacked() as u32 + self.newly_sacked);
-                let cwnd = prr.on_ack(window.ssthresh, self.holes.pipe(), self.newly_sacked, false);
+                let cwnd = prr.on_ack(&PrrAck {
+                    ssthresh: window.ssthresh,
+                    pipe: self.holes.pipe(),
+                    delivered: self.newly_sacked,
+                    is_safe: false,
+                });
                 window.cwnd = cwnd.unwrap_or(window.cwnd);
             }
         }
@@ -92,13 +98,18 @@ impl SackRecovery {
             Reduction::Smooth => window.cwnd = (window.cwnd - 0.5).max(window.ssthresh.min(window.cwnd)),
             Reduction::Proportional(prr) => {
                 // SafeACK of RFC 9937: the window may then grow as in slow start.
-                let is_safe = advances && !more_lost;
-                let cwnd = prr.on_ack(window.ssthresh, self.holes.pipe(), delivered, is_safe);
+                let cwnd = prr.on_ack(&PrrAck {
+                    ssthresh: window.ssthresh,
+                    pipe: self.holes.pipe(),
+                    delivered,
+                    is_safe: advances && !more_lost,
+                });
                 window.cwnd = cwnd.unwrap_or(window.cwnd);
             }
         }
     }
 
+    /// Ends the recovery: all data outstanding at its beginning is acknowledged.
     fn end(&mut self, window: &mut Window) {
         self.holes.end();
         window.duplicates = 0;

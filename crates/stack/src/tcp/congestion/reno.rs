@@ -22,7 +22,7 @@ impl CongestionControl for Reno {
         window.duplicates = 0;
         self.cut_by_duplicates &= window.rules.reno_repeats_fast_retransmit();
         if window.inflation > 0 {
-            // Step 6.
+            // Step 6: the recovery ends.
             window.inflation = 0;
             window.rules.leave_reno_recovery(window);
         } else if ack.segments > 0 {
@@ -37,15 +37,17 @@ impl CongestionControl for Reno {
         _sent: &mut Outstanding,
         ack: &Duplicate<'_>,
     ) -> Reaction {
-        let count = window.duplicates;
-        if count > DUPLICATE_THRESHOLD && self.cut_by_duplicates {
-            // Step 4.
+        let duplicates = window.duplicates;
+        if duplicates > DUPLICATE_THRESHOLD && self.cut_by_duplicates {
+            // Step 4: each further duplicate.
             window.inflation += 1;
             return Reaction::NOTHING;
         }
         // Steps 2 and 3. After a fast retransmit, the next hole counts at once. After a timeout
         // only data sent since counts, because go-back-N causes duplicates.
-        if count == DUPLICATE_THRESHOLD && (self.cut_by_duplicates || window.is_past_recover(&ack.flight)) {
+        if duplicates == DUPLICATE_THRESHOLD
+            && (self.cut_by_duplicates || window.is_past_recover(&ack.flight))
+        {
             self.cut_by_duplicates = true;
             window.enter_fast_recovery(&ack.flight);
             return Reaction::RETRANSMIT;

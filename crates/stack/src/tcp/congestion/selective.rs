@@ -1,5 +1,6 @@
-//! SACK-based loss recovery (RFC 6675), shared by SACK, FACK and other variants on full duplex
-//! connections.
+//! The scoreboard of SACK-based loss recovery (RFC 6675): which segments count as lost, how many
+//! are in flight, and which one is sent next. SACK, FACK and other variants use it on full duplex
+//! connections. The reduction of the window is in `recovery.rs`.
 //!
 //! `pipe` estimates the number of segments in flight: those neither SACKed nor lost, and those
 //! retransmitted in this recovery. While it is below cwnd, a segment is sent according to NextSeg
@@ -49,7 +50,7 @@ pub struct Selective {
     high_rxt: u64,
     /// The rescue retransmission of this recovery was sent (RescueRxt).
     rescued: bool,
-    /// Holes that begin below this sequence number are lost.
+    /// Holes (segments that are not SACKed) below this sequence number are lost.
     lost_below: u64,
     /// Retransmissions are recorded for each hole, instead of by HighRxt.
     lost_retransmissions: bool,
@@ -81,8 +82,8 @@ impl Selective {
 
     /// Whether the oldest segment was retransmitted before this recovery and may still arrive.
     pub fn is_first_in_flight(&self, sent: &Outstanding) -> bool {
-        let first = sent.first().filter(|_| self.lost_retransmissions);
-        first.is_some_and(|first| self.is_retransmission_in_flight(first, sent.first_number(), sent))
+        let oldest = sent.first().filter(|_| self.lost_retransmissions);
+        oldest.is_some_and(|oldest| self.is_retransmission_in_flight(oldest, sent.first_number(), sent))
     }
 
     /// Whether a recovery is in progress.
@@ -116,7 +117,7 @@ impl Selective {
     /// SetPipe, after the blocks of an acknowledgment in a recovery were applied. Returns whether
     /// more segments are lost.
     pub fn update(&mut self, window: &Window, sent: &Outstanding) -> bool {
-        let previous = self.lost_below;
+        let lost_below_before = self.lost_below;
         self.update_lost_below(window, sent);
         let (mut pipe, mut more_lost) = (0, false);
         let numbered = sent.ring.iter().zip(sent.first_number()..);
@@ -125,9 +126,9 @@ impl Selective {
             let retransmission_is_lost = self.lost_retransmissions
                 && segment.is_retransmitted()
                 && segment.snd_nxt_at_resend < sent.sacked_to;
-            let is_repeat_in_flight = self.is_retransmission_in_flight(segment, number, sent);
-            pipe += u32::from(!lost && !retransmission_is_lost) + u32::from(is_repeat_in_flight);
-            more_lost |= (lost && segment.seq >= previous) || retransmission_is_lost;
+            let retransmission_is_in_flight = self.is_retransmission_in_flight(segment, number, sent);
+            pipe += u32::from(!lost && !retransmission_is_lost) + u32::from(retransmission_is_in_flight);
+            more_lost |= (lost && segment.seq >= lost_below_before) || retransmission_is_lost;
         }
         self.pipe = pipe;
         more_lost
@@ -176,24 +177,30 @@ impl Selective {
 
     /// NextSeg (RFC 6675 §4), see the rules 1 to 4 at the top of this file.
     fn next_in_recovery(&self, sent: &Outstanding) -> Selection {
-        let first = sent.first_number();
-        let from = if self.lost_retransmissions { 0 } else { self.high_rxt.saturating_sub(first) as usize };
+        let first_number = sent.first_number();
+        let first_index =
+            if self.lost_retransmissions { 0 } else { self.high_rxt.saturating_sub(first_number) as usize };
         let may_be_sent = |index: usize, segment: &Sent| {
-            !segment.sacked && !self.is_retransmission_in_flight(segment, first + index as u64, sent)
+            !segment.sacked && !self.is_retransmission_in_flight(segment, first_number + index as u64, sent)
         };
-        let mut holes =
-            sent.ring.iter().enumerate().skip(from).filter(|(index, segment)| may_be_sent(*index, segment));
+        let mut holes = sent
+            .ring
+            .iter()
+            .enumerate()
+            .skip(first_index)
+            .filter(|(index, segment)| may_be_sent(*index, segment));
         let hole = holes.next().filter(|(_, segment)| segment.seq < sent.sacked_to);
         match hole {
             Some((index, segment)) if segment.seq < self.lost_below || segment.is_retransmitted() => {
                 Selection::Hole(index)
             }
-            _ if sent.more => Selection::InOrder,
+            _ if sent.has_new_data => Selection::InOrder,
             Some((index, _)) => Selection::Hole(index),
             None if self.rescued => Selection::Wait,
             None => {
                 let highest = sent.ring.iter().rposition(|segment| !segment.sacked);
-                let rescue = highest.filter(|&index| index >= from && may_be_sent(index, &sent.ring[index]));
+                let rescue =
+                    highest.filter(|&index| index >= first_index && may_be_sent(index, &sent.ring[index]));
                 rescue.map_or(Selection::Wait, Selection::Rescue)
             }
         }
@@ -246,6 +253,8 @@ fn after_timeout(window: &Window, sent: &Outstanding) -> Selection {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use umts_units::Time;
 
     use super::*;
@@ -253,16 +262,19 @@ mod tests {
     use crate::tcp::congestion::{Law, Rules};
 
     const SMSS: u32 = 100;
+    /// Retransmissions are not recorded for each hole (`lost_retransmissions` is off).
+    const NO_RECORD: bool = false;
 
-    /// Segments of 100 octets from 0, all sent. The ranges `sacked` are SACKed.
-    fn sent(count: u64, sacked: &[(u64, u64)]) -> Outstanding {
+    /// `count` segments of 100 octets, numbered from 0, all sent. The ranges of segments `sacked`
+    /// are SACKed.
+    fn sent(count: u64, sacked: &[Range<u64>]) -> Outstanding {
         let mut sent = Outstanding::default();
         for i in 0..count {
             sent.push(Sent { seq: 100 * i, payload: SMSS, ..Sent::default() });
             sent.send_next(Time::ZERO);
         }
-        for &(from, to) in sacked {
-            sent.mark_sacked(0, &SackBlocks::new(0, [(100 * from, 100 * to)]));
+        for segments in sacked {
+            sent.mark_sacked(0, &SackBlocks::new(0, [(100 * segments.start, 100 * segments.end)]));
         }
         sent
     }
@@ -273,12 +285,15 @@ mod tests {
 
     #[test]
     fn segment_is_lost_below_three_runs_or_more_than_two_segments() {
-        assert_eq!(lost_below(&sent(9, &[(2, 4)]), 100), 0, "two segments are not more than two");
-        assert_eq!(lost_below(&sent(9, &[(2, 5)]), 100), 200);
-        assert_eq!(lost_below(&sent(9, &[(2, 3), (5, 7)]), 100), 200);
-        assert_eq!(lost_below(&sent(9, &[(2, 3), (4, 5), (6, 7)]), 1000), 200, "three runs of any size");
+        // The result is the sequence number of the lowest SACKed segment below which holes are
+        // lost.
+        let large_smss = 1000;
+        assert_eq!(lost_below(&sent(9, &[2..4]), u64::from(SMSS)), 0, "two segments are not more than two");
+        assert_eq!(lost_below(&sent(9, &[2..5]), u64::from(SMSS)), 200);
+        assert_eq!(lost_below(&sent(9, &[2..3, 5..7]), u64::from(SMSS)), 200);
+        assert_eq!(lost_below(&sent(9, &[2..3, 4..5, 6..7]), large_smss), 200, "three runs of any size");
         // Segment 5 has one SACKed segment above it and is not lost. Segments 0, 1 and 3 are.
-        assert_eq!(lost_below(&sent(9, &[(4, 5), (2, 3), (6, 8)]), 100), 400);
+        assert_eq!(lost_below(&sent(9, &[4..5, 2..3, 6..8]), u64::from(SMSS)), 400);
     }
 
     /// The numbers of the segments sent while `pipe` is below cwnd, without any acknowledgment.
@@ -301,38 +316,38 @@ mod tests {
     fn holes_precede_new_data_and_the_rescue_is_last() {
         // Segments 0 and 2 are lost. Segment 5 is a hole that is not known to be lost, because only
         // segment 6 above it is SACKed. Segments 7 to 9 are above the highest SACKed one.
-        let mut sent = sent(10, &[(6, 7), (3, 5), (1, 2)]);
-        let mut board = Selective::new(LossRule::Rfc6675, false);
+        let mut sent = sent(10, &[6..7, 3..5, 1..2]);
+        let mut board = Selective::new(LossRule::Rfc6675, NO_RECORD);
         let window = window(20.0);
         board.begin(&window, &sent);
         // Segments 5, 7, 8 and 9 are in flight.
         assert_eq!(board.pipe(), 4);
-        sent.more = true;
+        sent.has_new_data = true;
         let mut board_with_new_data = board.clone();
         let mut sent_with_new_data = sent.clone();
         assert_eq!(send_while_allowed(&mut board_with_new_data, &window, &mut sent_with_new_data), [0, 2]);
         assert_eq!(board_with_new_data.select(&window, &sent_with_new_data), Selection::InOrder);
-        sent.more = false;
+        sent.has_new_data = false;
         assert_eq!(send_while_allowed(&mut board, &window, &mut sent), [0, 2, 5, 9], "9 is the rescue, once");
         assert_eq!(board.pipe(), 8);
     }
 
     #[test]
     fn forward_acknowledgment_counts_every_hole_as_lost() {
-        let sent = sent(10, &[(6, 7)]);
-        let mut board = Selective::new(LossRule::Forward, false);
+        let sent = sent(10, &[6..7]);
+        let mut board = Selective::new(LossRule::Forward, NO_RECORD);
         let window = window(8.0);
         assert!(board.detects_loss(&window, &sent));
         board.begin(&window, &sent);
         // In flight are the segments from snd.fack to snd.nxt: 7, 8 and 9.
         assert_eq!(board.pipe(), 3);
-        assert!(!Selective::new(LossRule::Rfc6675, false).detects_loss(&window, &sent));
+        assert!(!Selective::new(LossRule::Rfc6675, NO_RECORD).detects_loss(&window, &sent));
     }
 
     #[test]
     fn sacked_segments_are_skipped_after_a_timeout() {
-        let mut sent = sent(6, &[(1, 3), (4, 5)]);
-        let mut board = Selective::new(LossRule::Rfc6675, false);
+        let mut sent = sent(6, &[1..3, 4..5]);
+        let mut board = Selective::new(LossRule::Rfc6675, NO_RECORD);
         board.time_out(&mut sent);
         sent.go_back();
         let mut numbers = Vec::new();

@@ -1,5 +1,6 @@
-//! Slow start that ends before it overflows the path, by means of delay: HyStart++ (RFC 9406), and
-//! HyStart (Ha and Rhee 2011) as in Linux's CUBIC.
+//! Rules that end slow start before it overflows the queue of the path, because the round-trip time
+//! rises: HyStart++ (RFC 9406), and HyStart (Ha and Rhee 2011) as in Linux's CUBIC. To end slow
+//! start, the caller sets the threshold to the current window. Windows are in segments.
 //!
 //! ```text
 //!   HyStart++   minimum RTT of this round ≥ minimum RTT of the last round + threshold
@@ -27,10 +28,11 @@ const RTT_DIVISOR: u64 = 8;
 /// CSS_GROWTH_DIVISOR and CSS_ROUNDS.
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u32 = 5;
-/// hystart_low_window, hystart_ack_delta_us, and the value of hystart_ack_delay at the rates of
-/// UMTS.
+/// HyStart acts from this window on, in segments (hystart_low_window).
 const LOW_WINDOW: f64 = 16.0;
+/// Maximum time between two ACKs of a train (hystart_ack_delta_us).
 const ACK_DELTA: Duration = Duration::from_millis(2);
+/// Value of hystart_ack_delay at the rates of UMTS.
 const ACK_DELAY: Duration = Duration::from_millis(1);
 
 /// A round-trip sample.
@@ -62,15 +64,17 @@ struct Round {
 }
 
 impl Round {
-    /// Whether a new round begins with this sample. If so, resets the state.
-    fn begins(&mut self, trip: &RoundTrip) -> bool {
-        let begins = trip.una > self.end;
-        if begins {
+    /// Begins a new round if the previous one has ended before this sample. Returns whether it
+    /// does.
+    fn begin_if_over(&mut self, trip: &RoundTrip) -> bool {
+        let is_over = trip.una > self.end;
+        if is_over {
             *self = Round { end: trip.max_sent, previous_min_rtt: self.min_rtt, min_rtt: None, samples: 0 };
         }
-        begins
+        is_over
     }
 
+    /// Counts a round-trip sample.
     fn count(&mut self, rtt: Duration) {
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         self.samples += 1;
@@ -169,30 +173,31 @@ impl Exit {
 }
 
 impl PlusPlus {
-    /// §4.2.
+    /// Processes a sample (§4.2). Returns whether slow start ends.
     fn process_sample(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         let initial_ssthresh = *self.initial_ssthresh.get_or_insert(ssthresh);
         self.is_over |= cwnd >= ssthresh || ssthresh < initial_ssthresh;
         if self.is_over {
             return false;
         }
-        let begins = self.round.begins(trip);
+        let is_new_round = self.round.begin_if_over(trip);
         self.round.count(trip.rtt);
-        if begins && let Some(css) = &mut self.css {
+        if is_new_round && let Some(css) = &mut self.css {
             css.rounds += 1;
             self.is_over = css.rounds >= CSS_ROUNDS;
         }
         if self.is_over {
             return true;
         }
-        let Round { min_rtt: Some(min_rtt), previous_min_rtt: Some(before), samples, .. } = self.round else {
+        let Round { min_rtt: Some(min_rtt), previous_min_rtt: Some(previous), samples, .. } = self.round
+        else {
             return false;
         };
         if samples < MIN_SAMPLES {
             return false;
         }
         match self.css {
-            None if min_rtt >= before + tolerated_rise(before) => {
+            None if min_rtt >= previous + tolerated_rise(previous) => {
                 self.css = Some(ConservativeSlowStart { baseline_min_rtt: min_rtt, rounds: 0 });
             }
             Some(css) if min_rtt < css.baseline_min_rtt => self.css = None,
@@ -211,7 +216,7 @@ impl HyStart {
         if self.has_ended || cwnd >= ssthresh {
             return false;
         }
-        if self.round.begins(trip) {
+        if self.round.begin_if_over(trip) {
             (self.began, self.last_ack) = (trip.now, trip.now);
         }
         if cwnd < LOW_WINDOW {
@@ -222,11 +227,11 @@ impl HyStart {
         if is_train {
             self.last_ack = trip.now;
         }
-        let half = Duration::from_nanos((min_rtt + ACK_DELAY).as_nanos() / 2);
-        let has_lasted = is_train && trip.now.saturating_since(self.began) > half;
-        let has_risen = self.round.samples > MIN_SAMPLES
+        let half_rtt = Duration::from_nanos((min_rtt + ACK_DELAY).as_nanos() / 2);
+        let train_has_lasted = is_train && trip.now.saturating_since(self.began) > half_rtt;
+        let rtt_has_risen = self.round.samples > MIN_SAMPLES
             && self.round.min_rtt.is_some_and(|of_round| of_round > min_rtt + tolerated_rise(min_rtt));
-        self.has_ended = has_lasted || has_risen;
+        self.has_ended = train_has_lasted || rtt_has_risen;
         self.has_ended
     }
 }
@@ -235,17 +240,36 @@ impl HyStart {
 mod tests {
     use super::*;
 
+    /// No slow start threshold.
     const UNLIMITED: f64 = f64::INFINITY;
 
-    /// Passes a round of `count` acknowledgments to `exit`, `gap_ms` apart, each with a round-trip
-    /// time of `rtt_ms`. `una` numbers the round, `cwnd` is the window in segments. Returns the
-    /// index of the acknowledgment that ended slow start.
-    fn round(exit: &mut Exit, una: u64, count: u64, rtt_ms: u64, gap_ms: u64, cwnd: f64) -> Option<u64> {
-        (0..count).find(|i| {
-            let now = Time::ZERO + Duration::from_millis(1000 * una + gap_ms * i);
-            let rtt = Duration::from_millis(rtt_ms);
-            let trip = RoundTrip { now, rtt, una, max_sent: una };
-            exit.sample_round_trip(&trip, cwnd, UNLIMITED) || exit.sample_last_segment(&trip, cwnd, UNLIMITED)
+    /// The acknowledgments of a round, all with the same round-trip time.
+    #[derive(Clone, Copy)]
+    struct Acks {
+        count: u64,
+        rtt_ms: u64,
+        /// Time between two acknowledgments.
+        gap_ms: u64,
+        /// The congestion window, in segments.
+        cwnd: f64,
+    }
+
+    /// Eight acknowledgments are just enough for HyStart++.
+    const EIGHT_ACKS: Acks = Acks { count: 8, rtt_ms: 100, gap_ms: 10, cwnd: 20.0 };
+
+    /// Passes the acknowledgments of the round with this number to `exit`. Returns the index of the
+    /// acknowledgment that ended slow start.
+    fn pass(exit: &mut Exit, round: u64, acks: Acks) -> Option<u64> {
+        (0..acks.count).find(|index| {
+            let trip = RoundTrip {
+                now: Time::ZERO + Duration::from_millis(1000 * round + acks.gap_ms * index),
+                rtt: Duration::from_millis(acks.rtt_ms),
+                // Each round acknowledges one further sequence number.
+                una: round,
+                max_sent: round,
+            };
+            exit.sample_round_trip(&trip, acks.cwnd, UNLIMITED)
+                || exit.sample_last_segment(&trip, acks.cwnd, UNLIMITED)
         })
     }
 
@@ -256,48 +280,65 @@ mod tests {
     #[test]
     fn rtt_rise_makes_slow_start_conservative_for_five_rounds() {
         let mut exit = plus_plus();
-        assert_eq!(round(&mut exit, 1, 8, 100, 10, 20.0), None);
-        assert_eq!(round(&mut exit, 2, 8, 112, 10, 20.0), None);
+        // An RTT of 100 ms may rise by an eighth, 12.5 ms. An RTT of 112 ms may rise by 14 ms.
+        assert_eq!(pass(&mut exit, 1, EIGHT_ACKS), None);
+        assert_eq!(pass(&mut exit, 2, Acks { rtt_ms: 112, ..EIGHT_ACKS }), None);
         assert_eq!(exit.divisor(), 1.0, "a rise of 12 ms is less than an eighth of 100 ms");
-        assert_eq!(round(&mut exit, 3, 7, 126, 10, 20.0), None);
+        assert_eq!(pass(&mut exit, 3, Acks { rtt_ms: 126, count: 7, ..EIGHT_ACKS }), None);
         assert_eq!(exit.divisor(), 1.0, "seven samples are too few");
-        assert_eq!(round(&mut exit, 3, 1, 126, 10, 20.0), None);
-        assert_eq!(exit.divisor(), 4.0);
-        for una in 4..8 {
-            assert_eq!(round(&mut exit, una, 8, 130, 10, 20.0), None);
+        assert_eq!(pass(&mut exit, 3, Acks { rtt_ms: 126, count: 1, ..EIGHT_ACKS }), None);
+        assert_eq!(exit.divisor(), 4.0, "the eighth sample: the growth is a quarter");
+        for round in 4..8 {
+            assert_eq!(pass(&mut exit, round, Acks { rtt_ms: 130, ..EIGHT_ACKS }), None);
         }
-        assert_eq!(round(&mut exit, 8, 8, 130, 10, 20.0), Some(0));
-        assert_eq!((exit.divisor(), round(&mut exit, 9, 8, 900, 10, 20.0)), (1.0, None), "once");
+        let first_ack_of_round_8 = Some(0);
+        assert_eq!(pass(&mut exit, 8, Acks { rtt_ms: 130, ..EIGHT_ACKS }), first_ack_of_round_8);
+        assert_eq!(exit.divisor(), 1.0);
+        let much_later = Acks { rtt_ms: 900, ..EIGHT_ACKS };
+        assert_eq!(pass(&mut exit, 9, much_later), None, "only the first slow start ends early");
     }
 
     #[test]
     fn slow_start_resumes_when_the_rtt_falls_again() {
         let mut exit = plus_plus();
-        for (una, rtt_ms, divisor) in [(1, 100, 1.0), (2, 120, 4.0), (3, 101, 1.0), (4, 101, 1.0)] {
-            assert_eq!(round(&mut exit, una, 8, rtt_ms, 10, 20.0), None);
-            assert_eq!(exit.divisor(), divisor, "round {una}");
+        let (normal_growth, quarter_growth) = (1.0, 4.0);
+        for (round, rtt_ms, divisor) in [
+            (1, 100, normal_growth),
+            (2, 120, quarter_growth),
+            (3, 101, normal_growth),
+            (4, 101, normal_growth),
+        ] {
+            assert_eq!(pass(&mut exit, round, Acks { rtt_ms, ..EIGHT_ACKS }), None);
+            assert_eq!(exit.divisor(), divisor, "round {round}");
         }
     }
 
     #[test]
     fn hystart_ends_on_delay_or_ack_train_from_sixteen_segments() {
         let hystart = || Exit::new(SlowStart::Hystart, Variant::Cubic).expect("it has one");
+        let low_rtt = Acks { count: 20, rtt_ms: 100, gap_ms: 10, cwnd: 20.0 };
+        // The rise of 13 ms is more than an eighth of 100 ms.
+        let high_rtt = Acks { rtt_ms: 113, ..low_rtt };
+        let small_window = Acks { cwnd: 15.0, ..high_rtt };
+        let ninth_ack = Some(8);
         let mut exit = hystart();
-        assert_eq!(round(&mut exit, 1, 20, 100, 10, 20.0), None);
+        assert_eq!(pass(&mut exit, 1, low_rtt), None);
         // Linux does not count samples while the window is below 16 segments: the eight samples
         // with a window of 15 do not help to reach the required nine.
         let mut grown = exit.clone();
-        assert_eq!(round(&mut grown, 2, 8, 113, 10, 15.0), None);
-        assert_eq!(round(&mut grown, 2, 20, 113, 10, 20.0), Some(8));
-        assert_eq!(round(&mut exit.clone(), 2, 20, 113, 10, 15.0), None, "a small window");
-        assert_eq!(round(&mut exit, 2, 20, 113, 10, 20.0), Some(8));
-        assert_eq!(round(&mut exit, 3, 20, 150, 10, 20.0), None, "once");
+        assert_eq!(pass(&mut grown, 2, Acks { count: 8, ..small_window }), None);
+        assert_eq!(pass(&mut grown, 2, high_rtt), ninth_ack);
+        assert_eq!(pass(&mut exit.clone(), 2, small_window), None);
+        assert_eq!(pass(&mut exit, 2, high_rtt), ninth_ack);
+        assert_eq!(pass(&mut exit, 3, Acks { rtt_ms: 150, ..low_rtt }), None, "slow start ends only once");
         exit.on_timeout();
-        assert_eq!(round(&mut exit, 4, 20, 100, 10, 20.0), None);
-        assert_eq!(round(&mut exit, 5, 20, 113, 10, 20.0), Some(8));
-        // ACKs 2 ms apart are a train. Half of the round trip plus 1 ms, 50.5 ms, is over after 26
-        // of them.
-        assert_eq!(round(&mut hystart(), 1, 60, 100, 2, 20.0), Some(26));
-        assert_eq!(round(&mut hystart(), 1, 60, 100, 3, 20.0), None, "no train");
+        assert_eq!(pass(&mut exit, 4, low_rtt), None);
+        assert_eq!(pass(&mut exit, 5, high_rtt), ninth_ack, "a timeout begins a new slow start");
+        // ACKs at most 2 ms apart are a train. It ends slow start when it is longer than half of
+        // the round trip plus 1 ms, 50.5 ms: at ACK 26, 52 ms after the first.
+        let train = Acks { count: 60, gap_ms: 2, ..low_rtt };
+        assert_eq!(pass(&mut hystart(), 1, train), Some(26));
+        let no_train = Acks { gap_ms: 3, ..train };
+        assert_eq!(pass(&mut hystart(), 1, no_train), None);
     }
 }

@@ -5,7 +5,7 @@
 //! each acknowledgment does not suffice: after a burst of a full window it falls with each
 //! acknowledgment although the window was full.
 
-/// How far the window was used in the current round trip.
+/// How far the window was used in the current round trip. Windows are in segments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// The window prevented the transmission of a segment.
@@ -16,12 +16,24 @@ pub struct Usage {
     end: u64,
 }
 
+/// The use of the window at one time.
+#[derive(Debug, Clone, Copy)]
+pub struct WindowLoad {
+    /// The window is used up.
+    pub is_full: bool,
+    /// Number of outstanding segments.
+    pub outstanding: u32,
+    /// The oldest unacknowledged sequence number.
+    pub una: u64,
+    /// The sequence number after the highest one sent.
+    pub max_sent: u64,
+}
+
 impl Usage {
-    /// Updates the measure after segments were sent or held back. `is_full`: the window is
-    /// used up. `una`: the oldest unacknowledged sequence number; `max_sent`: the number after the
-    /// highest one sent.
+    /// Updates the measure after segments were sent or held back.
     #[inline]
-    pub fn update(&mut self, is_full: bool, outstanding: u32, una: u64, max_sent: u64) {
+    pub fn update(&mut self, load: &WindowLoad) {
+        let WindowLoad { is_full, outstanding, una, max_sent } = *load;
         let is_new_round = una >= self.end;
         if is_new_round || is_full || (!self.was_full && outstanding > self.max_outstanding) {
             *self = Usage { was_full: is_full, max_outstanding: outstanding, end: max_sent };
@@ -43,20 +55,25 @@ mod tests {
     #[test]
     fn full_window_limits_for_a_round_trip() {
         let mut usage = Usage::default();
-        usage.update(true, 10, 1, 10_001);
-        // Sequence number 5001 lies in the same round trip, which ends at 10,001.
-        usage.update(false, 3, 5001, 11_001);
-        assert!(usage.is_limiting(10.0, 5.0) && usage.is_limiting(100.0, f64::INFINITY));
-        usage.update(false, 3, 10_001, 13_001);
+        // The round trip begins when 10,000 bytes are outstanding, and ends at sequence number
+        // 10,001.
+        usage.update(&WindowLoad { is_full: true, outstanding: 10, una: 1, max_sent: 10_001 });
+        // Sequence number 5001 lies in this round trip.
+        usage.update(&WindowLoad { is_full: false, outstanding: 3, una: 5001, max_sent: 11_001 });
+        assert!(usage.is_limiting(10.0, 5.0), "in congestion avoidance");
+        assert!(usage.is_limiting(100.0, f64::INFINITY), "in slow start");
+        usage.update(&WindowLoad { is_full: false, outstanding: 3, una: 10_001, max_sent: 13_001 });
         assert!(!usage.is_limiting(10.0, 5.0));
     }
 
     #[test]
     fn half_of_the_window_limits_in_slow_start() {
         let mut usage = Usage::default();
-        usage.update(false, 6, 1, 6001);
-        usage.update(false, 2, 5001, 7001);
-        assert!(usage.is_limiting(11.0, f64::INFINITY), "at most 6 were outstanding");
+        usage.update(&WindowLoad { is_full: false, outstanding: 6, una: 1, max_sent: 6001 });
+        usage.update(&WindowLoad { is_full: false, outstanding: 2, una: 5001, max_sent: 7001 });
+        // At most 6 segments were outstanding in this round trip: more than half of 11, but only
+        // half of 12.
+        assert!(usage.is_limiting(11.0, f64::INFINITY));
         assert!(!usage.is_limiting(12.0, f64::INFINITY));
         assert!(!usage.is_limiting(6.0, 6.0), "in congestion avoidance it must be full");
     }

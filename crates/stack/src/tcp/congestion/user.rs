@@ -13,16 +13,18 @@ type LawFactory = dyn Fn(u16, ConnectionId, End) -> UserLaw + Send;
 
 /// Makes the law for an end of a connection. The number is the value in
 /// [`Variant::User`](crate::tcp::Variant::User).
-pub struct UserLaws(Box<LawFactory>);
+pub struct UserLaws {
+    factory: Box<LawFactory>,
+}
 
 impl UserLaws {
     pub fn new(make: impl Fn(u16, ConnectionId, End) -> UserLaw + Send + 'static) -> Self {
-        UserLaws(Box::new(make))
+        UserLaws { factory: Box::new(make) }
     }
 
     /// Makes the law for an end.
     pub fn make(&self, number: u16, connection: ConnectionId, end: End) -> UserLaw {
-        (self.0)(number, connection, end)
+        (self.factory)(number, connection, end)
     }
 }
 

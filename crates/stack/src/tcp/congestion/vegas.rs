@@ -66,7 +66,7 @@ pub struct Vegas {
     cut_at: Option<Time>,
     /// Number of further ACKs of new data that check the age of the oldest segment.
     age_checks: u32,
-    /// No loss was detected since the last timeout.
+    /// The timer has expired, and no loss was detected by duplicates since.
     timed_out: bool,
     /// The timer has just expired: the next transmission sets the time of that reduction (`cut_at`).
     dates_reduction_at_next_send: bool,
@@ -104,11 +104,13 @@ struct FineTimeout {
 }
 
 impl FineTimeout {
+    /// The state after the first round-trip sample.
     fn first(rtt: f64) -> Self {
         let (mean8, deviation4) = (8.0 * rtt, rtt);
         FineTimeout { mean8, deviation4, timeout: (mean8 / 4.0 + deviation4) / 2.0 }
     }
 
+    /// Takes a further round-trip sample, in seconds.
     fn sample(&mut self, rtt: f64) {
         let difference = rtt - self.mean8 / 8.0;
         self.mean8 += difference;
@@ -176,7 +178,7 @@ impl Vegas {
         self.clock_start = Some(now);
     }
 
-    /// Takes a sample if the segment was sent once.
+    /// Takes a round-trip sample if the segment was sent once.
     fn measure(&mut self, last: Transmissions, now: Time) {
         let Transmissions { count: 1, last: Some(sent_at) } = last else { return };
         let rtt = (now - sent_at).as_secs();
@@ -186,6 +188,7 @@ impl Vegas {
         self.fine.sample(rtt);
     }
 
+    /// Ends the round: computes the expected and the actual throughput, and adjusts the window.
     fn end_round(&mut self, window: &mut Window, sent: &Outstanding, now: Time) {
         let rtt = match self.samples {
             0 => (now - self.round_began_at).as_secs(),
@@ -201,14 +204,17 @@ impl Vegas {
             }
             let actual = sent_in_round / rtt;
             let expected = next.saturating_sub(last_acked) as f64 / self.base_rtt;
-            self.adjust(window, ((expected - actual) * self.base_rtt + self.rounding).trunc());
+            // Throughputs are in segments per second. Their difference times the minimum round-trip
+            // time is the number of segments in queues.
+            let queued = ((expected - actual) * self.base_rtt + self.rounding).trunc();
+            self.adjust(window, queued);
         }
         self.round_end = next;
         self.round_began_at = now;
     }
 
-    /// `difference`: number of segments in queues.
-    fn adjust(&mut self, window: &mut Window, difference: f64) {
+    /// Adjusts the window once per round trip. `queued`: number of segments in queues.
+    fn adjust(&mut self, window: &mut Window, queued: f64) {
         let Vegas { alpha, beta, gamma, .. } = *self;
         self.increment = 0.0;
         if window.cwnd < window.ssthresh {
@@ -216,15 +222,15 @@ impl Vegas {
             if !self.growing_round {
                 return;
             }
-            if difference > f64::from(gamma) {
+            if queued > f64::from(gamma) {
                 window.ssthresh = 2.0;
                 window.cwnd = (window.cwnd - window.cwnd / 8.0).max(2.0);
             } else {
                 self.increment = 1.0;
             }
-        } else if difference > f64::from(beta) {
+        } else if queued > f64::from(beta) {
             window.cwnd = (window.cwnd - 1.0).max(2.0);
-        } else if difference < f64::from(alpha) {
+        } else if queued < f64::from(alpha) {
             self.increment = 1.0 / window.cwnd;
         }
     }
@@ -242,6 +248,7 @@ impl Vegas {
         first.last.is_none_or(|sent_at| (now - sent_at).as_secs() >= self.fine.timeout)
     }
 
+    /// The index in `slots` of the segment with this number.
     fn slot(&self, number: u64) -> usize {
         (number % self.slots.len() as u64) as usize
     }
@@ -258,6 +265,8 @@ impl Vegas {
         if self.cut_at.is_some_and(|at| sent_at.is_none_or(|sent_at| at >= sent_at)) {
             return;
         }
+        // The window falls to three quarters, or to one half if the segment was retransmitted
+        // before.
         let usable = window.usable(ack.flight.advertised);
         self.target = f64::from(match usable {
             ..=3 => 2,
@@ -288,7 +297,7 @@ impl CongestionControl for Vegas {
             window.ssthresh = 2.0;
         }
         window.duplicates = 0;
-        let last = self.take_last(window, sent, ack);
+        let last_acked = self.take_last(window, sent, ack);
         let is_first_sample = self.base_rtt.is_infinite();
         if is_first_sample {
             let sent_at = Transmissions::of_last(ack.removed).last.unwrap_or(ack.now);
@@ -313,8 +322,8 @@ impl CongestionControl for Vegas {
             window.cwnd += self.increment;
         }
         // ns-2 treats a segment sent when its clock started as not sent.
-        if !is_first_sample && (window.rules == Rules::Rfc5681 || last.last != self.clock_start) {
-            self.measure(last, ack.now);
+        if !is_first_sample && (window.rules == Rules::Rfc5681 || last_acked.last != self.clock_start) {
+            self.measure(last_acked, ack.now);
         }
         if self.age_checks > 0 {
             self.age_checks -= 1;

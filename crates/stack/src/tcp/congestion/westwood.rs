@@ -41,7 +41,7 @@ impl Westwood {
     /// Number of newly arrived segments that no earlier ACK has counted ("AckedCount"): one for a
     /// duplicate. A cumulative ACK after duplicates counts the segments that they have not counted,
     /// at least one.
-    fn count(&mut self, ack: &LawAck) -> u32 {
+    fn count_arrivals(&mut self, ack: &LawAck) -> u32 {
         if ack.duplicate {
             self.accounted += 1;
             return 1;
@@ -59,7 +59,7 @@ impl Westwood {
 
 impl WindowLaw for Westwood {
     fn on_ack(&mut self, ack: &LawAck) {
-        let counted = self.count(ack);
+        let counted = self.count_arrivals(ack);
         // The first ACK begins the first interval and does not count in it.
         let Some(since) = self.since else {
             self.since = Some(ack.now);
@@ -87,8 +87,8 @@ impl WindowLaw for Westwood {
     }
 
     fn reduce(&mut self, cwnd: f64, load: f64, _loss: Loss) -> f64 {
-        let pipe = self.bandwidth.zip(self.rtt_min).map(|(bandwidth, rtt)| bandwidth * rtt);
-        pipe.map_or(load / 2.0, |pipe| pipe.min(cwnd))
+        let bandwidth_delay = self.bandwidth.zip(self.rtt_min).map(|(bandwidth, rtt)| bandwidth * rtt);
+        bandwidth_delay.map_or(load / 2.0, |segments| segments.min(cwnd))
     }
 }
 
@@ -96,6 +96,7 @@ impl WindowLaw for Westwood {
 mod tests {
     use super::*;
 
+    /// An ACK that covers `segments` segments. 0: a duplicate.
     fn ack(at_ms: u64, segments: u32) -> LawAck {
         LawAck {
             now: Time::from_nanos(at_ms * 1_000_000),
@@ -137,7 +138,7 @@ mod tests {
     fn segments_count_once_across_duplicates_and_their_ack() {
         let mut law = Westwood::default();
         let counts: Vec<u32> =
-            [0, 0, 0, 5, 1, 0, 0, 0, 2, 4].map(|segments| law.count(&ack(0, segments))).into();
+            [0, 0, 0, 5, 1, 0, 0, 0, 2, 4].map(|segments| law.count_arrivals(&ack(0, segments))).into();
         // Three duplicates, after which the ACK of 5 adds 2. Then three duplicates with a partial
         // first ACK: 2 of 3 are subtracted and the ACK counts one. The next ACK subtracts the
         // third.

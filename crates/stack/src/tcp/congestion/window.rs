@@ -2,6 +2,7 @@
 
 use super::{DUPLICATE_THRESHOLD, Exit, Flight, Law, Loss, RoundTrip, Rules, Usage};
 
+/// The congestion window of a sender, and the state of the rules that change it.
 #[derive(Debug)]
 pub struct Window {
     /// Congestion window, in segments, without inflation.
@@ -67,11 +68,12 @@ impl ByteCounting {
         self.limit.is_none()
     }
 
-    /// The number of the `acked` segments that counts in slow start.
+    /// Number of segments by which an ACK of `acked` segments raises the window in slow start.
     pub fn counted(&self, acked: f64) -> f64 {
         self.limit.map_or(acked, |limit| acked.min(if self.after_timeout { 1.0 } else { limit }))
     }
 
+    /// Returns the window after an ACK that covers `acked` segments.
     fn grow(&mut self, cwnd: f64, ssthresh: f64, acked: f64) -> f64 {
         if cwnd < ssthresh {
             let grown = cwnd + self.counted(acked);
@@ -86,7 +88,7 @@ impl ByteCounting {
         self.avoid_congestion(cwnd, acked)
     }
 
-    /// One segment for each acknowledged window.
+    /// Congestion avoidance: the window grows by one segment for each acknowledged window.
     fn avoid_congestion(&mut self, cwnd: f64, acked: f64) -> f64 {
         self.acked_since_growth += acked;
         if self.acked_since_growth < cwnd {
@@ -138,11 +140,11 @@ impl Window {
         if self.usage.is_some_and(|usage| !usage.is_limiting(self.cwnd, self.ssthresh)) {
             return;
         }
-        let before = self.cwnd;
+        let cwnd_before = self.cwnd;
         self.grow();
         // HyStart++ slows the growth before it ends slow start.
-        if let Some(exit) = self.exit.as_ref().filter(|_| before < self.ssthresh) {
-            self.cwnd = before + (self.cwnd - before) / exit.divisor();
+        if let Some(exit) = self.exit.as_ref().filter(|_| cwnd_before < self.ssthresh) {
+            self.cwnd = cwnd_before + (self.cwnd - cwnd_before) / exit.divisor();
         }
     }
 
@@ -167,6 +169,8 @@ impl Window {
         }
     }
 
+    /// Growth by an ACK according to the law, or to the standard rule with or without byte
+    /// counting.
     #[inline]
     fn grow(&mut self) {
         match self.law.non_standard() {
@@ -242,15 +246,16 @@ impl Window {
     /// Slow start from one segment after an expiry of the timer (RFC 5681 §3.1, equation 4 and the
     /// text after it).
     pub fn collapse_after_timeout(&mut self, flight: &Flight) {
-        self.start_again_after_timeout(flight, false);
+        let already_reduced = false;
+        self.start_again_after_timeout(flight, already_reduced);
     }
 
     /// Like `collapse_after_timeout`, but keeps ssthresh if `already_reduced`: the losses of this
     /// window have already reduced it.
     pub fn start_again_after_timeout(&mut self, flight: &Flight, already_reduced: bool) {
         self.inflation = 0;
-        let repeated = self.timed_out_at == flight.una;
-        if !already_reduced && self.rules.timeout_cuts_ssthresh(repeated, flight) {
+        let same_segment_again = self.timed_out_at == flight.una;
+        if !already_reduced && self.rules.timeout_cuts_ssthresh(same_segment_again, flight) {
             let reduced = self.reduced(flight, Loss::Timeout);
             self.ssthresh = self.rules.threshold(reduced);
         }
@@ -264,6 +269,7 @@ impl Window {
         self.collapse(flight);
     }
 
+    /// Sets the window to one segment, from which slow start begins.
     fn collapse(&mut self, flight: &Flight) {
         self.cwnd = 1.0;
         self.inflation = 0;

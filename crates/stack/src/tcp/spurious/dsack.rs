@@ -6,7 +6,8 @@ use crate::packet::Segment;
 /// Counts retransmitted octets and the duplicates reported for them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Duplicates {
-    /// The range of sequence numbers of the recovery.
+    /// The sequence numbers of the recovery: those outstanding at its beginning, from `from` to
+    /// before `to`.
     from: u64,
     to: u64,
     /// Octets retransmitted and not yet reported as duplicate.
@@ -25,7 +26,7 @@ impl Duplicates {
         self.has_retransmitted = true;
     }
 
-    /// Returns whether with this ACK all retransmitted octets are reported.
+    /// Returns whether all retransmitted octets are reported as duplicates after this ACK.
     pub fn on_ack(&mut self, ack: &Segment) -> bool {
         let Some((start, end)) = ack.sack.duplicate(ack.ack) else { return false };
         if start < self.from || end > self.to {
@@ -42,6 +43,7 @@ mod tests {
     use crate::ids::{ConnectionId, Direction};
     use crate::packet::SackBlocks;
 
+    /// An ACK that reports the sequence numbers from `start` to before `end` as duplicate.
     fn report(start: u64, end: u64) -> Segment {
         let sack = SackBlocks::new(900, [(start, end)]);
         Segment { ack: 900, sack, ..Segment::new(ConnectionId(0), Direction::Uplink) }

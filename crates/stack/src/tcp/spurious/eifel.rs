@@ -10,6 +10,7 @@ use crate::packet::Segment;
 pub(super) struct Eifel {
     /// The timestamp of the retransmission (RetransmitTS).
     retransmitted: Time,
+    /// No ACK of new data has arrived since the retransmission.
     waiting: bool,
 }
 
@@ -21,10 +22,10 @@ impl Eifel {
     /// Processes an ACK of new data. The first one after the retransmission decides (§3.2 steps 3
     /// to 5). Returns whether the retransmission was spurious.
     pub fn on_new_ack(&mut self, ack: &Segment) -> bool {
-        let first = std::mem::take(&mut self.waiting);
+        let is_first_ack = std::mem::take(&mut self.waiting);
         // A duplicate report means that both copies arrived and that this ACK is for the second
         // one.
-        first
+        is_first_ack
             && ack.options.timestamps
             && ack.echo < self.retransmitted
             && ack.sack.duplicate(ack.ack).is_none()
@@ -47,12 +48,14 @@ mod tests {
 
     #[test]
     fn first_new_ack_decides_by_its_echo() {
+        // The segment was retransmitted at 50 ms.
         let eifel = Eifel::new(Time::ZERO + Duration::from_millis(50));
-        assert!(eifel.clone().on_new_ack(&ack(49)));
-        assert!(!eifel.clone().on_new_ack(&ack(50)));
+        assert!(eifel.clone().on_new_ack(&ack(49)), "the ACK of the original");
+        assert!(!eifel.clone().on_new_ack(&ack(50)), "the ACK of the retransmission");
         let mut decided = eifel;
-        assert!(!decided.on_new_ack(&ack(60)) && !decided.on_new_ack(&ack(10)));
-        let sack = SackBlocks::new(1000, [(1, 500)]);
-        assert!(!eifel.clone().on_new_ack(&Segment { sack, ..ack(49) }));
+        assert!(!decided.on_new_ack(&ack(60)));
+        assert!(!decided.on_new_ack(&ack(10)), "only the first ACK decides");
+        let duplicate_report = SackBlocks::new(1000, [(1, 500)]);
+        assert!(!eifel.clone().on_new_ack(&Segment { sack: duplicate_report, ..ack(49) }));
     }
 }

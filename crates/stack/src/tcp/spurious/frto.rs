@@ -15,6 +15,7 @@ enum Step {
     Resent,
     /// New segments were sent (step 2).
     Probing,
+    /// The decision was made, or no decision is possible.
     Over,
 }
 
@@ -52,8 +53,9 @@ pub(super) struct FRto {
 pub(super) struct FrtoAck {
     /// Oldest unacknowledged sequence number.
     pub una: u64,
+    /// The ACK acknowledges new data.
     pub advances: bool,
-    /// Segments covered, sent once and not SACKed before.
+    /// Number of newly acknowledged segments that were sent once and not SACKed before.
     pub originals: u32,
     /// SACKed segments below `recover` that were sent once.
     pub sacked: usize,
@@ -66,7 +68,8 @@ impl FRto {
         FRto { step: Step::Resent, recover, with_sack, sacked: 0, accepts_originals: false }
     }
 
-    /// As Linux. `sacked`: number of originals that are SACKed.
+    /// The variant of Linux, in which an acknowledged original decides at once. `sacked`: number of
+    /// originals that are SACKed.
     pub fn accepting_originals(self, sacked: usize) -> Self {
         FRto { accepts_originals: true, sacked, ..self }
     }
@@ -85,10 +88,11 @@ impl FRto {
         self.step == Step::Probing
     }
 
+    /// Processes an ACK, and returns its consequence.
     pub fn on_ack(&mut self, ack: &FrtoAck) -> Verdict {
         if self.accepts_originals && self.step != Step::Over {
-            let reported = ack.sacked > std::mem::replace(&mut self.sacked, ack.sacked);
-            if reported || (ack.originals > 0 && ack.una <= self.recover) {
+            let newly_sacked = ack.sacked > std::mem::replace(&mut self.sacked, ack.sacked);
+            if newly_sacked || (ack.originals > 0 && ack.una <= self.recover) {
                 self.step = Step::Over;
                 return Verdict::Spurious;
             }
@@ -122,6 +126,7 @@ impl FRto {
 mod tests {
     use super::*;
 
+    /// An ACK of new data up to `una`.
     fn advance(una: u64) -> FrtoAck {
         FrtoAck { una, advances: true, originals: 0, sacked: 0, has_new_data: true }
     }
@@ -130,8 +135,13 @@ mod tests {
         FrtoAck { advances: false, ..advance(una) }
     }
 
+    const WITHOUT_SACK: bool = false;
+    const WITH_SACK: bool = true;
+    /// Everything sent before the timeout is below this sequence number.
+    const RECOVER: u64 = 1000;
+
     fn verdicts(with_sack: bool, acks: &[FrtoAck]) -> Vec<Verdict> {
-        let mut frto = FRto::new(1000, with_sack);
+        let mut frto = FRto::new(RECOVER, with_sack);
         acks.iter().map(|ack| frto.on_ack(ack)).collect()
     }
 
@@ -139,22 +149,25 @@ mod tests {
 
     #[test]
     fn two_advancing_acks_show_a_spurious_timeout() {
-        assert_eq!(verdicts(false, &[advance(200), advance(300)]), [Probe, Spurious]);
-        assert_eq!(verdicts(false, &[advance(200), duplicate(200)]), [Probe, Conventional]);
+        assert_eq!(verdicts(WITHOUT_SACK, &[advance(200), advance(300)]), [Probe, Spurious]);
+        assert_eq!(verdicts(WITHOUT_SACK, &[advance(200), duplicate(200)]), [Probe, Conventional]);
     }
 
     #[test]
     fn full_duplicate_or_unprobed_acks_decide_nothing() {
-        assert_eq!(verdicts(false, &[advance(1000), advance(1100)]), [Undecided, Undecided]);
-        assert_eq!(verdicts(false, &[duplicate(100), advance(200)]), [Undecided, Undecided]);
+        assert_eq!(verdicts(WITHOUT_SACK, &[advance(RECOVER), advance(1100)]), [Undecided, Undecided]);
+        assert_eq!(verdicts(WITHOUT_SACK, &[duplicate(100), advance(200)]), [Undecided, Undecided]);
         let without_new_data = FrtoAck { has_new_data: false, ..advance(200) };
-        assert_eq!(verdicts(false, &[without_new_data, advance(300)]), [Undecided, Undecided]);
+        assert_eq!(verdicts(WITHOUT_SACK, &[without_new_data, advance(300)]), [Undecided, Undecided]);
     }
 
     #[test]
     fn sacked_originals_count_as_evidence() {
         let sacked = FrtoAck { sacked: 1, ..duplicate(200) };
-        assert_eq!(verdicts(true, &[duplicate(100), advance(200), sacked]), [Undecided, Probe, Spurious]);
-        assert_eq!(verdicts(true, &[advance(200), duplicate(200)]), [Probe, Conventional]);
+        assert_eq!(
+            verdicts(WITH_SACK, &[duplicate(100), advance(200), sacked]),
+            [Undecided, Probe, Spurious]
+        );
+        assert_eq!(verdicts(WITH_SACK, &[advance(200), duplicate(200)]), [Probe, Conventional]);
     }
 }

@@ -1,4 +1,5 @@
-//! Spurious retransmissions: three ways of detection and one response.
+//! Spurious retransmissions: a segment was retransmitted although its original arrived later. Three
+//! methods detect this, and one response undoes the reaction to the supposed loss.
 //!
 //! - [`eifel`](self): by the timestamp that an ACK echoes (RFC 3522).
 //! - [`frto`](self): by ACKs of segments that were not retransmitted, after a timeout (RFC 5682).
@@ -28,7 +29,7 @@ use crate::packet::Segment;
 use crate::trace::{SendCause, SpuriousBy, TraceEvent};
 
 /// Number of new segments that F-RTO sends in step 2.
-const PROBES: u8 = 2;
+const FRTO_PROBES: u8 = 2;
 /// The largest window after a probe without a result (RFC 5682 §2.1, step 3a).
 const CONVENTIONAL_WINDOW: f64 = 3.0;
 
@@ -36,7 +37,7 @@ const CONVENTIONAL_WINDOW: f64 = 3.0;
 #[derive(Debug)]
 pub(super) struct Episode {
     /// The episode began with a timeout. Otherwise with duplicate ACKs.
-    timeout: bool,
+    by_timeout: bool,
     /// Oldest unacknowledged sequence number at the beginning.
     una: u64,
     /// The sequence number after the highest one sent, at the beginning or when its segment last
@@ -78,16 +79,16 @@ pub(super) struct AckEvidence {
 
 impl Connection {
     /// Begins an episode before a retransmission because of a timeout or of duplicate ACKs.
-    /// `flight` and `before` must be the values before the window is reduced.
+    /// `flight` and `window_before` must be the values before the window is reduced.
     pub(super) fn begin_loss_episode(
         &mut self,
         now: Time,
         flight: &Flight,
-        before: CwndAndSsthresh,
+        window_before: CwndAndSsthresh,
         loss: Loss,
     ) {
-        let CwndAndSsthresh { cwnd, ssthresh } = before;
-        let timeout = loss == Loss::Timeout;
+        let CwndAndSsthresh { cwnd, ssthresh } = window_before;
+        let by_timeout = loss == Loss::Timeout;
         let (eifel, frto, dsack) = (self.config.eifel, self.config.frto, self.config.dsack_undo);
         if !(eifel || frto || dsack) || self.config.is_one_way() || flight.una == 0 {
             return;
@@ -96,13 +97,13 @@ impl Connection {
         // same recovery. RFC 5682 §2.1, step 1, allows F-RTO only for the first timeout of a
         // recovery: otherwise each hole could cost a timeout. Linux recognises originals by their
         // number of transmissions and allows F-RTO for each timeout.
-        let in_recovery = timeout
+        let in_recovery = by_timeout
             && self
                 .sender
                 .episode
                 .as_ref()
-                .is_some_and(|episode| episode.timeout && episode.recover > flight.una);
-        let allows_frto = timeout && (!in_recovery || self.config.is_recent_linux());
+                .is_some_and(|episode| episode.by_timeout && episode.recover > flight.una);
+        let allows_frto = by_timeout && (!in_recovery || self.config.is_recent_linux());
         if in_recovery
             && let Some(episode) = &mut self.sender.episode
             && episode.una == flight.una
@@ -114,22 +115,22 @@ impl Connection {
             }
             return;
         }
-        let stamp = self.timestamp(now, self.negotiated.timestamps);
-        let duplicates = dsack && self.negotiated.blocks > 0;
+        let retransmitted_at = self.timestamp(now, self.negotiated.timestamps);
+        let counts_duplicates = dsack && self.negotiated.blocks > 0;
         // RetransmitTS is the time of the first retransmission (RFC 3522 §3.2, step 1). If an
         // earlier recovery has already retransmitted the segment, the ACK of that copy would echo a
         // time before this one.
         let is_first = self.sender.outstanding.ring.front().is_none_or(|sent| sent.transmissions == 1);
         let episode = Episode {
-            timeout,
+            by_timeout,
             una: flight.una,
             recover: flight.max_sent,
             pipe: f64::from(flight.segments).max(ssthresh),
             prior: CwndAndSsthresh { cwnd, ssthresh: ssthresh.max((cwnd * 0.75).floor()) },
             registers: self.sender.estimator.registers(),
-            eifel: (eifel && self.negotiated.timestamps && is_first).then(|| Eifel::new(stamp)),
+            eifel: (eifel && self.negotiated.timestamps && is_first).then(|| Eifel::new(retransmitted_at)),
             frto: (frto && allows_frto).then(|| self.new_frto(flight.max_sent)),
-            duplicates: duplicates.then(|| Duplicates::new(flight.una, flight.max_sent)),
+            duplicates: counts_duplicates.then(|| Duplicates::new(flight.una, flight.max_sent)),
             probes: 0,
         };
         self.sender.episode = Some(Box::new(episode));
@@ -146,8 +147,8 @@ impl Connection {
 
     /// SACKed segments below `recover` that were sent once.
     fn sacked_originals(&self, recover: u64) -> usize {
-        let below = self.sender.outstanding.ring.iter().take_while(|sent| sent.end() <= recover);
-        below.filter(|sent| sent.sacked && sent.transmissions == 1).count()
+        let below_recover = self.sender.outstanding.ring.iter().take_while(|sent| sent.end() <= recover);
+        below_recover.filter(|sent| sent.sacked && sent.transmissions == 1).count()
     }
 
     /// The selection of F-RTO: the next new segment, or nothing. `None`: the variant selects.
@@ -190,7 +191,7 @@ impl Connection {
         match verdict {
             Verdict::Spurious => return self.respond(cx, &episode, SpuriousBy::FRto, acked),
             Verdict::Probe => {
-                episode.probes = PROBES;
+                episode.probes = FRTO_PROBES;
                 self.sender.outstanding.go_to_end();
             }
             Verdict::Conventional => {
@@ -214,7 +215,9 @@ impl Connection {
         })
     }
 
-    /// RFC 4015 §3.2, steps 3 to 6.
+    /// Undoes the reaction to the loss (RFC 4015 §3.2, steps 3 to 6). `by`: the method that
+    /// detected the spurious retransmission. `acked`: number of segments that the deciding ACK
+    /// covers.
     fn respond<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -232,8 +235,8 @@ impl Connection {
             window.cwnd = window.cwnd.max(episode.prior.cwnd);
             window.ssthresh = window.ssthresh.max(episode.prior.ssthresh);
         } else {
-            let under_way = (sender.outstanding.len() as u32).saturating_add(acked.min(initial));
-            window.cwnd = f64::from(under_way).max(window.cwnd);
+            let flight_and_ack = (sender.outstanding.len() as u32).saturating_add(acked.min(initial));
+            window.cwnd = f64::from(flight_and_ack).max(window.cwnd);
             window.ssthresh = episode.pipe.max(2.0);
         }
         window.inflation = 0;
@@ -247,7 +250,7 @@ impl Connection {
             window.increase();
         }
         sender.resend_first = false;
-        if episode.timeout {
+        if episode.by_timeout {
             sender.outstanding.go_to_end();
             sender.estimator.end_back_off();
             let after = sender.outstanding.max_sent();
@@ -255,7 +258,7 @@ impl Connection {
             let registers = episode.registers.filter(|_| !is_linux);
             sender.adaptation = registers.map(|registers| Adaptation { after, registers });
         }
-        let (connection, end, timeout) = (self.id, self.end, episode.timeout);
+        let (connection, end, timeout) = (self.id, self.end, episode.by_timeout);
         cx.record(|| TraceEvent::SpuriousRetransmission { connection, end, by, timeout });
         self.restart_timer(cx.now);
     }

@@ -1,5 +1,5 @@
-//! BBR over a link that carries a segment every 10 ms and has an unlimited queue, and over a
-//! policer.
+//! BBR over a link that carries a segment of 1000 bytes every 10 ms (100,000 bytes/s) and has an
+//! unlimited queue, and over a policer, which drops segments above a rate and queues none.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,9 +13,16 @@ use crate::tcp::congestion::{Bbr, Law, Mode};
 use crate::tcp::{TcpConfig, Variant, WindowSize};
 use crate::trace::TraceEvent;
 
+/// Unlimited data.
 const GREEDY: u64 = u64::MAX;
 /// Transmission time of a full segment on the link: 100 kB/s.
 const SLOT: Duration = Duration::from_millis(10);
+
+/// Which data segments are dropped before the link.
+const NO_LOSS: Option<u64> = None;
+const EVERY_20TH: Option<u64> = Some(20);
+const EVERY_50TH: Option<u64> = Some(50);
+const EVERY_70TH: Option<u64> = Some(70);
 
 /// The server's data passes the link one segment after another. If `drop_every` is N, every N-th
 /// data segment is dropped before the link.
@@ -48,15 +55,15 @@ fn pair(variant: Variant, drop_every: Option<u64>) -> Pair {
 }
 
 /// Bytes that arrived in the ten seconds from `from_s` on.
-fn bytes_in_ten_seconds(pair: &mut Pair, from_s: u64) -> u64 {
+fn bytes_in_ten_seconds_from(pair: &mut Pair, from_s: u64) -> u64 {
     pair.run_until(ms(1000 * from_s));
-    let before = pair.delivered(End::Ue);
+    let delivered_before = pair.delivered(End::Ue);
     pair.run_until(ms(1000 * from_s + 10_000));
-    pair.delivered(End::Ue) - before
+    pair.delivered(End::Ue) - delivered_before
 }
 
 /// The server's RTT samples from `from_s` on.
-fn round_trips_ms(pair: &Pair, from_s: u64) -> Vec<u64> {
+fn round_trips_ms_from(pair: &Pair, from_s: u64) -> Vec<u64> {
     let samples = pair.trace.iter().filter(|(at, _)| *at >= ms(1000 * from_s));
     samples
         .filter_map(|(_, event)| match event {
@@ -68,7 +75,7 @@ fn round_trips_ms(pair: &Pair, from_s: u64) -> Vec<u64> {
 
 #[test]
 fn startup_fills_the_pipe_and_drain_follows() {
-    let mut pair = pair(Variant::Bbr, None);
+    let mut pair = pair(Variant::Bbr, NO_LOSS);
     pair.run_until(ms(150));
     assert_eq!(bbr(&pair).mode(), Mode::Startup);
     let mut modes = vec![Mode::Startup];
@@ -85,25 +92,25 @@ fn startup_fills_the_pipe_and_drain_follows() {
 
 #[test]
 fn bbr_keeps_the_link_full_and_the_queue_short() {
-    let mut paced = pair(Variant::Bbr, None);
-    let bytes = bytes_in_ten_seconds(&mut paced, 20);
+    let mut paced = pair(Variant::Bbr, NO_LOSS);
+    let bytes = bytes_in_ten_seconds_from(&mut paced, 20);
     assert!(bytes >= 950_000, "{bytes} of 1,000,000");
     // Without a queue a round trip takes 110 ms: 100 ms of propagation and one slot of 10 ms. A
     // ProbeBW phase with a gain of 1.25 adds a quarter of it, 28 ms.
-    let mut round_trips = round_trips_ms(&paced, 20);
+    let mut round_trips = round_trips_ms_from(&paced, 20);
     round_trips.sort_unstable();
     let median = round_trips[round_trips.len() / 2];
     assert!(median <= 150, "{median} ms");
     // NewReno fills the queue until the advertised window of 200 segments is outstanding, which is
     // 200 · 10 ms = 2 s of transmission.
-    let mut newreno = pair(Variant::NewReno, None);
-    bytes_in_ten_seconds(&mut newreno, 20);
-    assert!(round_trips_ms(&newreno, 20).iter().all(|&rtt| rtt > 1000));
+    let mut newreno = pair(Variant::NewReno, NO_LOSS);
+    bytes_in_ten_seconds_from(&mut newreno, 20);
+    assert!(round_trips_ms_from(&newreno, 20).iter().all(|&rtt| rtt > 1000));
 }
 
 #[test]
 fn probe_rtt_reduces_the_window_to_four_segments_after_ten_seconds() {
-    let mut pair = pair(Variant::Bbr, None);
+    let mut pair = pair(Variant::Bbr, NO_LOSS);
     pair.run_until(ms(25_000));
     let seconds_at_four: Vec<u64> = pair
         .trace
@@ -123,10 +130,10 @@ fn probe_rtt_reduces_the_window_to_four_segments_after_ten_seconds() {
 fn random_losses_cost_bbr_little() {
     // With a loss ratio p of 2 %, NewReno's mean window is about 1.2 / sqrt(p) = 8.6 segments. The
     // pipe holds ten.
-    let mut paced = pair(Variant::Bbr, Some(50));
-    let bytes = bytes_in_ten_seconds(&mut paced, 10);
-    let mut newreno = pair(Variant::NewReno, Some(50));
-    let newreno_bytes = bytes_in_ten_seconds(&mut newreno, 10);
+    let mut paced = pair(Variant::Bbr, EVERY_50TH);
+    let bytes = bytes_in_ten_seconds_from(&mut paced, 10);
+    let mut newreno = pair(Variant::NewReno, EVERY_50TH);
+    let newreno_bytes = bytes_in_ten_seconds_from(&mut newreno, 10);
     assert!(bytes > 900_000 && newreno_bytes < 700_000, "{bytes} and {newreno_bytes} of 1,000,000");
 }
 
@@ -167,10 +174,10 @@ fn bbr_detects_a_policer_and_keeps_its_rate() {
     for step in 1..600 {
         let policed_rate = bbr(&pair).policed_rate();
         estimates.extend(policed_rate);
-        let before = dropped.get();
+        let dropped_before = dropped.get();
         pair.run_until(ms(100 * step));
         let drops = if policed_rate.is_some() { &mut detected } else { &mut undetected };
-        drops.push(dropped.get() - before);
+        drops.push(dropped.get() - dropped_before);
     }
     assert!(estimates.len() > 100, "detected in {} of 599 steps", estimates.len());
     assert!(estimates.iter().all(|estimate| (estimate / rate - 1.0).abs() < 0.15), "{estimates:?}");
@@ -181,7 +188,7 @@ fn bbr_detects_a_policer_and_keeps_its_rate() {
 
 #[test]
 fn random_losses_indicate_no_policer() {
-    let mut pair = pair(Variant::Bbr, Some(20));
+    let mut pair = pair(Variant::Bbr, EVERY_20TH);
     for step in 1..300 {
         pair.run_until(ms(100 * step));
         assert_eq!(bbr(&pair).policed_rate(), None);
@@ -191,7 +198,7 @@ fn random_losses_indicate_no_policer() {
 #[test]
 fn probe_phases_are_reproducible() {
     let run = || {
-        let mut pair = pair(Variant::Bbr, Some(70));
+        let mut pair = pair(Variant::Bbr, EVERY_70TH);
         pair.run_until(ms(30_000));
         pair.trace
     };

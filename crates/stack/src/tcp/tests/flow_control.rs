@@ -3,12 +3,13 @@
 
 use umts_units::{BitRate, Time};
 
-use super::pair::{Fate, MSS, Pair, config, lose, lose_from, ms};
+use super::pair::{Fate, MSS, Pair, Transmission, config, lose, lose_from, ms};
 use crate::ids::{ConnectionId, End};
 use crate::packet::{Flags, Segment};
 use crate::tcp::{Failure, State, TcpConfig, TcpEvent, Variant, WindowSize};
 use crate::trace::{SendCause, TraceEvent};
 
+/// Payload of a full segment, in bytes.
 const SEGMENT: u64 = MSS as u64;
 
 /// A receiver with a buffer of eight segments, from which the application reads 10 segments/s. With
@@ -29,11 +30,18 @@ fn windows(pair: &Pair) -> Vec<u32> {
     pair.sent(End::Ue).into_iter().map(|sent| sent.segment.window).collect()
 }
 
-/// The recorded failures: time in ms, end, and cause.
-fn failures(pair: &Pair) -> Vec<(u64, End, Failure)> {
+/// The failure of a connection, recorded by one end.
+#[derive(Debug, PartialEq, Eq)]
+struct RecordedFailure {
+    at_ms: u64,
+    end: End,
+    cause: Failure,
+}
+
+fn failures(pair: &Pair) -> Vec<RecordedFailure> {
     let failed = pair.trace.iter().filter_map(|(at, event)| match event {
         TraceEvent::ConnectionFailed { end, failure, .. } => {
-            Some((at.as_nanos() / 1_000_000, *end, *failure))
+            Some(RecordedFailure { at_ms: at.as_nanos() / 1_000_000, end: *end, cause: *failure })
         }
         _ => None,
     });
@@ -48,7 +56,8 @@ fn slow_reader_limits_the_sender() {
     let delivered = pair.delivered(End::Ue) / SEGMENT;
     assert!((55..=60).contains(&delivered), "{delivered}");
     pair.run();
-    assert_eq!((pair.delivered(End::Ue), pair.timeouts()), (100 * SEGMENT, 0));
+    assert_eq!(pair.delivered(End::Ue), 100 * SEGMENT);
+    assert_eq!(pair.timeouts(), 0);
     assert_eq!(pair.retransmissions(), []);
 }
 
@@ -79,7 +88,8 @@ fn lost_window_update_is_probed_for() {
     let tenths_of_seconds: Vec<_> = probes.iter().map(|probe| probe.at_ms() / 100).collect();
     assert_eq!(tenths_of_seconds, [12, 32]);
     assert!(probes.iter().all(|probe| probe.segment.payload == 0));
-    assert_eq!((pair.delivered(End::Ue), pair.timeouts()), (20 * SEGMENT, 0));
+    assert_eq!(pair.delivered(End::Ue), 20 * SEGMENT);
+    assert_eq!(pair.timeouts(), 0);
 }
 
 #[test]
@@ -89,10 +99,13 @@ fn window_probes_back_off_without_end() {
     let mut pair = Pair::sending(&config, 20 * SEGMENT, |_| Fate::Deliver);
     pair.run_until(ms(600_000));
     let probes = pair.sent_because(End::Server, SendCause::WindowProbe);
-    let intervals_s: Vec<_> =
-        probes.windows(2).map(|pair| (pair[1].at - pair[0].at).as_nanos() / 1_000_000_000).collect();
+    let intervals_s: Vec<_> = probes
+        .windows(2)
+        .map(|successive| (successive[1].at - successive[0].at).as_nanos() / 1_000_000_000)
+        .collect();
     assert_eq!(intervals_s[..7], [2, 4, 8, 16, 32, 60, 60]);
-    assert_eq!((pair.timeouts(), failures(&pair)), (0, vec![]));
+    assert_eq!(pair.timeouts(), 0);
+    assert_eq!(failures(&pair), []);
 }
 
 #[test]
@@ -101,9 +114,10 @@ fn refused_connection_is_reported() {
     pair.open(End::Server);
     pair.write(End::Server, 1000);
     pair.run();
-    assert_eq!(failures(&pair), [(100, End::Server, Failure::Refused)]);
+    assert_eq!(failures(&pair), [RecordedFailure { at_ms: 100, end: End::Server, cause: Failure::Refused }]);
     assert_eq!(pair.event_count(End::Server, TcpEvent::Failed(Failure::Refused)), 1);
-    assert_eq!((pair.event_count(End::Server, TcpEvent::Closed), pair.server.state()), (1, State::Closed));
+    assert_eq!(pair.event_count(End::Server, TcpEvent::Closed), 1);
+    assert_eq!(pair.server.state(), State::Closed);
     let rst = pair.sent(End::Ue)[0].segment;
     assert!(rst.flags.rst && rst.flags.ack && rst.ack == 1);
 }
@@ -111,20 +125,23 @@ fn refused_connection_is_reported() {
 #[test]
 fn unanswered_syn_is_given_up() {
     // All transmissions of the segment with number 0, the SYN.
-    let all_syns: Vec<_> = (0..20).map(|n| (0, n)).collect();
+    let all_syns: Vec<_> = (0..20).map(|number| Transmission { seq: 0, number }).collect();
     let config = TcpConfig { syn_retries: Some(3), ..config(Variant::NewReno) };
     let mut pair = Pair::with_script(&config, lose(&all_syns));
     pair.open(End::Server);
     pair.run();
     // The SYN is sent at 0, 1, 3 and 7 s. The server gives up 8 s after the fourth transmission.
-    assert_eq!(failures(&pair), [(15_000, End::Server, Failure::TimedOut)]);
+    assert_eq!(
+        failures(&pair),
+        [RecordedFailure { at_ms: 15_000, end: End::Server, cause: Failure::TimedOut }]
+    );
     assert_eq!(pair.sent(End::Server).len(), 4);
     // The SYN+ACK is sent at 50 and 1050 ms. The UE gives up 2 s after the second transmission.
     let mut pair =
         Pair::with_script(&TcpConfig { syn_ack_retries: Some(1), ..config }, lose_from(End::Ue, &all_syns));
     pair.open(End::Server);
     pair.run();
-    assert_eq!(failures(&pair)[0], (3050, End::Ue, Failure::TimedOut));
+    assert_eq!(failures(&pair)[0], RecordedFailure { at_ms: 3050, end: End::Ue, cause: Failure::TimedOut });
 }
 
 #[test]
@@ -137,10 +154,11 @@ fn undeliverable_data_resets_the_connection() {
     pair.run();
     pair.write(End::Server, 1000);
     pair.run();
-    let failures: Vec<_> = failures(&pair).into_iter().map(|(_, end, cause)| (end, cause)).collect();
+    let failures: Vec<_> = failures(&pair).iter().map(|failure| (failure.end, failure.cause)).collect();
     assert_eq!(failures, [(End::Server, Failure::TimedOut), (End::Ue, Failure::Reset)]);
     assert_eq!(pair.states(), (State::Closed, State::Closed));
-    assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
+    assert_eq!(pair.server.poll_timeout(), None);
+    assert_eq!(pair.ue.poll_timeout(), None);
     // A late segment is answered with a RST.
     let sent_before = pair.sent(End::Server).len();
     let late = Segment {
@@ -165,8 +183,10 @@ fn simultaneous_open_establishes_the_connection() {
     pair.write(End::Server, 3000);
     pair.write(End::Ue, 2000);
     pair.run();
-    assert_eq!((pair.delivered(End::Ue), pair.delivered(End::Server)), (3000, 2000));
-    assert_eq!((pair.states(), pair.timeouts()), ((State::Established, State::Established), 0));
+    assert_eq!(pair.delivered(End::Ue), 3000);
+    assert_eq!(pair.delivered(End::Server), 2000);
+    assert_eq!(pair.states(), (State::Established, State::Established));
+    assert_eq!(pair.timeouts(), 0);
     // Both send SYN, then SYN+ACK. No timer expires.
     for end in [End::Server, End::Ue] {
         let flags: Vec<_> = pair

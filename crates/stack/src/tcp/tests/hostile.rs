@@ -1,5 +1,6 @@
-//! Whatever segments arrive, an end does not panic and keeps its invariants: sequence numbers
-//! advance, bytes are delivered once and in order, and no timer stays due.
+//! One end of a connection under arbitrary segments, also ones that no correct TCP would send. The
+//! end must not panic and must keep its invariants: sequence numbers advance, bytes are delivered
+//! once and in order, and no timer stays due.
 
 use proptest::prelude::*;
 use umts_kernel::NoTrace;
@@ -14,6 +15,7 @@ use crate::tcp::{Connection, RtoRule, State, TcpConfig, TcpEvent, Variant, Windo
 /// A limit above the number of segments that one event can release.
 const MAX_SEGMENTS: usize = 100_000;
 
+/// An event at the end of the connection.
 #[derive(Debug, Clone)]
 enum Step {
     Open,
@@ -29,11 +31,11 @@ enum Step {
 struct AnySegment {
     /// One bit for each flag, see [`Driver::segment`].
     flags: u8,
-    /// Offset from the next sequence number that the end expects.
-    seq: i64,
-    /// Offset from the end's oldest unacknowledged sequence number.
-    ack: i64,
-    /// Sequence number and acknowledgment number to use instead of the offsets.
+    /// Offset of the sequence number from the next one that the end expects.
+    seq_offset: i64,
+    /// Offset of the acknowledgment number from the end's oldest unacknowledged sequence number.
+    ack_offset: i64,
+    /// Sequence number and acknowledgment number to use instead of those that the offsets give.
     absolute: Option<(u32, u32)>,
     payload: u32,
     window: u32,
@@ -44,8 +46,9 @@ struct AnySegment {
 }
 
 fn any_segment() -> impl Strategy<Value = AnySegment> {
-    let near = prop_oneof![4 => Just(0i64), 2 => -3i64..3, 2 => -5000i64..90_000];
-    let acked = prop_oneof![2 => Just(0i64), 2 => (0i64..12).prop_map(|n| 1000 * n), 1 => -9000i64..30_000];
+    let seq_offset = prop_oneof![4 => Just(0i64), 2 => -3i64..3, 2 => -5000i64..90_000];
+    let ack_offset =
+        prop_oneof![2 => Just(0i64), 2 => (0i64..12).prop_map(|n| 1000 * n), 1 => -9000i64..30_000];
     let absolute = proptest::option::weighted(0.05, any::<(u32, u32)>());
     let payload = prop_oneof![3 => Just(0u32), 2 => Just(MSS), 1 => 1u32..3000];
     let window = prop_oneof![4 => Just(60_000u32), 1 => Just(0u32), 1 => 0u32..100_000];
@@ -53,11 +56,11 @@ fn any_segment() -> impl Strategy<Value = AnySegment> {
     let timestamps = proptest::option::of((0u64..20_000, 0u64..20_000));
     // In two of three cases only the ACK flag (bit 1) is set.
     let flags = prop_oneof![6 => Just(0b00_0010u8), 3 => any::<u8>()];
-    (flags, near, acked, absolute, payload, window, blocks, timestamps).prop_map(
-        |(flags, seq, ack, absolute, payload, window, blocks, timestamps)| AnySegment {
+    (flags, seq_offset, ack_offset, absolute, payload, window, blocks, timestamps).prop_map(
+        |(flags, seq_offset, ack_offset, absolute, payload, window, blocks, timestamps)| AnySegment {
             flags,
-            seq,
-            ack,
+            seq_offset,
+            ack_offset,
             absolute,
             payload,
             window,
@@ -131,7 +134,7 @@ impl Driver {
         let bit = |n: u8| arriving.flags >> n & 1 == 1;
         let (next, una) = (self.end.receiver.next(), self.end.sender.outstanding.una());
         let (mut seq, mut ack) =
-            (next.saturating_add_signed(arriving.seq), una.saturating_add_signed(arriving.ack));
+            (next.saturating_add_signed(arriving.seq_offset), una.saturating_add_signed(arriving.ack_offset));
         if let Some((any_seq, any_ack)) = arriving.absolute {
             (seq, ack) = (any_seq.into(), any_ack.into());
         }

@@ -2,7 +2,10 @@
 
 use umts_units::{Duration, Octets};
 
-use super::pair::{DELAY, Fate, MSS, Pair, SentSegment, config, lose, lose_from, ms, nth};
+use super::pair::{
+    DELAY, FIRST_SYN, Fate, MSS, Pair, Retransmission, SentSegment, config, lose, lose_from, ms, original,
+    seq_of,
+};
 use crate::ids::End;
 use crate::packet::{Flags, Segment};
 use crate::tcp::{Failure, State, TcpConfig, TcpConnection, TcpEvent, Variant};
@@ -14,7 +17,7 @@ fn flags(segment: &Segment) -> String {
     [(syn, 'S'), (fin, 'F'), (ack, 'A')].iter().filter(|(set, _)| *set).map(|(_, letter)| letter).collect()
 }
 
-/// Time in ms and flags of the segments that `end` sent.
+/// The segments that `end` sent: time in ms, and flags as letters.
 fn flags_sent(pair: &Pair, end: End) -> Vec<(u64, String)> {
     let sent = pair.sent(end).into_iter();
     sent.map(|sent| (sent.at_ms(), flags(&sent.segment))).collect()
@@ -24,6 +27,7 @@ fn expected_flags(list: &[(u64, &str)]) -> Vec<(u64, String)> {
     list.iter().map(|(at, flags)| (*at, (*flags).to_owned())).collect()
 }
 
+/// A connection as in ns-2: without handshake, data only from the server, and without FIN.
 fn one_way() -> TcpConfig {
     TcpConfig { connection: TcpConnection::OneWay, ..config(Variant::Reno) }
 }
@@ -43,7 +47,9 @@ fn handshake_takes_three_segments() {
         assert_eq!(pair.event_count(end, TcpEvent::Established), 1);
     }
     let syn = pair.sent(End::Server)[0].segment;
-    assert_eq!((syn.mss, syn.payload, syn.header), (MSS as u16, 0, 40));
+    assert_eq!(syn.mss, MSS as u16);
+    assert_eq!(syn.payload, 0);
+    assert_eq!(syn.header, 40);
     assert_eq!(pair.count(|event| matches!(event, TraceEvent::RttSample { .. })), 2);
 }
 
@@ -53,17 +59,21 @@ fn data_waits_for_the_handshake_and_carries_its_last_ack() {
     pair.run();
     assert_eq!(flags_sent(&pair, End::Server), expected_flags(&[(0, "S"), (100, "A")]));
     let SentSegment { segment: data, cause, .. } = pair.sent(End::Server)[1];
-    assert_eq!((data.seq, data.payload, data.flags.psh, cause), (1, 500, true, SendCause::New));
+    assert_eq!(data.seq, 1);
+    assert_eq!(data.payload, 500);
+    assert!(data.flags.psh);
+    assert_eq!(cause, SendCause::New);
     assert_eq!(pair.delivered(End::Ue), 500);
     assert_eq!(pair.event_count(End::Server, TcpEvent::AllAcked), 1);
 }
 
 #[test]
 fn lost_syn_is_retransmitted_and_sets_the_initial_window_to_one() {
-    let mut pair = Pair::sending(&config(Variant::Reno), 10 * u64::from(MSS), lose(&[(0, 0)]));
+    let mut pair = Pair::sending(&config(Variant::Reno), 10 * u64::from(MSS), lose(&[FIRST_SYN]));
     pair.run_until(ms(1100));
-    assert_eq!(pair.retransmissions(), [(1000, 0, SendCause::Rto)]);
-    assert_eq!((pair.server.cwnd(), pair.new_segments(1100, 1101)), (1.0, 1));
+    assert_eq!(pair.retransmissions(), [Retransmission { at_ms: 1000, seq: 0, cause: SendCause::Rto }]);
+    assert_eq!(pair.server.cwnd(), 1.0);
+    assert_eq!(pair.new_segments_at(1100), 1);
     // RFC 6298 §5.7: after a timeout of the SYN, the RTO is at least 3 s when data is sent.
     assert_eq!(pair.server.rto(), Duration::from_secs(3));
     assert_eq!(pair.server.ssthresh(), f64::INFINITY);
@@ -71,7 +81,7 @@ fn lost_syn_is_retransmitted_and_sets_the_initial_window_to_one() {
 
 #[test]
 fn lost_syn_ack_is_retransmitted_after_a_timeout() {
-    let mut pair = Pair::with_script(&config(Variant::Reno), lose_from(End::Ue, &[(0, 0)]));
+    let mut pair = Pair::with_script(&config(Variant::Reno), lose_from(End::Ue, &[FIRST_SYN]));
     pair.open(End::Server);
     pair.run();
     assert_eq!(flags_sent(&pair, End::Ue), expected_flags(&[(50, "SA"), (1050, "SA")]));
@@ -130,7 +140,8 @@ fn directions_close_independently() {
     for end in [End::Server, End::Ue] {
         assert_eq!(pair.event_count(end, TcpEvent::Closed), 1);
     }
-    assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
+    assert_eq!(pair.server.poll_timeout(), None);
+    assert_eq!(pair.ue.poll_timeout(), None);
 }
 
 #[test]
@@ -152,7 +163,7 @@ fn closed_end_acknowledges_a_repeated_fin() {
     pair.run_until(ms(150));
     pair.close(End::Server);
     pair.run();
-    assert_eq!(pair.retransmissions(), [(1150, 1, SendCause::Rto)]);
+    assert_eq!(pair.retransmissions(), [Retransmission { at_ms: 1150, seq: 1, cause: SendCause::Rto }]);
     pair.close(End::Ue);
     pair.run_until(pair.now + DELAY);
     assert_eq!(pair.states(), (State::Closed, State::LastAck));
@@ -194,22 +205,24 @@ fn fully_acknowledged_one_way_connection_closes_at_once() {
     pair.run();
     assert_eq!(pair.server.state(), State::Established);
     pair.close(End::Server);
-    assert_eq!((pair.server.state(), pair.server.poll_timeout()), (State::Closed, None));
+    assert_eq!(pair.server.state(), State::Closed);
+    assert_eq!(pair.server.poll_timeout(), None);
 }
 
 #[test]
 fn early_fin_waits_for_lost_data() {
     // The first data segment is lost, so that the FIN behind it arrives early.
-    let mut pair = Pair::with_script(&config(Variant::Reno), lose(&[(1, 0)]));
+    let mut pair = Pair::with_script(&config(Variant::Reno), lose(&[original(0)]));
     pair.open(End::Ue);
     pair.write(End::Server, u64::from(MSS) + 1);
     pair.close(End::Server);
     pair.run_until(ms(200));
-    assert_eq!((pair.delivered(End::Ue), pair.event_count(End::Ue, TcpEvent::PeerClosed)), (0, 0));
+    assert_eq!(pair.delivered(End::Ue), 0);
+    assert_eq!(pair.event_count(End::Ue, TcpEvent::PeerClosed), 0);
     pair.run();
-    assert_eq!((pair.delivered(End::Ue), pair.event_count(End::Ue, TcpEvent::PeerClosed)), (1001, 1));
-    let (_, first_retransmitted, _) = pair.retransmissions()[0];
-    assert_eq!(first_retransmitted, nth(0));
+    assert_eq!(pair.delivered(End::Ue), 1001);
+    assert_eq!(pair.event_count(End::Ue, TcpEvent::PeerClosed), 1);
+    assert_eq!(pair.retransmissions()[0].seq, seq_of(0));
 }
 
 /// RFC 9293 §3.5.1: the server gives up and its RST is lost. The UE considers the connection open

@@ -2,7 +2,7 @@
 
 use umts_units::{Bytes, Duration};
 
-use super::pair::{DELAY, Fate, MSS, Pair, config, lose, ms, nth};
+use super::pair::{DELAY, Fate, MSS, Pair, config, lose, ms, original, seq_of};
 use crate::ids::{End, FlowId, UeId};
 use crate::packet::{Options, Segment};
 use crate::tcp::{ChargedOptions, Connection, TcpConfig, Variant, WindowSize};
@@ -50,16 +50,14 @@ fn syn_ack_accepts_only_offered_options() {
 
 #[test]
 fn windows_above_64_kib_need_both_ends_to_scale() {
+    // Whether the UE scales windows, and the window that the server can advertise to it.
     for (scales, expected) in [(true, 1_000_000), (false, 65_535)] {
         let mut pair = pair_of_ends(&all_options(), &TcpConfig { window_scaling: scales, ..all_options() });
         pair.open(End::Server);
         pair.run();
         let sent = segments(&pair, End::Server);
-        assert_eq!(
-            (sent[0].window, sent[1].window),
-            (65_535, expected),
-            "the window of a SYN is never scaled"
-        );
+        assert_eq!(sent[0].window, 65_535, "the window of a SYN is never scaled");
+        assert_eq!(sent[1].window, expected, "the window of a SYN is never scaled");
     }
     // A shift of 4 can express only multiples of 16, so 1,000,001 is rounded down.
     let mut pair =
@@ -71,12 +69,14 @@ fn windows_above_64_kib_need_both_ends_to_scale() {
 
 #[test]
 fn options_reduce_the_payload_and_are_charged() {
-    let mut pair = Pair::sending(&all_options(), 5 * u64::from(MSS), lose(&[(1, 0)]));
+    let mut pair = Pair::sending(&all_options(), 5 * u64::from(MSS), lose(&[original(0)]));
     pair.run();
     // Options take 20 octets in the SYN, 12 (timestamps) in later segments, and 12 more in an ACK
     // with one SACK block.
     let data = segments(&pair, End::Server);
-    assert_eq!((data[0].header, data[2].header, data[2].payload), (40 + 20, 40 + 12, MSS - 12));
+    assert_eq!(data[0].header, 40 + 20);
+    assert_eq!(data[2].header, 40 + 12);
+    assert_eq!(data[2].payload, MSS - 12);
     let blocks: Vec<_> =
         segments(&pair, End::Ue).iter().map(|segment| (segment.sack.len(), segment.header)).collect();
     assert_eq!(blocks[..2], [(0, 60), (1, 40 + 12 + 12)]);
@@ -93,7 +93,7 @@ fn options_reduce_the_payload_and_are_charged() {
 fn timestamps_give_a_sample_per_ack_including_retransmissions() {
     let timed = TcpConfig { timestamps: true, ..config(Variant::NewReno) };
     let samples = |config: &TcpConfig| {
-        let mut pair = Pair::sending(config, 20 * u64::from(MSS), lose(&[(1, 0)]));
+        let mut pair = Pair::sending(config, 20 * u64::from(MSS), lose(&[original(0)]));
         pair.run();
         let server_sample_ms = |event: &TraceEvent| match event {
             TraceEvent::RttSample { end: End::Server, rtt, .. } => Some(rtt.as_nanos() / 1_000_000),
@@ -119,8 +119,9 @@ fn delayed_ack_echoes_its_first_segment() {
     pair.run_until(ms(210));
     pair.write(End::Server, u64::from(MSS) - 12);
     pair.run();
-    let last = *segments(&pair, End::Ue).last().expect("the UE acknowledges");
-    assert_eq!((last.echo, last.timestamp), (ms(200), ms(260)));
+    let last_ack = *segments(&pair, End::Ue).last().expect("the UE acknowledges");
+    assert_eq!(last_ack.echo, ms(200));
+    assert_eq!(last_ack.timestamp, ms(260));
 }
 
 #[test]
@@ -128,9 +129,9 @@ fn segment_with_an_old_timestamp_is_refused() {
     // The first segment is delayed by 4 s. It is retransmitted, and the original arrives long after
     // the segments that were sent after it.
     let config = TcpConfig { timestamps: true, sack: true, ..config(Variant::NewReno) };
-    let mut first = true;
+    let mut is_first = true;
     let mut pair = Pair::sending(&config, 4 * u64::from(MSS), move |segment| {
-        if segment.seq == 1 && segment.payload > 0 && std::mem::take(&mut first) {
+        if segment.seq == 1 && segment.payload > 0 && std::mem::take(&mut is_first) {
             Fate::Delay(Duration::from_secs(4))
         } else {
             Fate::Deliver
@@ -139,7 +140,8 @@ fn segment_with_an_old_timestamp_is_refused() {
     pair.run();
     let answers: Vec<_> = pair.sent(End::Ue).into_iter().filter(|sent| sent.at > ms(4000)).collect();
     let answer = answers[0].segment;
-    assert_eq!((answers.len(), answer.ack), (1, 1 + 4 * u64::from(MSS)));
+    assert_eq!(answers.len(), 1);
+    assert_eq!(answer.ack, 1 + 4 * u64::from(MSS));
     // The answer also reports the copy as a duplicate, from number 1 to 1 + MSS - 12: its payload
     // is 12 octets smaller than the MSS because of the timestamps.
     assert_eq!(answer.sack.duplicate(answer.ack), Some((1, u64::from(MSS) - 11)));
@@ -153,23 +155,23 @@ fn duplicates_are_reported_first() {
     // Segment 0 is lost, segment 2 arrives twice.
     let mut pair =
         Pair::sending(&config, 6 * u64::from(MSS), |segment| match (segment.seq, segment.transmission) {
-            (seq, 0) if seq == nth(0) && segment.payload > 0 => Fate::Drop,
-            (seq, _) if seq == nth(2) => Fate::Duplicate,
+            (seq, 0) if seq == seq_of(0) && segment.payload > 0 => Fate::Drop,
+            (seq, _) if seq == seq_of(2) => Fate::Duplicate,
             _ => Fate::Deliver,
         });
     pair.run_until(ms(100) + DELAY);
     // The first segment in `acks` is the SYN+ACK.
     let acks = segments(&pair, End::Ue);
     let ranges = |ack: &Segment| ack.sack.ranges(ack.ack).collect::<Vec<_>>();
-    assert_eq!(ranges(&acks[1]), [(nth(1), nth(2))]);
-    assert_eq!(ranges(&acks[2]), [(nth(1), nth(3))]);
+    assert_eq!(ranges(&acks[1]), [(seq_of(1), seq_of(2))]);
+    assert_eq!(ranges(&acks[2]), [(seq_of(1), seq_of(3))]);
     // RFC 2883 §4.2: the duplicate, then the block that contains it.
-    assert_eq!(ranges(&acks[3]), [(nth(2), nth(3)), (nth(1), nth(3))]);
-    assert_eq!(acks[3].sack.duplicate(acks[3].ack), Some((nth(2), nth(3))));
+    assert_eq!(ranges(&acks[3]), [(seq_of(2), seq_of(3)), (seq_of(1), seq_of(3))]);
+    assert_eq!(acks[3].sack.duplicate(acks[3].ack), Some((seq_of(2), seq_of(3))));
     assert_eq!(acks[4].sack.duplicate(acks[4].ack), None);
     let mut without_dsack =
         Pair::sending(&TcpConfig { dsack: false, ..config }, 6 * u64::from(MSS), |segment| {
-            if segment.seq == nth(2) { Fate::Duplicate } else { Fate::Deliver }
+            if segment.seq == seq_of(2) { Fate::Duplicate } else { Fate::Deliver }
         });
     without_dsack.run();
     assert!(segments(&without_dsack, End::Ue).iter().all(|ack| ack.sack.is_empty()));

@@ -1,14 +1,15 @@
-//! Limits on sending besides the congestion window: small segments, pauses, byte counting, quick
-//! acknowledgments.
+//! Options that change when segments and ACKs are sent: Nagle's rule for small segments, the
+//! restart of the window after a pause, byte counting (RFC 3465), and quick acknowledgments.
 
-use super::pair::{Fate, MSS, Pair, config, ms, nth};
+use super::pair::{Fate, MSS, Pair, config, ms, seq_of};
 use crate::ids::End;
 use crate::tcp::{Nagle, TcpConfig, Variant, WindowSize};
 
+/// Payload of a full segment, in bytes.
 const SEGMENT: u64 = MSS as u64;
 
-/// Times in ms and payloads of the server's data segments.
-fn data(pair: &Pair) -> Vec<(u64, u32)> {
+/// The server's data segments: time in ms, and payload in bytes.
+fn data_sent(pair: &Pair) -> Vec<(u64, u32)> {
     let sent = pair.sent(End::Server).into_iter().filter(|sent| sent.segment.payload > 0);
     sent.map(|sent| (sent.at_ms(), sent.segment.payload)).collect()
 }
@@ -27,7 +28,7 @@ fn small_segments_wait_for_acknowledgments() {
         pair.run_until(ms(220));
         pair.write(End::Server, 100);
         pair.run();
-        data(&pair)
+        data_sent(&pair)
     };
     assert_eq!(run(Nagle::Off), [(200, 1000), (200, 1000), (200, 300), (220, 100)]);
     assert_eq!(
@@ -45,7 +46,7 @@ fn last_segment_before_a_close_does_not_wait() {
     let mut pair = Pair::sending(&config, SEGMENT + 300, |_| Fate::Deliver);
     pair.close(End::Server);
     pair.run_until(ms(150));
-    assert_eq!(data(&pair), [(100, 1000), (100, 300)]);
+    assert_eq!(data_sent(&pair), [(100, 1000), (100, 300)]);
 }
 
 #[test]
@@ -56,15 +57,17 @@ fn pause_longer_than_the_rto_restores_the_initial_window() {
         pair.run_until(ms(900));
         pair.write(End::Server, 30 * SEGMENT);
         pair.run_until(ms(5000));
-        let after_short_pause = pair.new_segments(900, 901);
+        let after_short_pause = pair.new_segments_at(900);
         pair.write(End::Server, 30 * SEGMENT);
-        (after_short_pause, pair.new_segments(5000, 5001))
+        let after_long_pause = pair.new_segments_at(5000);
+        (after_short_pause, after_long_pause)
     };
     // 30 segments are sent until 500 ms. The first pause, until 900 ms, is shorter than the RTO of
     // 1 s and has no effect. The second one restores the initial window of two segments.
-    let (short, long) = run(false);
+    let restarts = true;
+    let (short, long) = run(!restarts);
     assert!(short > 20 && long > 20, "{short} and {long}");
-    assert_eq!(run(true), (short, 2));
+    assert_eq!(run(restarts), (short, 2));
 }
 
 #[test]
@@ -79,10 +82,13 @@ fn byte_counting_compensates_delayed_acks() {
         };
         let mut pair = Pair::sending(&config, u64::MAX, |_| Fate::Deliver);
         pair.run_until(ms(450));
-        (1..4).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect::<Vec<_>>()
+        pair.new_segments_per_round_trip(3)
     };
-    assert_eq!(rounds(false), [4, 6, 9]);
-    assert_eq!(rounds(true), [4, 8, 16]);
+    // With an ACK for every two segments, counting ACKs multiplies the window by 1.5 per round
+    // trip, counting bytes by 2.
+    let byte_counting = true;
+    assert_eq!(rounds(!byte_counting), [4, 6, 9]);
+    assert_eq!(rounds(byte_counting), [4, 8, 16]);
     // In congestion avoidance byte counting adds one segment for each acknowledged window.
     let config = TcpConfig {
         abc: true,
@@ -92,8 +98,7 @@ fn byte_counting_compensates_delayed_acks() {
     };
     let mut pair = Pair::sending(&config, u64::MAX, |_| Fate::Deliver);
     pair.run_until(ms(550));
-    let rounds: Vec<_> = (1..5).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect();
-    assert_eq!(rounds, [4, 5, 6, 7]);
+    assert_eq!(pair.new_segments_per_round_trip(4), [4, 5, 6, 7]);
 }
 
 #[test]
@@ -110,6 +115,6 @@ fn quick_acks_acknowledge_the_first_segments_at_once() {
         let sent = pair.sent(End::Ue).into_iter().filter(|sent| !sent.segment.flags.syn);
         sent.map(|sent| sent.segment.ack).collect::<Vec<_>>()
     };
-    assert_eq!(acks(0), [nth(2), nth(4)]);
-    assert_eq!(acks(2), [nth(1), nth(2), nth(4)]);
+    assert_eq!(acks(0), [seq_of(2), seq_of(4)]);
+    assert_eq!(acks(2), [seq_of(1), seq_of(2), seq_of(4)]);
 }

@@ -1,5 +1,8 @@
-//! Two ends connected by a pipe with a constant delay. A script selects packets to lose, duplicate
-//! or delay.
+//! The test bench of TCP: the two ends of a connection, `server` and `ue`, connected by a pipe with
+//! a one-way delay of 50 ms and unlimited rate. A script selects the fate of each packet:
+//! delivered, lost, duplicated or delayed. `Pair` records all trace events, from which tests read
+//! the segments that were sent. Times in tests are in ms from the start, when the server sends its
+//! SYN.
 
 use umts_kernel::{EventQueue, Phase};
 use umts_units::{Bytes, Duration, Octets, Time};
@@ -15,7 +18,7 @@ pub const DELAY: Duration = Duration::from_millis(50);
 /// Payload of a full segment.
 pub const MSS: u32 = 1000;
 /// A limit above the number of events of any exchange here.
-const MAX_STEPS: usize = 100_000;
+const MAX_EVENTS: usize = 100_000;
 
 /// The treatment of a packet by the pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +47,14 @@ enum Event {
 pub struct SentSegment {
     pub at: Time,
     pub segment: Segment,
+    pub cause: SendCause,
+}
+
+/// A retransmission of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retransmission {
+    pub at_ms: u64,
+    pub seq: u64,
     pub cause: SendCause,
 }
 
@@ -95,26 +106,47 @@ pub fn unlimited_retries(variant: Variant) -> TcpConfig {
     TcpConfig { syn_retries: None, syn_ack_retries: None, data_retries: None, ..config(variant) }
 }
 
-/// A script that loses the listed transmissions of the server's segments. Each entry has the
-/// segment's sequence number and the number of its earlier transmissions: 0 for the original.
-pub fn lose(list: &[(u64, u16)]) -> impl FnMut(&Segment) -> Fate + use<> {
+/// Sequence number of the full data segment with this index, counted from 0. The SYN has sequence
+/// number 0, so data begin at 1.
+pub const fn seq_of(index: u64) -> u64 {
+    1 + index * MSS as u64
+}
+
+/// One of the transmissions of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transmission {
+    pub seq: u64,
+    /// 0 for the original, 1 for the first retransmission.
+    pub number: u16,
+}
+
+/// The first transmission of the SYN or SYN+ACK.
+pub const FIRST_SYN: Transmission = Transmission { seq: 0, number: 0 };
+
+/// The first transmission of the full data segment with this index.
+pub const fn original(index: u64) -> Transmission {
+    retransmission(index, 0)
+}
+
+/// The retransmission with this number, counted from 1, of the full data segment with this index.
+pub const fn retransmission(index: u64, number: u16) -> Transmission {
+    Transmission { seq: seq_of(index), number }
+}
+
+/// A script that loses the listed transmissions of the server's segments.
+pub fn lose(list: &[Transmission]) -> impl FnMut(&Segment) -> Fate + use<> {
     lose_from(End::Server, list)
 }
 
 /// Like `lose`, for the segments that `end` sends.
-pub fn lose_from(end: End, list: &[(u64, u16)]) -> impl FnMut(&Segment) -> Fate + use<> {
+pub fn lose_from(end: End, list: &[Transmission]) -> impl FnMut(&Segment) -> Fate + use<> {
     let list = list.to_vec();
     move |segment| {
-        let is_listed = segment.direction == end.sends()
-            && segment.sequence_length() > 0
-            && list.contains(&(segment.seq, segment.transmission));
+        let transmission = Transmission { seq: segment.seq, number: segment.transmission };
+        let is_listed =
+            segment.direction == end.sends() && segment.sequence_length() > 0 && list.contains(&transmission);
         if is_listed { Fate::Drop } else { Fate::Deliver }
     }
-}
-
-/// Sequence number of the full segment with index `n`, counted from 0.
-pub const fn nth(n: u64) -> u64 {
-    1 + n * MSS as u64
 }
 
 impl Pair {
@@ -194,28 +226,28 @@ impl Pair {
 
     /// Handles all events up to and including the time `until`.
     pub fn run_until(&mut self, until: Time) {
-        for _ in 0..MAX_STEPS {
+        for _ in 0..MAX_EVENTS {
             if self.queue.next_time().is_none_or(|at| at > until) {
                 self.now = until;
                 return;
             }
-            self.step();
+            self.handle_next_event();
         }
         panic!("the exchange does not end");
     }
 
     /// Handles all events until none is left.
     pub fn run(&mut self) {
-        for _ in 0..MAX_STEPS {
+        for _ in 0..MAX_EVENTS {
             if self.queue.next_time().is_none() {
                 return;
             }
-            self.step();
+            self.handle_next_event();
         }
         panic!("the exchange does not end");
     }
 
-    fn step(&mut self) {
+    fn handle_next_event(&mut self) {
         let (now, event) = self.queue.pop().expect("the caller checked that an event is queued");
         self.now = now;
         match event {
@@ -277,8 +309,8 @@ impl Pair {
             Fate::Deliver => (1, Duration::ZERO),
             Fate::Duplicate => (2, Duration::ZERO),
             Fate::Delay(extra) => (1, extra),
-            Fate::Link(slot) => {
-                self.link_free = self.link_free.max(self.now) + slot;
+            Fate::Link(transmission_time) => {
+                self.link_free = self.link_free.max(self.now) + transmission_time;
                 (1, self.link_free - self.now)
             }
         };
@@ -306,30 +338,44 @@ impl Pair {
         self.sent(end).into_iter().filter(|sent| sent.cause == cause).collect()
     }
 
-    /// The server's retransmissions: time in ms, sequence number and cause.
-    pub fn retransmissions(&self) -> Vec<(u64, u64, SendCause)> {
+    /// The server's retransmissions, in the order in which they were sent.
+    pub fn retransmissions(&self) -> Vec<Retransmission> {
         let sent = self.sent(End::Server).into_iter();
         sent.filter(|sent| sent.segment.transmission > 0)
-            .map(|sent| (sent.at_ms(), sent.segment.seq, sent.cause))
+            .map(|sent| Retransmission { at_ms: sent.at_ms(), seq: sent.segment.seq, cause: sent.cause })
             .collect()
     }
 
-    /// Number of data segments that the server sent for the first time in `from..to`, in ms.
-    pub fn new_segments(&self, from: u64, to: u64) -> usize {
+    /// Number of data segments that the server sent for the first time from `from_ms` to before
+    /// `to_ms`.
+    pub fn new_segments_between(&self, from_ms: u64, to_ms: u64) -> usize {
         let sent = self.sent(End::Server).into_iter();
         sent.filter(|sent| {
-            (ms(from)..ms(to)).contains(&sent.at)
+            (ms(from_ms)..ms(to_ms)).contains(&sent.at)
                 && sent.segment.payload > 0
                 && sent.segment.transmission == 0
         })
         .count()
     }
 
-    /// Number of trace events for which `which` returns true.
-    pub fn count(&self, which: impl Fn(&TraceEvent) -> bool) -> usize {
-        self.trace.iter().filter(|(_, event)| which(event)).count()
+    /// Number of data segments that the server sent for the first time in the millisecond `at_ms`.
+    pub fn new_segments_at(&self, at_ms: u64) -> usize {
+        self.new_segments_between(at_ms, at_ms + 1)
     }
 
+    /// Number of data segments that the server sent for the first time in each of the first
+    /// `count` round trips. A round trip takes 100 ms, and the first one starts at 100 ms, at the
+    /// end of the handshake.
+    pub fn new_segments_per_round_trip(&self, count: u64) -> Vec<usize> {
+        (1..=count).map(|round| self.new_segments_between(100 * round, 100 * round + 100)).collect()
+    }
+
+    /// Number of trace events for which `is_counted` returns true.
+    pub fn count(&self, is_counted: impl Fn(&TraceEvent) -> bool) -> usize {
+        self.trace.iter().filter(|(_, event)| is_counted(event)).count()
+    }
+
+    /// Number of expiries of the retransmission timers of both ends.
     pub fn timeouts(&self) -> usize {
         self.count(|event| matches!(event, TraceEvent::RtoExpired { .. }))
     }

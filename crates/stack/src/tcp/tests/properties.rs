@@ -1,9 +1,10 @@
-//! Properties that hold whatever happens to packets, if the network eventually delivers them.
+//! Properties of transfers in which the fates of the first packets are arbitrary (lost, duplicated,
+//! delayed) and all later packets are delivered, for arbitrary configurations of TCP.
 
 use proptest::prelude::*;
 use umts_units::{BitRate, Duration};
 
-use super::pair::{Fate, Pair, config};
+use super::pair::{Fate, Pair, config, ms};
 use crate::ids::End;
 use crate::tcp::{
     ChargedOptions, Nagle, RtoRule, State, TcpConfig, TcpConnection, TcpEvent, Variant, WindowSize,
@@ -117,12 +118,13 @@ proptest! {
         up in 0u64..20_000,
         fates in proptest::collection::vec(fate(), 0..150),
     ) {
+        // The packet with index n has `fates[n]`. Every seventh packet has an ECN mark.
         let mut fates = fates.into_iter();
         let mut pair = Pair::with_script(&config, move |_| fates.next().unwrap_or(Fate::Deliver));
-        let mut count = 0;
+        let mut packet_count = 0;
         pair.mark = Box::new(move |_| {
-            count += 1;
-            count % 7 == 0
+            packet_count += 1;
+            packet_count % 7 == 0
         });
         pair.open(End::Server);
         pair.write(End::Server, down);
@@ -136,9 +138,11 @@ proptest! {
         prop_assert_eq!(pair.server.state(), State::Closed);
         prop_assert_eq!(pair.event_count(End::Server, TcpEvent::Closed), 1);
         prop_assert_eq!(pair.server.outstanding_bytes(), 0);
-        prop_assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
+        prop_assert_eq!(pair.server.poll_timeout(), None);
+        prop_assert_eq!(pair.ue.poll_timeout(), None);
         if !config.is_one_way() {
-            prop_assert_eq!((pair.delivered(End::Server), pair.ue.state()), (up, State::Closed));
+            prop_assert_eq!(pair.delivered(End::Server), up);
+            prop_assert_eq!(pair.ue.state(), State::Closed);
             prop_assert_eq!(pair.event_count(End::Ue, TcpEvent::PeerClosed), 1);
         }
     }
@@ -152,8 +156,8 @@ proptest! {
         let window = u64::from(config.receive_window()) + 1;
         let mut fates = fates.into_iter();
         let mut pair = Pair::sending(&config, 40_000, move |_| fates.next().unwrap_or(Fate::Deliver));
-        for step in 1..400 {
-            pair.run_until(super::pair::ms(50 * step));
+        for count in 1..400 {
+            pair.run_until(ms(50 * count));
             prop_assert!(pair.server.outstanding_bytes() <= window);
         }
     }

@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use umts_units::{BitRate, Duration, Time};
 
-use super::pair::{Fate, Pair, unlimited_retries};
+use super::pair::{Fate, Pair, ms, unlimited_retries};
 use crate::ids::End;
 use crate::packet::Segment;
 use crate::tcp::{
@@ -44,7 +44,8 @@ struct Impairment {
     reorder: u32,
     /// The additional delay of a reordered packet.
     delay: Duration,
-    /// Transmission time of a packet on the slowest link.
+    /// Transmission time of a packet on a link that sends one packet after another. `None`: there
+    /// is no such link.
     slot: Option<Duration>,
     /// All packets are lost from this time on, for `outage_length`.
     outage_start: Time,
@@ -98,9 +99,9 @@ fn impairment() -> impl Strategy<Value = Impairment> {
                 reorder,
                 delay: Duration::from_millis(delay),
                 slot: slot.map(Duration::from_millis),
-                outage_start: super::pair::ms(outage_start),
+                outage_start: ms(outage_start),
                 outage_length: Duration::from_millis(outage_length),
-                repaired: super::pair::ms(repaired),
+                repaired: ms(repaired),
                 seed,
             }
         },
@@ -182,39 +183,66 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     )
 }
 
-/// Sends `writes` from the server and `uplink_bytes` from the UE. A write has a number of bytes and
-/// is followed by a pause in ms. Checks that all bytes are delivered and both ends close within the
-/// maximum time after the repair of the network. With ECN, every seventh packet is marked as if by
-/// a congested router.
+/// Data that the server's application writes at once, and the pause that follows.
+#[derive(Debug, Clone)]
+struct Write {
+    bytes: u64,
+    pause_ms: u64,
+}
+
+/// The data of both directions. The UE writes all of its data at the start.
+#[derive(Debug, Clone)]
+struct Transfer {
+    server_writes: Vec<Write>,
+    uplink_bytes: u64,
+}
+
+/// A transfer without pauses between the server's writes.
+fn transfer(server_writes: &[u64], uplink_bytes: u64) -> Transfer {
+    let server_writes = server_writes.iter().map(|&bytes| Write { bytes, pause_ms: 0 }).collect();
+    Transfer { server_writes, uplink_bytes }
+}
+
+fn any_transfer() -> impl Strategy<Value = Transfer> {
+    let write = (1u64..30_000, 0u64..4000).prop_map(|(bytes, pause_ms)| Write { bytes, pause_ms });
+    (proptest::collection::vec(write, 1..4), 0u64..20_000)
+        .prop_map(|(server_writes, uplink_bytes)| Transfer { server_writes, uplink_bytes })
+}
+
+/// Transfers the data over the impaired network. Checks that all bytes are delivered and both ends
+/// close within the maximum time after the repair of the network. With ECN, every seventh packet is
+/// marked as if by a congested router.
 fn check_completion(
     config: &TcpConfig,
     impairment: &Impairment,
-    writes: &[(u64, u64)],
-    uplink_bytes: u64,
+    transfer: &Transfer,
 ) -> Result<(), TestCaseError> {
     let mut pair = Pair::with_timed_script(config, impairment.script());
-    let mut count = 0;
+    let mut packet_count = 0;
     pair.mark = Box::new(move |_| {
-        count += 1;
-        count % 7 == 0
+        packet_count += 1;
+        packet_count % 7 == 0
     });
     pair.open(End::Server);
     if !config.is_one_way() {
-        pair.write(End::Ue, uplink_bytes);
+        pair.write(End::Ue, transfer.uplink_bytes);
         pair.close(End::Ue);
     }
-    for &(bytes, pause) in writes {
-        pair.write(End::Server, bytes);
-        pair.run_until(pair.now + Duration::from_millis(pause));
+    for write in &transfer.server_writes {
+        pair.write(End::Server, write.bytes);
+        pair.run_until(pair.now + Duration::from_millis(write.pause_ms));
     }
     pair.close(End::Server);
     pair.run();
-    prop_assert_eq!(pair.delivered(End::Ue), writes.iter().map(|(bytes, _)| bytes).sum::<u64>());
+    let downlink_bytes: u64 = transfer.server_writes.iter().map(|write| write.bytes).sum();
+    prop_assert_eq!(pair.delivered(End::Ue), downlink_bytes);
     prop_assert_eq!(pair.server.outstanding_bytes(), 0);
     prop_assert_eq!(pair.event_count(End::Server, TcpEvent::Closed), 1);
-    prop_assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
+    prop_assert_eq!(pair.server.poll_timeout(), None);
+    prop_assert_eq!(pair.ue.poll_timeout(), None);
     if !config.is_one_way() {
-        prop_assert_eq!((pair.delivered(End::Server), pair.ue.state()), (uplink_bytes, State::Closed));
+        prop_assert_eq!(pair.delivered(End::Server), transfer.uplink_bytes);
+        prop_assert_eq!(pair.ue.state(), State::Closed);
     }
     let repaired = impairment.repaired.max(impairment.outage_end());
     let elapsed = pair.now.saturating_since(repaired);
@@ -237,10 +265,9 @@ proptest! {
     fn no_connection_stalls_while_the_network_delivers(
         config in any_config(),
         impairment in impairment(),
-        writes in proptest::collection::vec((1u64..30_000, 0u64..4000), 1..4),
-        uplink_bytes in 0u64..20_000,
+        transfer in any_transfer(),
     ) {
-        check_completion(&config, &impairment, &writes, uplink_bytes)?;
+        check_completion(&config, &impairment, &transfer)?;
     }
 }
 
@@ -260,11 +287,11 @@ fn unimpaired(seed: u64) -> Impairment {
     }
 }
 
-/// A one-way connection, as in ns-2, with an advertised window of `window` segments.
-fn one_way(variant: Variant, window: u32, rule: RtoRule, rto_min_ms: u64) -> TcpConfig {
+/// A one-way connection, as in ns-2, with the advertised window `window`.
+fn one_way(variant: Variant, window: WindowSize, rule: RtoRule, rto_min: Duration) -> TcpConfig {
     let mut config = TcpConfig {
         connection: TcpConnection::OneWay,
-        advertised_window: WindowSize::Segments(window),
+        advertised_window: window,
         initial_window: WindowSize::Segments(1),
         sack: true,
         sack_blocks: 1,
@@ -272,7 +299,7 @@ fn one_way(variant: Variant, window: u32, rule: RtoRule, rto_min_ms: u64) -> Tcp
         ..unlimited_retries(variant)
     };
     config.rto_rule = rule;
-    config.rto_min = Duration::from_millis(rto_min_ms);
+    config.rto_min = rto_min;
     config
 }
 
@@ -280,35 +307,39 @@ fn one_way(variant: Variant, window: u32, rule: RtoRule, rto_min_ms: u64) -> Tcp
 /// recovery must still be at least one segment.
 #[test]
 fn westwood_continues_after_a_recovery_with_a_low_estimate() {
-    let config = TcpConfig { limited_transmit: true, ..one_way(Variant::Westwood, 5, RtoRule::Ns2, 1) };
+    let config = TcpConfig {
+        limited_transmit: true,
+        ..one_way(Variant::Westwood, WindowSize::Segments(5), RtoRule::Ns2, Duration::from_millis(1))
+    };
     let impairment = Impairment {
         loss: 10,
         duplicate: 4,
         reorder: 188,
         delay: Duration::from_millis(2130),
         slot: Some(Duration::from_millis(4)),
-        outage_start: super::pair::ms(981),
+        outage_start: ms(981),
         outage_length: Duration::from_millis(6954),
-        repaired: super::pair::ms(24_613),
+        repaired: ms(24_613),
         ..unimpaired(12_295_128_814_752_223_007)
     };
-    check_completion(&config, &impairment, &[(19_001, 0)], 0).expect("the transfer completes");
+    check_completion(&config, &impairment, &transfer(&[19_001], 0)).expect("the transfer completes");
 }
 
 /// ns-2's FACK may stop sending until the retransmission timer expires. It must not stop when all
 /// sent data is acknowledged, because the timer does not run then.
 #[test]
 fn fack_does_not_stop_without_a_running_timer() {
-    let config = one_way(Variant::Fack, 4, RtoRule::Rfc6298, 384);
+    let config =
+        one_way(Variant::Fack, WindowSize::Segments(4), RtoRule::Rfc6298, Duration::from_millis(384));
     let impairment = Impairment {
         loss: 198,
         duplicate: 39,
         reorder: 190,
         delay: Duration::from_millis(435),
-        repaired: super::pair::ms(301),
+        repaired: ms(301),
         ..unimpaired(15_478_238_836_257_214_015)
     };
-    check_completion(&config, &impairment, &[(6001, 0)], 0).expect("the transfer completes");
+    check_completion(&config, &impairment, &transfer(&[6001], 0)).expect("the transfer completes");
 }
 
 /// Each of three holes costs a timeout of 60 s, as in ns-2. The connection must continue
@@ -321,7 +352,7 @@ fn fack_repairs_one_hole_per_timeout() {
         fack_over_damping: true,
         abc: true,
         nagle: Nagle::Minshall,
-        ..one_way(Variant::Fack, 4, RtoRule::Rfc6298, 974)
+        ..one_way(Variant::Fack, WindowSize::Segments(4), RtoRule::Rfc6298, Duration::from_millis(974))
     };
     let impairment = Impairment {
         loss: 158,
@@ -329,12 +360,12 @@ fn fack_repairs_one_hole_per_timeout() {
         reorder: 260,
         delay: Duration::from_millis(2462),
         slot: Some(Duration::from_millis(52)),
-        outage_start: super::pair::ms(3555),
+        outage_start: ms(3555),
         outage_length: Duration::from_millis(15_218),
-        repaired: super::pair::ms(101_266),
+        repaired: ms(101_266),
         ..unimpaired(4_170_163_510_002_795_728)
     };
-    check_completion(&config, &impairment, &[(7122, 0), (21_879, 0)], 0).expect("the transfer completes");
+    check_completion(&config, &impairment, &transfer(&[7122, 21_879], 0)).expect("the transfer completes");
 }
 
 /// Duplicate ACKs after a timeout close Vegas's window. When a later event reopens it, an ACK with
@@ -359,12 +390,12 @@ fn vegas_continues_after_a_timeout_and_a_mark() {
         duplicate: 108,
         reorder: 179,
         delay: Duration::from_millis(1151),
-        outage_start: super::pair::ms(3235),
+        outage_start: ms(3235),
         outage_length: Duration::from_millis(3068),
-        repaired: super::pair::ms(30_655),
+        repaired: ms(30_655),
         ..unimpaired(17_381_151_828_513_657_254)
     };
-    check_completion(&config, &impairment, &[(23_001, 0)], 9001).expect("the transfer completes");
+    check_completion(&config, &impairment, &transfer(&[23_001], 9001)).expect("the transfer completes");
 }
 
 /// The application reads slowly, so each ACK changes the advertised window and none counts as a
@@ -394,11 +425,11 @@ fn bbr_continues_when_frto_does_not_decide() {
         reorder: 141,
         delay: Duration::from_millis(319),
         slot: Some(Duration::from_millis(19)),
-        outage_start: super::pair::ms(1754),
+        outage_start: ms(1754),
         outage_length: Duration::from_millis(1316),
-        repaired: super::pair::ms(66_092),
+        repaired: ms(66_092),
         ..unimpaired(6_965_935_005_063_238_741)
     };
-    check_completion(&config, &impairment, &[(27_720, 0), (14_281, 0)], 2001)
+    check_completion(&config, &impairment, &transfer(&[27_720, 14_281], 2001))
         .expect("the transfer completes");
 }

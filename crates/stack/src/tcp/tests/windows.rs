@@ -1,13 +1,17 @@
 //! Limits on the data in flight, and the schedule of acknowledgments (RFC 5681 §3.1 and §4.2).
+//!
+//! In all tests the server sends its SYN at 0 ms and data from 100 ms on, in segments that are
+//! numbered from 0. A round trip takes 100 ms ([`pair`](super::pair)).
 
 use umts_units::Bytes;
 
-use super::pair::{Fate, MSS, Pair, config, lose, ms, nth};
+use super::pair::{Fate, MSS, Pair, config, lose, ms, original, seq_of};
 use crate::ids::End;
 use crate::packet::Segment;
 use crate::tcp::{TcpConfig, TcpConnection, TcpEvent, Variant, WindowSize};
 use crate::trace::{SendCause, TraceEvent};
 
+/// Unlimited data.
 const GREEDY: u64 = u64::MAX;
 
 /// The ACKs that the UE sent: time in ms and acknowledgment number.
@@ -24,8 +28,7 @@ fn delayed() -> TcpConfig {
 fn slow_start_doubles_per_round_trip() {
     let mut pair = Pair::sending(&config(Variant::Reno), GREEDY, |_| Fate::Deliver);
     pair.run_until(ms(550));
-    let rounds: Vec<_> = (1..6).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect();
-    assert_eq!(rounds, [2, 4, 8, 16, 32]);
+    assert_eq!(pair.new_segments_per_round_trip(5), [2, 4, 8, 16, 32]);
 }
 
 #[test]
@@ -33,9 +36,8 @@ fn congestion_avoidance_adds_a_segment_per_round_trip() {
     let config = TcpConfig { initial_ssthresh: Some(WindowSize::Segments(4)), ..config(Variant::Reno) };
     let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
     pair.run_until(ms(1050));
-    let rounds: Vec<_> = (1..10).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect();
     // 1/cwnd per ACK adds slightly less than a segment per round, so two rounds can be equal.
-    assert_eq!(rounds, [2, 4, 4, 5, 6, 7, 8, 9, 10]);
+    assert_eq!(pair.new_segments_per_round_trip(9), [2, 4, 4, 5, 6, 7, 8, 9, 10]);
 }
 
 #[test]
@@ -46,7 +48,7 @@ fn receiver_window_is_never_exceeded() {
         let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
         pair.run_until(ms(1000));
         assert_eq!(pair.server.outstanding_bytes(), u64::from(5 * MSS));
-        assert_eq!(pair.new_segments(900, 1000), 5);
+        assert_eq!(pair.new_segments_between(900, 1000), 5);
         assert!(pair.server.cwnd() > 5.0);
     }
 }
@@ -57,14 +59,15 @@ fn window_below_a_segment_still_moves_data() {
     let mut pair = Pair::sending(&config, 2000, |_| Fate::Deliver);
     pair.run();
     let payloads: Vec<_> = pair.sent(End::Server).iter().map(|sent| sent.segment.payload).collect();
-    assert_eq!((payloads, pair.delivered(End::Ue)), (vec![0, 700, 700, 600], 2000));
+    assert_eq!(payloads, [0, 700, 700, 600]);
+    assert_eq!(pair.delivered(End::Ue), 2000);
 }
 
 #[test]
 fn every_segment_is_acknowledged_without_delay() {
     let mut pair = Pair::sending(&config(Variant::Reno), 2 * u64::from(MSS), |_| Fate::Deliver);
     pair.run();
-    assert_eq!(acks(&pair), [(150, nth(1)), (150, nth(2))]);
+    assert_eq!(acks(&pair), [(150, seq_of(1)), (150, seq_of(2))]);
 }
 
 #[test]
@@ -72,17 +75,17 @@ fn delayed_acks_cover_two_segments_or_wait_for_the_timer() {
     let mut pair = Pair::sending(&delayed(), 3 * u64::from(MSS), |_| Fate::Deliver);
     pair.run();
     // Segments 0 and 1 arrive at 150 ms. Segment 2 arrives at 250 ms and waits for 200 ms.
-    assert_eq!(acks(&pair), [(150, nth(2)), (250 + 200, nth(3))]);
+    assert_eq!(acks(&pair), [(150, seq_of(2)), (250 + 200, seq_of(3))]);
 }
 
 #[test]
 fn gap_and_its_end_are_reported_at_once() {
     let config = TcpConfig { initial_window: WindowSize::Segments(4), ..delayed() };
-    let mut pair = Pair::sending(&config, 4 * u64::from(MSS), lose(&[(nth(0), 0)]));
+    let mut pair = Pair::sending(&config, 4 * u64::from(MSS), lose(&[original(0)]));
     pair.run();
     // Three segments arrive out of order at 150 ms. The third duplicate triggers the
     // retransmission, which fills the hole at 250 ms.
-    assert_eq!(acks(&pair), [(150, nth(0)), (150, nth(0)), (150, nth(0)), (250, nth(4))]);
+    assert_eq!(acks(&pair), [(150, seq_of(0)), (150, seq_of(0)), (150, seq_of(0)), (250, seq_of(4))]);
 }
 
 #[test]
@@ -91,10 +94,11 @@ fn duplicate_is_acknowledged_at_once() {
         if segment.payload > 0 { Fate::Duplicate } else { Fate::Deliver }
     });
     pair.run();
-    assert_eq!(acks(&pair), [(150, nth(1))]);
+    assert_eq!(acks(&pair), [(150, seq_of(1))]);
     let is_duplicate =
         |event: &TraceEvent| matches!(event, TraceEvent::SegmentReceived { duplicate: true, .. });
-    assert_eq!((pair.count(is_duplicate), pair.delivered(End::Ue)), (1, u64::from(MSS)));
+    assert_eq!(pair.count(is_duplicate), 1);
+    assert_eq!(pair.delivered(End::Ue), u64::from(MSS));
 }
 
 #[test]
@@ -104,7 +108,8 @@ fn data_in_both_directions_carries_acks() {
     pair.write(End::Ue, 4000);
     pair.write(End::Server, 6000);
     pair.run();
-    assert_eq!((pair.delivered(End::Server), pair.delivered(End::Ue)), (4000, 6000));
+    assert_eq!(pair.delivered(End::Server), 4000);
+    assert_eq!(pair.delivered(End::Ue), 6000);
     for end in [End::Server, End::Ue] {
         assert_eq!(pair.event_count(end, TcpEvent::AllAcked), 1);
     }
@@ -112,7 +117,8 @@ fn data_in_both_directions_carries_acks() {
         pair.sent(End::Ue).iter().filter(|sent| sent.segment.payload > 0 && sent.segment.ack > 1).count();
     assert!(acks_with_data > 0, "data of the UE acknowledges data of the server");
     let duplicates = pair.count(|event| matches!(event, TraceEvent::DupAck { .. }));
-    assert_eq!((duplicates, pair.retransmissions()), (0, vec![]), "an ACK with data is no duplicate");
+    assert_eq!(duplicates, 0, "an ACK with data is no duplicate");
+    assert_eq!(pair.retransmissions(), [], "an ACK with data is no duplicate");
 }
 
 #[test]
@@ -121,7 +127,8 @@ fn later_write_is_sent_without_a_timeout() {
     pair.run();
     pair.write(End::Server, 500);
     pair.run();
-    assert_eq!((pair.delivered(End::Ue), pair.event_count(End::Server, TcpEvent::AllAcked)), (2000, 2));
+    assert_eq!(pair.delivered(End::Ue), 2000);
+    assert_eq!(pair.event_count(End::Server, TcpEvent::AllAcked), 2);
     assert!(pair.sent(End::Server).iter().all(|sent| matches!(sent.cause, SendCause::New | SendCause::Ack)));
 }
 
@@ -130,15 +137,15 @@ fn windows_are_recorded_only_when_they_change() {
     let config = TcpConfig { advertised_window: WindowSize::Segments(4), ..config(Variant::Reno) };
     let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
     pair.run_until(ms(2000));
-    let windows: Vec<_> = pair
+    let recorded_windows: Vec<_> = pair
         .trace
         .iter()
         .filter_map(|(_, event)| match event {
-            TraceEvent::Window { end: End::Server, cwnd, ssthresh, .. } => Some((cwnd.0, ssthresh.0)),
+            TraceEvent::Window { end: End::Server, cwnd, ssthresh, .. } => Some((*cwnd, *ssthresh)),
             _ => None,
         })
         .collect();
-    assert!(windows.windows(2).all(|pair| pair[0] != pair[1]));
+    assert!(recorded_windows.windows(2).all(|successive| successive[0] != successive[1]));
     let is_rto_update = |event: &TraceEvent| matches!(event, TraceEvent::RtoUpdated { end: End::Server, .. });
     // The first sample sets SRTT. Equal samples lower the deviation, but the RTO stays at the
     // minimum of 1 s.

@@ -1,5 +1,5 @@
-//! Random draws of a user: sizes, counts, times and segment sizes. Each has its own stream, so that
-//! an additional draw of one does not shift the others.
+//! Random draws of a user that fetches pages (`browsing.rs`): sizes, counts, times and segment
+//! sizes. Each has its own stream, so that an additional draw of one does not shift the others.
 
 use std::collections::VecDeque;
 
@@ -11,10 +11,14 @@ use crate::ids::FlowId;
 use crate::traffic::laws::exponential;
 use crate::traffic::stream_name;
 
+/// The random streams of a user.
 #[derive(Debug)]
 pub struct Draws {
+    /// Sizes of pages and files.
     main: Stream,
+    /// Numbers of embedded objects.
     count: Stream,
+    /// Sizes of embedded objects.
     embedded: Stream,
     parsing: Stream,
     pause: Stream,
@@ -38,9 +42,9 @@ impl Draws {
     /// made at once, so that later events do not shift them.
     pub fn page(&mut self, config: &BrowsingConfig, objects: &mut VecDeque<u64>) {
         objects.push_back(config.main.draw_octets(&mut self.main));
-        if let Some((count, size)) = &config.embedded {
-            for _ in 0..count.draw(&mut self.count) {
-                objects.push_back(size.draw_octets(&mut self.embedded));
+        if let Some(embedded) = &config.embedded {
+            for _ in 0..embedded.count.draw(&mut self.count) {
+                objects.push_back(embedded.size.draw_octets(&mut self.embedded));
             }
         }
     }

@@ -4,13 +4,19 @@ use super::*;
 use crate::tcp::Failure;
 use crate::traffic::laws::Truncation;
 
-/// Pages of 1,000 bytes with two embedded objects of 500 bytes, requested over two connections.
+/// Size of a request in bytes.
+const REQUEST: u64 = 300;
+
+/// Fetches pages of 1,000 bytes with two embedded objects of 500 bytes each. `request`: size of a
+/// request in bytes, sent over two connections. `None`: the server pushes the objects.
 fn user(request: Option<u64>) -> Browsing {
-    let size = |bytes| Distribution::pareto(1.0, bytes, bytes, Truncation::Clip);
-    let two = Count { distribution: size(4.0), min: 2.0, nearest: true };
+    // With equal limits every draw has this value.
+    let constant = |value| Distribution::pareto(1.0, value, value, Truncation::Clip);
+    // A count is the draw minus its minimum: 4 - 2.
+    let two = Count { distribution: constant(4.0), min: 2.0, nearest: true };
     let config = BrowsingConfig {
-        main: size(1000.0),
-        embedded: Some((two, size(500.0))),
+        main: constant(1000.0),
+        embedded: Some(EmbeddedObjects { count: two, size: constant(500.0) }),
         object_per_call: false,
         parsing: Duration::from_millis(100),
         pause: Duration::from_secs(30),
@@ -25,10 +31,12 @@ fn user(request: Option<u64>) -> Browsing {
     Browsing::new(&config, End::Server, FlowId(0), &Streams::new(1, 0))
 }
 
+/// Takes all pending actions.
 fn drain(user: &mut Browsing) -> Vec<Action> {
     std::iter::from_fn(|| user.poll_action()).collect()
 }
 
+/// The actions with which connection `nth` of the flow is opened by `end`.
 fn open(nth: u32, end: End) -> [Action; 2] {
     let connection = ConnectionIndex(nth);
     let open = Action::Open { connection, end, segment_payload: None };
@@ -41,29 +49,30 @@ fn write(nth: u32, end: End, bytes: u64) -> Action {
 
 #[test]
 fn page_is_requested_first_and_embedded_objects_over_all_connections() {
-    let (mut user, now) = (user(Some(300)), Time::ZERO);
+    let (mut user, now) = (user(Some(REQUEST)), Time::ZERO);
     user.handle_start(now);
     let [first, started] = open(0, End::Ue);
-    assert_eq!(drain(&mut user), [first, started, write(0, End::Ue, 300)]);
+    assert_eq!(drain(&mut user), [first, started, write(0, End::Ue, REQUEST)]);
     // Half a request gets no answer.
-    user.handle_event(now, ConnectionIndex(0), End::Server, TcpEvent::Delivered(150));
+    user.handle_event(now, ConnectionIndex(0), End::Server, TcpEvent::Delivered(REQUEST / 2));
     assert_eq!(drain(&mut user), []);
-    user.handle_event(now, ConnectionIndex(0), End::Server, TcpEvent::Delivered(150));
+    user.handle_event(now, ConnectionIndex(0), End::Server, TcpEvent::Delivered(REQUEST / 2));
     assert_eq!(drain(&mut user), [write(0, End::Server, 1000)]);
     user.handle_event(now, ConnectionIndex(0), End::Ue, TcpEvent::Delivered(1000));
     assert_eq!(drain(&mut user), [], "the page is parsed first");
     let parsed = user.poll_timeout().expect("the parsing time");
     user.handle_timeout(parsed);
     let [second, started] = open(1, End::Ue);
-    assert_eq!(drain(&mut user), [write(0, End::Ue, 300), second, started, write(1, End::Ue, 300)]);
+    assert_eq!(drain(&mut user), [write(0, End::Ue, REQUEST), second, started, write(1, End::Ue, REQUEST)]);
     for nth in [0, 1] {
-        user.handle_event(parsed, ConnectionIndex(nth), End::Server, TcpEvent::Delivered(300));
+        user.handle_event(parsed, ConnectionIndex(nth), End::Server, TcpEvent::Delivered(REQUEST));
         assert_eq!(drain(&mut user), [write(nth, End::Server, 500)]);
         user.handle_event(parsed, ConnectionIndex(nth), End::Ue, TcpEvent::Delivered(500));
     }
     assert_eq!(drain(&mut user), [Action::Report(Report::PageEnded { since: now })]);
     user.handle_event(parsed, ConnectionIndex(0), End::Server, TcpEvent::AllAcked);
-    assert_eq!((drain(&mut user), user.poll_timeout()), (vec![], None), "one connection is not acknowledged");
+    assert_eq!(drain(&mut user), [], "one connection is not acknowledged");
+    assert_eq!(user.poll_timeout(), None, "one connection is not acknowledged");
     user.handle_event(parsed, ConnectionIndex(1), End::Server, TcpEvent::AllAcked);
     let close = |nth| Action::Close { connection: ConnectionIndex(nth), end: End::Ue };
     let ended = Action::Report(Report::CallEnded { connection: ConnectionIndex(1), since: now });
@@ -99,8 +108,10 @@ fn pushed_object_is_written_one_parsing_time_after_the_previous_was_sent() {
 
 #[test]
 fn objects_are_rounded_up_to_whole_segments() {
-    let sizes = |segments, whole| {
-        let config = BrowsingConfig { segments, whole_segments: Some(whole), ..user(None).config };
+    // The written sizes of a page of 1,000 bytes and its first object of 500 bytes.
+    let written_sizes = |segments, segment_payload_of_tcp| {
+        let whole_segments = Some(segment_payload_of_tcp);
+        let config = BrowsingConfig { segments, whole_segments, ..user(None).config };
         let mut user = Browsing::new(&config, End::Server, FlowId(0), &Streams::new(1, 0));
         user.handle_start(Time::ZERO);
         let page = drain(&mut user).pop();
@@ -108,16 +119,16 @@ fn objects_are_rounded_up_to_whole_segments() {
         user.handle_timeout(user.poll_timeout().expect("there is another object"));
         [page, drain(&mut user).pop()]
     };
-    let written = |bytes: [u64; 2]| bytes.map(|bytes| Some(write(0, End::Server, bytes)));
-    assert_eq!(sizes(None, 300), written([1200, 600]), "in segments of the flow's TCP");
+    let expected = |bytes: [u64; 2]| bytes.map(|bytes| Some(write(0, End::Server, bytes)));
+    assert_eq!(written_sizes(None, 300), expected([1200, 600]), "in segments of the flow's TCP");
     let large = MixedSegments { large_share: 1.0, large: 800, small: 300 };
-    assert_eq!(sizes(Some(large), 300), written([1600, 800]), "in segments of the call");
-    assert_eq!(sizes(None, 500), written([1000, 500]), "a size that fits is unchanged");
+    assert_eq!(written_sizes(Some(large), 300), expected([1600, 800]), "in segments of the call");
+    assert_eq!(written_sizes(None, 500), expected([1000, 500]), "a size that fits is unchanged");
 }
 
 #[test]
 fn failed_connection_ends_the_call_but_not_the_user() {
-    let (mut user, now) = (user(Some(300)), Time::ZERO);
+    let (mut user, now) = (user(Some(REQUEST)), Time::ZERO);
     user.handle_start(now);
     drain(&mut user);
     user.handle_event(now, ConnectionIndex(0), End::Ue, TcpEvent::Failed(Failure::Reset));
@@ -126,7 +137,7 @@ fn failed_connection_ends_the_call_but_not_the_user() {
     let later = user.poll_timeout().expect("the user tries again");
     user.handle_timeout(later);
     let [retry, started] = open(1, End::Ue);
-    assert_eq!(drain(&mut user), [retry, started, write(1, End::Ue, 300)]);
+    assert_eq!(drain(&mut user), [retry, started, write(1, End::Ue, REQUEST)]);
     // Late data of the failed connection are ignored.
     user.handle_event(later, ConnectionIndex(0), End::Ue, TcpEvent::Delivered(1000));
     assert_eq!(drain(&mut user), []);

@@ -56,7 +56,7 @@ fn a_late_user_may_request_only_its_remaining_blocks() {
     let late_sdu = [sdu(20, 2)];
     assert_eq!(requested_format(timeouts(300), &late_sdu), 6);
     let mut config = timeouts(300);
-    config.timeout.expired = Expired::Rest;
+    config.timeout.expired = Expired::RestOfSdu;
     assert_eq!(requested_format(config, &late_sdu), 2);
 }
 

@@ -112,27 +112,40 @@ pub struct Bbr {
 struct Recovery {
     /// Number of the segment after the last one sent when the recovery began.
     until: Option<u64>,
-    /// Packet conservation in the first round: no more is sent than has arrived.
+    /// Packet conservation, in the first round: no more is sent than has arrived.
     conserves: bool,
 }
 
-/// Candidates for the maximum rate of recent rounds, the largest first.
+/// The maximum rate of the last [`RATE_ROUNDS`] round trips.
 #[derive(Debug, Clone, Default)]
-struct MaxRate(VecDeque<(u64, f64)>);
+struct MaxRate {
+    /// The rates that are the maximum or can still become it when larger ones expire: the largest
+    /// and oldest first.
+    candidates: VecDeque<RateOfRound>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct RateOfRound {
+    /// Number of the round trip.
+    round: u64,
+    /// Delivery rate, in bytes per second.
+    rate: f64,
+}
 
 impl MaxRate {
     fn add(&mut self, round: u64, rate: f64) {
-        while self.0.back().is_some_and(|(_, smaller)| *smaller <= rate) {
-            self.0.pop_back();
+        while self.candidates.back().is_some_and(|earlier| earlier.rate <= rate) {
+            self.candidates.pop_back();
         }
-        self.0.push_back((round, rate));
-        while self.0.front().is_some_and(|(at, _)| at + RATE_ROUNDS <= round) {
-            self.0.pop_front();
+        self.candidates.push_back(RateOfRound { round, rate });
+        while self.candidates.front().is_some_and(|oldest| oldest.round + RATE_ROUNDS <= round) {
+            self.candidates.pop_front();
         }
     }
 
+    /// The maximum rate, in bytes per second. 0 before the first sample.
     fn get(&self) -> f64 {
-        self.0.front().map_or(0.0, |(_, rate)| *rate)
+        self.candidates.front().map_or(0.0, |largest| largest.rate)
     }
 }
 
@@ -211,15 +224,18 @@ impl Bbr {
         gain * self.bandwidth() * rtprop.as_secs() / self.mss + 3.0 * self.quantum()
     }
 
-    /// §4.2.2: the largest burst, in segments.
+    /// §4.2.2: the largest burst, in segments: one below 1.2 Mbit/s, two below 24 Mbit/s, and
+    /// otherwise the data of 1 ms up to 64 KiB.
     fn quantum(&self) -> f64 {
-        match self.pacing_rate * 8.0 {
+        let pacing_rate_bps = self.pacing_rate * 8.0;
+        match pacing_rate_bps {
             ..1.2e6 => 1.0,
             ..24e6 => 2.0,
             _ => (self.pacing_rate * 0.001).min(65_536.0) / self.mss,
         }
     }
 
+    /// Enters a mode, and sets its gains.
     fn enter(&mut self, mode: Mode) {
         self.mode = mode;
         (self.pacing_gain, self.cwnd_gain) = match mode {
@@ -241,6 +257,7 @@ impl Bbr {
         self.advance_cycle(now);
     }
 
+    /// Begins the next phase of the ProbeBW cycle.
     fn advance_cycle(&mut self, now: Time) {
         self.cycle_at = now;
         self.cycle_index = (self.cycle_index + 1) % CYCLE.len();
@@ -250,7 +267,7 @@ impl Bbr {
 
     /// Updates the detection of policers (see [`policer`]).
     fn detect_policer(&mut self, sample: &RateSample, now: Time) {
-        let policed = self.policer.rate().is_some();
+        let was_policed = self.policer.rate().is_some();
         let is_over = self.policer.on_ack(&Progress {
             delivered_at: self.sampler.delivered_at(),
             delivered: self.sampler.delivered(),
@@ -261,7 +278,7 @@ impl Bbr {
         });
         if is_over {
             self.enter_probe_bw(now);
-        } else if !policed && self.policer.rate().is_some() && self.mode == Mode::ProbeBw {
+        } else if !was_policed && self.policer.rate().is_some() && self.mode == Mode::ProbeBw {
             self.pacing_gain = 1.0;
         }
     }
@@ -270,13 +287,13 @@ impl Bbr {
     /// flight has reached the gain times the bandwidth-delay product, or a loss occurs. A phase
     /// with a gain below 1 ends as soon as the queue of the previous phase is gone.
     fn check_cycle(&mut self, now: Time) {
-        let full_length = self.rtprop.is_some_and(|rtprop| now.saturating_since(self.cycle_at) > rtprop);
+        let has_lasted = self.rtprop.is_some_and(|rtprop| now.saturating_since(self.cycle_at) > rtprop);
         let is_over = if self.pacing_gain > 1.0 {
-            full_length && (self.loss_seen || self.prior_flight >= self.inflight(self.pacing_gain))
+            has_lasted && (self.loss_seen || self.prior_flight >= self.inflight(self.pacing_gain))
         } else if self.pacing_gain < 1.0 {
-            full_length || self.prior_flight <= self.inflight(1.0)
+            has_lasted || self.prior_flight <= self.inflight(1.0)
         } else {
-            full_length
+            has_lasted
         };
         if self.mode == Mode::ProbeBw && is_over {
             self.advance_cycle(now);
@@ -358,6 +375,7 @@ impl Bbr {
         }
     }
 
+    /// Saves the window before a loss or ProbeRTT.
     fn save_cwnd(&mut self) {
         let is_undisturbed = self.recovery.is_none() && self.mode != Mode::ProbeRtt;
         self.prior_cwnd = if is_undisturbed { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };

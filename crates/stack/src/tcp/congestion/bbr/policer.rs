@@ -1,5 +1,5 @@
-//! Long-term sampling of Linux's BBR (`net/ipv4/tcp_bbr.c`, "LT"): detects a policer that limits
-//! the rate.
+//! Detection of a policer that limits the rate, as in Linux's BBR ("long-term sampling", `lt_` in
+//! `net/ipv4/tcp_bbr.c`).
 //!
 //! A policer passes bursts at the full rate of the path until its token bucket is empty, and then
 //! drops all that exceeds its own rate. The maximum rate of recent rounds is the rate of the
@@ -20,6 +20,8 @@ use umts_units::Time;
 /// Minimum (lt_intvl_min_rtts) and maximum number of rounds in an interval.
 const MIN_ROUNDS: u32 = 4;
 const MAX_ROUNDS: u32 = 4 * MIN_ROUNDS;
+/// Intervals shorter than this give no rate.
+const MIN_SECONDS: f64 = 0.001;
 /// Minimum ratio of lost to delivered data (lt_loss_thresh).
 const MIN_LOSS_RATIO: f64 = 50.0 / 256.0;
 /// Two rates are equal if they differ by at most this fraction (lt_bw_ratio) or by at most this
@@ -49,8 +51,8 @@ pub struct Progress {
 /// The detection of a policer, and its rate once detected.
 #[derive(Debug, Clone, Default)]
 pub struct Policer {
-    /// The beginning of the current interval. `None` before a loss.
-    from: Option<Progress>,
+    /// The state at the beginning of the current interval. `None` before a loss.
+    interval_start: Option<Progress>,
     /// Rounds in the current interval, or for which the rate of a detected policer was used.
     rounds: u32,
     /// Rate of the last interval, in bytes per second.
@@ -76,16 +78,15 @@ impl Policer {
     /// [`USED_ROUNDS`] rounds. The gains of ProbeBW then apply again.
     pub fn on_ack(&mut self, progress: &Progress) -> bool {
         let has_losses = progress.lost > std::mem::replace(&mut self.lost, progress.lost);
-        let round = u32::from(progress.round_began);
         if self.policed {
-            self.rounds += round * u32::from(progress.probes);
+            self.rounds += u32::from(progress.round_began && progress.probes);
             let is_over = self.rounds >= USED_ROUNDS;
             if is_over {
                 self.reset();
             }
             return is_over;
         }
-        let Some(from) = self.from else {
+        let Some(interval_start) = self.interval_start else {
             // The first loss shows that the token bucket is empty.
             if has_losses {
                 self.begin(progress);
@@ -96,31 +97,32 @@ impl Policer {
             self.reset();
             return false;
         }
-        self.rounds += round;
+        self.rounds += u32::from(progress.round_began);
         if self.rounds > MAX_ROUNDS {
             self.reset();
         } else if self.rounds >= MIN_ROUNDS && has_losses {
-            self.end_interval(&from, progress);
+            self.end_interval(&interval_start, progress);
         }
         false
     }
 
+    /// Begins an interval.
     fn begin(&mut self, progress: &Progress) {
-        self.from = Some(*progress);
+        self.interval_start = Some(*progress);
         self.rounds = 0;
     }
 
     /// Ends the interval at a loss, if the loss ratio is high enough for a policer.
-    fn end_interval(&mut self, from: &Progress, progress: &Progress) {
-        let delivered = (progress.delivered - from.delivered) as f64;
-        let time = progress.delivered_at.saturating_since(from.delivered_at).as_secs();
+    fn end_interval(&mut self, start: &Progress, progress: &Progress) {
+        let delivered = (progress.delivered - start.delivered) as f64;
+        let seconds = progress.delivered_at.saturating_since(start.delivered_at).as_secs();
         if delivered <= 0.0
-            || time < 0.001
-            || ((progress.lost - from.lost) as f64) < MIN_LOSS_RATIO * delivered
+            || seconds < MIN_SECONDS
+            || ((progress.lost - start.lost) as f64) < MIN_LOSS_RATIO * delivered
         {
             return;
         }
-        let rate = delivered / time;
+        let rate = delivered / seconds;
         if let Some(last_rate) = self.rate {
             let difference = (rate - last_rate).abs();
             if difference <= MAX_RELATIVE_DIFFERENCE * last_rate || difference <= MAX_DIFFERENCE {
@@ -147,17 +149,28 @@ mod tests {
         progress: Progress,
     }
 
+    /// The data that a round delivers and loses, in bytes.
+    #[derive(Clone, Copy)]
+    struct Round {
+        delivered: u64,
+        lost: u64,
+    }
+
+    /// A quarter as much is lost as delivered: more than a fifth, which is enough for a policer.
+    const LOSSY: Round = Round { delivered: 10_000, lost: 2_500 };
+    const LOSSLESS: Round = Round { delivered: 10_000, lost: 0 };
+
     impl Path {
         fn new() -> Self {
             Path { policer: Policer::default(), progress: Progress { probes: true, ..Progress::default() } }
         }
 
-        /// Simulates `count` rounds, each of which delivers and loses the given numbers of bytes.
-        fn rounds(&mut self, count: u32, delivered: u64, lost: u64) {
+        /// Simulates `count` equal rounds.
+        fn rounds(&mut self, count: u32, round: Round) {
             for _ in 0..count {
                 self.progress.delivered_at += Duration::from_millis(100);
-                self.progress.delivered += delivered;
-                self.progress.lost += lost;
+                self.progress.delivered += round.delivered;
+                self.progress.lost += round.lost;
                 self.policer.on_ack(&Progress { round_began: true, ..self.progress });
             }
         }
@@ -169,30 +182,31 @@ mod tests {
         // The first interval begins at the loss of the first round and lasts four rounds of 100 ms
         // at 100,000 bytes/s. The second one delivers 110,000 bytes/s. The policer's rate is the
         // mean of both.
-        path.rounds(5, 10_000, 2_500);
+        path.rounds(5, LOSSY);
         assert_eq!(path.policer.rate(), None, "one interval is not enough");
-        path.rounds(4, 11_000, 2_500);
+        path.rounds(4, Round { delivered: 11_000, ..LOSSY });
         assert_eq!(path.policer.rate(), Some(105_000.0));
         // The rate is used for 48 rounds.
-        path.rounds(47, 10_000, 0);
+        path.rounds(47, LOSSLESS);
         assert!(path.policer.rate().is_some());
-        path.rounds(1, 10_000, 0);
+        path.rounds(1, LOSSLESS);
         assert_eq!(path.policer.rate(), None);
     }
 
     #[test]
     fn few_losses_varying_rates_and_pauses_indicate_no_policer() {
         let mut few_losses = Path::new();
-        few_losses.rounds(200, 10_000, 1_000);
+        few_losses.rounds(200, Round { delivered: 10_000, lost: 1_000 });
         let mut changing = Path::new();
         for interval in 0..20 {
-            changing.rounds(4, if interval % 2 == 0 { 10_000 } else { 20_000 }, 5_000);
+            let delivered = if interval % 2 == 0 { 10_000 } else { 20_000 };
+            changing.rounds(4, Round { delivered, lost: 5_000 });
         }
         let mut paused = Path::new();
         for _ in 0..20 {
-            paused.rounds(5, 10_000, 2_500);
+            paused.rounds(5, LOSSY);
             paused.progress.app_limited = true;
-            paused.rounds(1, 10_000, 2_500);
+            paused.rounds(1, LOSSY);
             paused.progress.app_limited = false;
         }
         let rates = [few_losses, changing, paused].map(|path| path.policer.rate());
@@ -202,9 +216,9 @@ mod tests {
     #[test]
     fn undone_loss_resets_the_detection() {
         let mut path = Path::new();
-        path.rounds(5, 10_000, 2_500);
+        path.rounds(5, LOSSY);
         path.policer.reset();
-        path.rounds(5, 10_000, 2_500);
+        path.rounds(5, LOSSY);
         assert_eq!(path.policer.rate(), None, "the interval before the reset does not count");
     }
 }

@@ -41,9 +41,11 @@ pub struct Fack {
 impl Fack {
     /// Processes an ACK outside of a recovery that reports a gap.
     fn process_gap(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) -> Reaction {
-        let reach = sent.count_up_to_sacked() as u32;
-        window.duplicates = reach.saturating_sub(1);
-        self.is_paused = reach != 1;
+        // The gap counts like duplicates: number of segments from the oldest hole to the
+        // forward-most SACKed segment.
+        let gap = sent.count_up_to_sacked() as u32;
+        window.duplicates = gap.saturating_sub(1);
+        self.is_paused = gap != 1;
         if window.duplicates < DUPLICATE_THRESHOLD {
             return TIMED_BY_ECHO;
         }
@@ -53,6 +55,7 @@ impl Fack {
         Reaction { resend: Resend::First, sample: Sample::EchoAndCancel, ..TIMED_BY_ECHO }
     }
 
+    /// Processes an ACK in a recovery.
     fn continue_recovery(&mut self, window: &mut Window, sent: &Outstanding) -> Reaction {
         window.increase();
         self.is_stopped |= sent.has_lost_retransmission();
@@ -127,8 +130,8 @@ impl CongestionControl for Fack {
 
     #[inline]
     fn select(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Selection {
-        let room = sent.count_up_to_sacked() as u32 + (window.cwnd as u32).min(advertised);
-        if self.is_paused || self.is_stopped || sent.next() as u32 + self.resent >= room {
+        let limit = sent.count_up_to_sacked() as u32 + (window.cwnd as u32).min(advertised);
+        if self.is_paused || self.is_stopped || sent.next() as u32 + self.resent >= limit {
             return Selection::Wait;
         }
         match sent.first_hole() {

@@ -47,9 +47,9 @@ impl Rules {
 
     /// Whether a timeout lowers ssthresh. RFC 5681 §3.1 keeps it if the segment has timed out
     /// before, and there is no data in flight before the SYN is answered. ns-2 lowers it each time.
-    pub(in crate::tcp) fn timeout_cuts_ssthresh(self, repeated: bool, flight: &Flight) -> bool {
+    pub(in crate::tcp) fn timeout_cuts_ssthresh(self, same_segment_again: bool, flight: &Flight) -> bool {
         match self {
-            Rules::Rfc5681 => !repeated && flight.una > 0,
+            Rules::Rfc5681 => !same_segment_again && flight.una > 0,
             Rules::Ns2 => true,
         }
     }

@@ -29,10 +29,10 @@ const PERSISTENCE: u32 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct TransmissionKey {
     sent_at: Time,
-    /// The first number of the segment, or for a retransmission the next number (SND.NXT) at that
-    /// time.
+    /// The first sequence number of the segment, or for a retransmission the next sequence number
+    /// (SND.NXT) at that time.
     next: u64,
-    /// The first number after the segment.
+    /// The sequence number after the segment.
     end: u64,
 }
 
@@ -94,12 +94,15 @@ pub(super) struct Detection {
     /// Round-trip time of the last delivered segment (RACK.rtt).
     rtt: Duration,
     min_rtt: Option<Duration>,
-    /// The number after the highest segment that has arrived (RACK.fack).
+    /// The sequence number after the highest segment that has arrived (RACK.fack).
     fack: u64,
-    /// `fack` before this acknowledgment.
+    /// `fack` before the current acknowledgment.
     fack_before: u64,
+    /// Reordering was observed (RACK.reordering_seen).
     reordering_seen: bool,
+    /// Factor on a quarter of the minimum round trip (RACK.reo_wnd_mult).
     reo_wnd_mult: u32,
+    /// Number of recoveries until the factor returns to 1 (RACK.reo_wnd_persist).
     reo_wnd_persist: u32,
     /// The next sequence number when a duplicate was last reported. The round ends when it is
     /// acknowledged (RACK.dsack_round).
@@ -159,10 +162,10 @@ impl Detection {
         // comes earlier than any round trip, or if it echoes a timestamp from before the
         // retransmission. A selective acknowledgment echoes a segment sent before all gaps (RFC
         // 7323 §4.3), so its echo is no evidence.
-        let is_older = |echo: Time| echo < whole_ticks(segment.sent_at, self.tick);
+        let predates_retransmission = |echo: Time| echo < whole_ticks(segment.sent_at, self.tick);
         if is_retransmission
             && (self.min_rtt.is_some_and(|min_rtt| rtt < min_rtt)
-                || (kind == AckKind::Cumulative && self.echo.is_some_and(is_older)))
+                || (kind == AckKind::Cumulative && self.echo.is_some_and(predates_retransmission)))
         {
             return false;
         }
@@ -202,8 +205,8 @@ impl Detection {
         if !self.reordering_seen && (in_recovery || sacked >= DUPLICATE_THRESHOLD) {
             return Duration::ZERO;
         }
-        let quarters = self.min_rtt.map_or(0, |min_rtt| min_rtt.as_nanos() / 4);
-        Duration::from_nanos(quarters.saturating_mul(self.reo_wnd_mult.into())).min(self.srtt)
+        let quarter_ns = self.min_rtt.map_or(0, |min_rtt| min_rtt.as_nanos() / 4);
+        Duration::from_nanos(quarter_ns.saturating_mul(self.reo_wnd_mult.into())).min(self.srtt)
     }
 
     /// Marks the segments that are lost at `now` (step 5).
@@ -212,9 +215,9 @@ impl Detection {
         let mut marked = MarkedSegments::default();
         let waiting = sent.ring.iter_mut().filter(|segment| !segment.sacked && !segment.lost);
         for segment in waiting.filter(|segment| TransmissionKey::of(segment) < self.delivered) {
-            let due = segment.sent_at + max_age;
-            if due > now {
-                marked.wait = marked.wait.max(due - now);
+            let lost_at = segment.sent_at + max_age;
+            if lost_at > now {
+                marked.wait = marked.wait.max(lost_at - now);
                 continue;
             }
             segment.lost = true;
@@ -239,15 +242,22 @@ impl Detection {
 mod tests {
     use super::*;
 
+    const IN_RECOVERY: bool = true;
+    const NO_RECOVERY: bool = false;
+    /// Number of SACKed segments.
+    const NONE_SACKED: u32 = 0;
+    const ONE_SACKED: u32 = 1;
+    const THREE_SACKED: u32 = 3;
+
     fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
     }
 
-    fn at(time: u64) -> Time {
-        Time::ZERO + ms(time)
+    fn at(time_ms: u64) -> Time {
+        Time::ZERO + ms(time_ms)
     }
 
-    /// Segments of 100 octets, one sent every 10 ms.
+    /// Segments of 100 octets. The segment with index i was sent at 10 i ms.
     fn sent(count: u64) -> Outstanding {
         let mut sent = Outstanding::default();
         for i in 0..count {
@@ -257,16 +267,19 @@ mod tests {
         sent
     }
 
-    fn ack(now: u64) -> RackAck {
-        RackAck { now: at(now), echo: None, srtt: ms(100), duplicate: false, ack: 0, max_sent: 1000 }
+    /// An acknowledgment that arrives at `now_ms`, with an SRTT of 100 ms.
+    fn ack(now_ms: u64) -> RackAck {
+        RackAck { now: at(now_ms), echo: None, srtt: ms(100), duplicate: false, ack: 0, max_sent: 1000 }
     }
 
-    fn deliver(detection: &mut Detection, sent: &mut Outstanding, now: u64, index: usize) {
-        detection.process_ack(&ack(now));
+    /// An acknowledgment at `now_ms` SACKs the segment with this index.
+    fn sack(detection: &mut Detection, sent: &mut Outstanding, now_ms: u64, index: usize) {
+        detection.process_ack(&ack(now_ms));
         detection.deliver(&sent.ring[index], AckKind::Selective);
         sent.ring[index].sacked = true;
     }
 
+    /// Indices of the segments that are marked as lost.
     fn lost(sent: &Outstanding) -> Vec<usize> {
         let lost = sent.ring.iter().enumerate().filter(|(_, segment)| segment.lost);
         lost.map(|(index, _)| index).collect()
@@ -278,36 +291,43 @@ mod tests {
         // Segment 3 was sent at 30 ms and took 100 ms. An earlier segment is lost 125 ms after it
         // was sent: after this round trip and a reordering window of a quarter of it. Segment 4 was
         // sent later and is not affected.
-        deliver(&mut detection, &mut sent, 130, 3);
-        let marked = detection.mark(&mut sent, at(130), false, 1);
-        assert_eq!((lost(&sent), marked.segments), (vec![0], 1), "0 has waited for 130 ms, 1 for 120 ms");
+        sack(&mut detection, &mut sent, 130, 3);
+        let marked = detection.mark(&mut sent, at(130), NO_RECOVERY, ONE_SACKED);
+        assert_eq!(lost(&sent), [0], "0 has waited for 130 ms, 1 for 120 ms");
+        assert_eq!(marked.segments, 1, "0 has waited for 130 ms, 1 for 120 ms");
         assert_eq!(marked.wait, ms(15), "2 was sent at 20 ms: it is lost at 145 ms");
-        let marked = detection.mark(&mut sent, at(145), false, 1);
-        assert_eq!((lost(&sent), marked.wait), (vec![0, 1, 2], Duration::ZERO));
+        let marked = detection.mark(&mut sent, at(145), NO_RECOVERY, ONE_SACKED);
+        assert_eq!(lost(&sent), [0, 1, 2]);
+        assert_eq!(marked.wait, Duration::ZERO);
     }
 
     #[test]
     fn reordering_window_is_zero_before_any_reordering() {
         let (mut detection, mut board) = (Detection::new(ms(1)), sent(6));
-        deliver(&mut detection, &mut board, 130, 3);
-        for (in_recovery, sacked) in [(true, 1), (false, 3)] {
+        sack(&mut detection, &mut board, 130, 3);
+        // In a recovery, or with three SACKed segments, all earlier segments are lost at once.
+        for (in_recovery, sacked) in [(IN_RECOVERY, ONE_SACKED), (NO_RECOVERY, THREE_SACKED)] {
             assert_eq!(detection.mark(&mut board.clone(), at(130), in_recovery, sacked).segments, 3);
         }
         // Segment 2 arrives after segment 3, which is reordering: RACK.rtt is 111 ms, the round
         // trip of segment 2, and the reordering window is a quarter of the minimum, 100 ms. Segment
         // 0 is lost at 136 ms.
-        deliver(&mut detection, &mut board, 131, 2);
-        assert_eq!(detection.mark(&mut board.clone(), at(131), true, 3).segments, 0);
-        assert_eq!(detection.mark(&mut board.clone(), at(136), true, 3).segments, 1, "only 0 is overdue");
+        sack(&mut detection, &mut board, 131, 2);
+        assert_eq!(detection.mark(&mut board.clone(), at(131), IN_RECOVERY, THREE_SACKED).segments, 0);
+        assert_eq!(
+            detection.mark(&mut board.clone(), at(136), IN_RECOVERY, THREE_SACKED).segments,
+            1,
+            "only 0 is overdue"
+        );
     }
 
     #[test]
     fn ambiguous_acknowledgments_are_not_measured() {
         let (mut detection, mut sent) = (Detection::new(ms(1)), sent(4));
-        deliver(&mut detection, &mut sent, 130, 3);
+        sack(&mut detection, &mut sent, 130, 3);
         sent.resend_out_of_order(0, at(140));
         // 50 ms after the retransmission: earlier than any round trip.
-        deliver(&mut detection, &mut sent, 190, 0);
+        sack(&mut detection, &mut sent, 190, 0);
         let segment_3 = TransmissionKey { sent_at: at(30), next: 300, end: 400 };
         assert_eq!(detection.delivered, segment_3);
         sent.resend_out_of_order(1, at(200));
@@ -318,7 +338,8 @@ mod tests {
         detection.deliver(&sent.ring[1], AckKind::Cumulative);
         // Segment 1 was sent again at 200 ms, when SND.NXT was 400.
         let segment_1 = TransmissionKey { sent_at: at(200), next: 400, end: 200 };
-        assert_eq!((detection.delivered, detection.rtt), (segment_1, ms(110)));
+        assert_eq!(detection.delivered, segment_1);
+        assert_eq!(detection.rtt, ms(110));
     }
 
     #[test]
@@ -329,13 +350,13 @@ mod tests {
         // duplicate report.
         let report = RackAck { duplicate: true, ..ack(200) };
         detection.process_ack(&report);
-        assert_eq!(detection.reordering_window(true, 0), ms(40));
+        assert_eq!(detection.reordering_window(IN_RECOVERY, NONE_SACKED), ms(40));
         detection.process_ack(&report);
-        assert_eq!(detection.reordering_window(true, 0), ms(40), "the same round trip");
+        assert_eq!(detection.reordering_window(IN_RECOVERY, NONE_SACKED), ms(40), "the same round trip");
         detection.process_ack(&RackAck { ack: 1000, ..report });
-        assert_eq!(detection.reordering_window(true, 0), ms(60));
+        assert_eq!(detection.reordering_window(IN_RECOVERY, NONE_SACKED), ms(60));
         detection.process_ack(&RackAck { ack: 1000, max_sent: 2000, srtt: ms(50), ..ack(300) });
-        assert_eq!(detection.reordering_window(true, 0), ms(50), "not above SRTT");
+        assert_eq!(detection.reordering_window(IN_RECOVERY, NONE_SACKED), ms(50), "not above SRTT");
         (0..15).for_each(|_| detection.leave_recovery());
         assert_eq!(detection.reo_wnd_mult, 3);
         detection.leave_recovery();

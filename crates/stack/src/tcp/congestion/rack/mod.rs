@@ -1,4 +1,5 @@
-//! TCP with SACK and time-based loss detection: RACK (RFC 8985 §6), with any window law.
+//! Loss recovery with SACK and time-based loss detection: RACK (RFC 8985 §6), with any window law.
+//! Windows and counts are in segments.
 //!
 //! [`Detection`] marks segments as lost. Segments that are neither lost nor SACKed are in flight.
 //! While their number is below cwnd, the oldest lost segment is sent, or otherwise new data.
@@ -15,11 +16,17 @@ mod detection;
 use umts_units::{Duration, Time};
 
 use self::detection::{AckKind, Detection, MarkedSegments};
-use super::{CongestionControl, Duplicate, Flight, NewAck, Outstanding, Prr, Reaction, Selection, Window};
+use super::{
+    CongestionControl, Duplicate, Flight, NewAck, Outstanding, Prr, PrrAck, Reaction, Selection, Window,
+};
 use crate::packet::SackBlocks;
 use crate::tcp::config::{RtoRule, TcpConfig, Variant};
 
 pub use self::detection::RackAck;
+
+/// `is_safe` of [`Rack::continue_recovery`] if SND.UNA did not advance or a further segment is
+/// lost.
+const NOT_SAFE: bool = false;
 
 /// The state of loss recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,10 +166,11 @@ impl Rack {
             return Reaction::NOTHING;
         }
         if self.phase == Phase::Recovery {
-            self.continue_recovery(window, 1, false);
+            self.continue_recovery(window, 1, NOT_SAFE);
             return Reaction::NOTHING;
         }
-        self.begin(window, sent, flight, 0);
+        let delivered = 0;
+        self.begin(window, sent, flight, delivered);
         Reaction::RECOVER
     }
 
@@ -199,18 +207,21 @@ impl Rack {
         }
         self.sacked = sent.ring.iter().filter(|segment| segment.sacked).count() as u32;
         let marked = self.detection.mark(sent, now, self.phase != Phase::Open, self.sacked);
-        self.count(sent);
+        self.count_segments(sent);
         self.wait = marked.wait;
         self.marked += marked.segments;
         marked
     }
 
-    fn count(&mut self, sent: &Outstanding) {
+    /// Counts the segments that are lost, SACKed and in flight.
+    fn count_segments(&mut self, sent: &Outstanding) {
         self.lost = sent.ring.iter().filter(|segment| segment.lost).count() as u32;
         self.sacked = sent.ring.iter().filter(|segment| segment.sacked).count() as u32;
         self.pipe = sent.len() as u32 - self.lost - self.sacked;
     }
 
+    /// Begins a recovery. `delivered`: number of segments that the current event reports as
+    /// received.
     fn begin(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight, delivered: u32) {
         self.phase = Phase::Recovery;
         self.must_send_first = true;
@@ -225,14 +236,15 @@ impl Rack {
             let load = outstanding - self.sacked + delivered;
             *prr = Prr::begin(if self.is_recent_linux { cwnd_before } else { load });
         }
-        self.continue_recovery(window, delivered.max(1), false);
+        self.continue_recovery(window, delivered.max(1), NOT_SAFE);
     }
 
-    /// Updates PRR after `delivered` segments have arrived in a recovery. `safe`: SND.UNA advanced,
-    /// and no further segment is lost.
-    fn continue_recovery(&mut self, window: &mut Window, delivered: u32, safe: bool) {
+    /// Updates proportional rate reduction (PRR) after `delivered` segments have arrived in a
+    /// recovery. `is_safe`: SND.UNA advanced, and no further segment is lost.
+    fn continue_recovery(&mut self, window: &mut Window, delivered: u32, is_safe: bool) {
         if let Some(prr) = &mut self.prr
-            && let Some(cwnd) = prr.on_ack(window.ssthresh, self.pipe, delivered, safe)
+            && let Some(cwnd) =
+                prr.on_ack(&PrrAck { ssthresh: window.ssthresh, pipe: self.pipe, delivered, is_safe })
         {
             window.cwnd = cwnd;
         }
@@ -243,6 +255,7 @@ impl Rack {
         self.is_recent_linux && ack.is_late
     }
 
+    /// Ends the recovery: all data outstanding at its beginning is acknowledged.
     fn end(&mut self, window: &mut Window) {
         if self.phase == Phase::Recovery && self.prr.is_some() {
             window.cwnd = window.ssthresh;
@@ -290,11 +303,11 @@ impl CongestionControl for Rack {
         let delivered =
             self.mark_newly_sacked(sent, ack.flight.una, ack.sack) + ack.segments - ack.removed.sacked;
         window.duplicates = 0;
-        let ends = self.phase != Phase::Open && ack.flight.una >= window.recover;
+        let is_over = self.phase != Phase::Open && ack.flight.una >= window.recover;
         // RFC 5681 §3.1: the acknowledgment that ends a recovery after a timeout raises the window
         // like the acknowledgments before it.
-        let ends_recovery = ends && self.phase == Phase::Recovery;
-        if ends {
+        let ends_recovery = is_over && self.phase == Phase::Recovery;
+        if is_over {
             self.end(window);
         }
         let marked = self.mark_lost(sent, ack.now);
@@ -339,15 +352,15 @@ impl CongestionControl for Rack {
         let begins = marked.segments > 0
             && (self.phase == Phase::Open || self.is_expired() && marked.lost_retransmission);
         if begins {
-            let cwnd = window.cwnd;
+            let cwnd_before = window.cwnd;
             self.begin(window, sent, &ack.flight, self.newly_sacked);
             if self.keeps_window(ack) {
-                window.cwnd = cwnd;
+                window.cwnd = cwnd_before;
             }
             return Reaction::RECOVER;
         }
         if self.phase == Phase::Recovery && !self.keeps_window(ack) {
-            self.continue_recovery(window, self.newly_sacked, false);
+            self.continue_recovery(window, self.newly_sacked, NOT_SAFE);
         }
         let sent_before_oldest = |first: Time| sent.first().is_some_and(|oldest| first < oldest.sent_at);
         let restart_timer = self.reports_restart_timer && self.sacked_sent_at.is_some_and(sent_before_oldest);
@@ -360,7 +373,7 @@ impl CongestionControl for Rack {
         self.phase = Phase::Open;
         self.must_send_first = false;
         self.wait = Duration::ZERO;
-        self.count(sent);
+        self.count_segments(sent);
     }
 
     fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
@@ -371,7 +384,7 @@ impl CongestionControl for Rack {
         self.wait = Duration::ZERO;
         window.duplicates = 0;
         window.start_again_after_timeout(flight, already_reduced);
-        self.count(sent);
+        self.count_segments(sent);
         // Segments that are not lost are still in flight. The window is increased by their number
         // so that the oldest segment can be sent.
         window.cwnd += f64::from(self.pipe);
