@@ -204,13 +204,18 @@ impl CodeTree {
         self.free[code.index()] == leaves(code.spreading_factor) && above.all(|at| self.free[at] > 0)
     }
 
+    /// Whether a code of this spreading factor can be allocated.
+    pub fn has_free(&self, spreading_factor: u16) -> bool {
+        self.free[1] >= leaves(spreading_factor)
+    }
+
     /// Allocates a code of this spreading factor in the smallest free branch that fits, the
     /// leftmost of several. This keeps large branches free.
     pub fn allocate(&mut self, spreading_factor: u16) -> Option<Code> {
-        let (needed, mut at) = (leaves(spreading_factor), 1);
-        if self.free[at] < needed {
+        if !self.has_free(spreading_factor) {
             return None;
         }
+        let (needed, mut at) = (leaves(spreading_factor), 1);
         while at < usize::from(spreading_factor) {
             let (left, right) = (self.free[2 * at], self.free[2 * at + 1]);
             let goes_left = left >= needed && (right < needed || left <= right);
