@@ -6,8 +6,9 @@ use umts_stack::rnc::calls;
 use umts_units::{BitRate, Db, Duration};
 
 use super::Inspection;
+use super::names::rrc_path;
 use crate::error::Problem;
-use crate::model::{Associated, Calls, Compressed, CompressedBy, DchCodes, Dchs, Handover, Soft, Ue};
+use crate::model::{Associated, Bearer, Calls, Compressed, CompressedBy, DchCodes, Dchs, Handover, Soft, Ue};
 
 /// Larger than the difference between any two cells.
 const MAX_HYSTERESIS_DB: f64 = 100.0;
@@ -168,19 +169,30 @@ impl Inspection<'_> {
         self.has_free_code(&path, factor)
     }
 
-    /// Checks the code and the Eb/N0 of users of a bearer on DCHs.
+    /// Checks the code and the Eb/N0 of users of a bearer on DCHs, or of each bearer that RRC switches to.
     pub(super) fn code_of_dch(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
-        let Some(named) = &self.names.groups[i].bearer else { return Ok(()) };
-        let (options, rate) = (ue.dch.unwrap_or_default(), named.bearer.downlink.rate);
+        let named = &self.names.groups[i];
+        if let Some(dch) = &named.bearer {
+            self.code_of_bearer(i, ue, &format!("ue.{i}.bearer"), &dch.bearer)?;
+        }
+        for (number, dch) in named.dchs.iter().enumerate() {
+            self.code_of_bearer(i, ue, &format!("{}.dch.{number}", rrc_path(self.scenario, i)), &dch.bearer)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the code and the Eb/N0 of user group `i` on the DCHs of `bearer`, which is named at `path`.
+    fn code_of_bearer(&self, i: usize, ue: &Ue, path: &str, bearer: &Bearer) -> Result<(), Problem> {
+        let (options, rate) = (ue.dch.unwrap_or_default(), bearer.downlink.rate);
         if options.ebn0.0.abs() > MAX_DB {
             let message = format!("`ebn0` cannot be {}", options.ebn0);
             let help = format!("choose {} to {}", Db(-MAX_DB), Db(MAX_DB));
             return self.out_of_range(&format!("ue.{i}.dch.ebn0"), message, help);
         }
         let Some(factor) = options.spreading_factor(rate) else {
-            let message = format!("the downlink of bearer `{}` at {rate} needs several codes", ue.bearer);
+            let message = format!("the downlink of bearer `{}` at {rate} needs several codes", bearer.name);
             let help = "users of a layout have one code: choose a bearer of at most 768 kbit/s".to_owned();
-            return Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help));
+            return Err(self.problem(path, message).label("this bearer").help(help));
         };
         let path = format!("ue.{i}.dch.spreading_factor");
         self.spreading_factor(&path, factor, MIN_SF)?;

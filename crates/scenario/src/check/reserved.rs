@@ -1,5 +1,5 @@
 //! Permanently reserved capacity of a cell: channels shared in the downlink, and the DCHs of users
-//! that are not switched.
+//! that are not switched. In a layout users move between the cells, and only the FACH is reserved.
 
 use std::collections::BTreeMap;
 
@@ -22,6 +22,10 @@ impl Inspection<'_> {
         let mut shared: BTreeMap<_, _> =
             fach.map(|fach| ((Channel::Fach, 0), fach.rate.bps())).into_iter().collect();
         let mut reserved = Reserved::default();
+        if self.scenario.layout.is_some() {
+            reserved.rates[0] = shared.values().sum();
+            return reserved;
+        }
         let groups = self.scenario.ue.iter().zip(&self.names.groups).zip(channels);
         for ((ue, _), GroupChannels { own, .. }) in groups.filter(|((_, named), _)| named.cell == cell) {
             for (sum, channel) in reserved.rates.iter_mut().zip(own) {

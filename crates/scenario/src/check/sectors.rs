@@ -1,19 +1,23 @@
 //! Checks of a layout (cells of several sites on one carrier): the keys that only its cells have,
-//! and the bearer of each user group, which must be the DSCH, a bearer on DCHs, FACH and RACH, or a call.
+//! and the bearer of each user group, which must be the DSCH, a bearer on DCHs, FACH and RACH, these two
+//! with DCHs in turn, or a call.
 //! Determines the channels of users of the DSCH and of calls.
 
 use umts_stack::radio::mac::TransportFormat;
 use umts_stack::rnc::calls;
 use umts_stack::scheduling::SchedulerKind;
 use umts_stack::trace;
-use umts_units::{BitRate, Bytes, Duration};
+use umts_units::{BitRate, Bytes, Dbm, Duration};
 
 use super::Inspection;
 use super::channels::GroupChannels;
 use super::names::COMMON;
 use crate::error::Problem;
-use crate::model::{CONVERSATIONAL, DSCH, RlcMode, SWITCHED, Ue};
+use crate::model::{CONVERSATIONAL, Cell, DSCH, RlcMode, SWITCHED, Ue};
 use crate::resolved;
+
+/// Largest power of a cell, in dBm.
+const MAX_POWER_DBM: f64 = 80.0;
 
 /// TTI of the uplink DCH of a DSCH user.
 const ASSOCIATED_TTI: Duration = Duration::from_millis(20);
@@ -43,11 +47,30 @@ impl Inspection<'_> {
             if !is_layout && cell.sccpch.is_some() {
                 return without_layout(format!("cell.{i}.sccpch"), "cell.sccpch");
             }
+            if !is_layout && cell.admission.power.is_some() {
+                let message = "`admission.power` has no effect without [layout]: other cells have no power";
+                let help = "add [layout], or leave this out".to_owned();
+                let path = format!("cell.{i}.admission.power");
+                return Err(self.problem(&path, message).label("this key").help(help));
+            }
             if is_layout {
                 self.common_channels_of_layout(i, cell)?;
+                self.power_of_admission(i, cell)?;
             }
         }
         Ok(())
+    }
+
+    /// The limit of admission leaves power beside the pilot.
+    fn power_of_admission(&self, i: usize, cell: &Cell) -> Result<(), Problem> {
+        let Some(limit) = cell.admission.power else { return Ok(()) };
+        let pilot = cell.power.clone().unwrap_or_default().pilot;
+        if limit.0 > pilot.0 && limit.0 <= MAX_POWER_DBM {
+            return Ok(());
+        }
+        let message = format!("admission.power cannot be {limit}, with a pilot of {pilot}");
+        let help = format!("choose more than cell.power.pilot, and at most {}", Dbm(MAX_POWER_DBM));
+        self.out_of_range(&format!("cell.{i}.admission.power"), message, help)
     }
 
     /// Checks the bearer of user group `i`, and returns its channels in a layout. `None` if there
@@ -81,19 +104,16 @@ impl Inspection<'_> {
     fn dch_or_common_bearer(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
         let name = &ue.bearer;
         let named = self.names.groups[i].bearer.as_ref();
+        let has_common = name == COMMON || name == SWITCHED;
         let (message, help) = match named {
-            _ if name == SWITCHED => (
-                "RRC cannot switch users of a layout".to_owned(),
-                "choose a bearer for the whole run, such as \"common\", \"ps-64\" or \"dsch\"",
-            ),
-            None if name == COMMON && self.scenario.cell[0].fach.is_none() => (
+            None if has_common && self.scenario.cell[0].fach.is_none() => (
                 "the cells of this layout have no FACH and RACH".to_owned(),
                 "add fach = {} and rach = {} to the [[cell]], or choose another bearer, such as \"ps-64\"",
             ),
-            None if name == COMMON => return Ok(()),
+            None if has_common => return Ok(()),
             None => (
                 format!("the cells of a layout have no bearer `{name}`"),
-                "write bearer = \"dsch\", \"common\" for FACH and RACH, the name of a bearer on DCHs such as \"ps-64\", or \"conversational-64\" for calls",
+                "write bearer = \"dsch\", \"common\" for FACH and RACH, \"switched\" for these and DCHs in turn, the name of a bearer on DCHs such as \"ps-64\", or \"conversational-64\" for calls",
             ),
             Some(named) if named.bearer.downlink.shared => (
                 format!(
@@ -106,13 +126,14 @@ impl Inspection<'_> {
         Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help.to_owned()))
     }
 
-    /// Checks that `dch` is set only for users of a bearer on DCHs in a layout.
+    /// Checks that `dch` is set only for users of a bearer on DCHs in a layout, or that RRC switches to one.
     fn dch_has_an_effect(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
-        let has_dch = self.names.groups[i].bearer.is_some() && !ue.has_emulated_link();
+        let named = &self.names.groups[i];
+        let has_dch = (named.bearer.is_some() || !named.dchs.is_empty()) && !ue.has_emulated_link();
         if ue.dch.is_none() || (self.scenario.layout.is_some() && has_dch) {
             return Ok(());
         }
-        let message = "`dch` applies to users with a bearer on DCHs in a [layout] only";
+        let message = "`dch` applies to users with a bearer on DCHs, or switched users, in a [layout] only";
         let help = "leave `dch` out, or choose such a bearer in a layout, for example \"ps-64\"".to_owned();
         Err(self.problem(&format!("ue.{i}.dch"), message).label("this table").help(help))
     }

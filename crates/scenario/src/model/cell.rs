@@ -8,7 +8,7 @@ pub use umts_stack::nodeb::IubTiming;
 use umts_stack::rnc::Preemption;
 use umts_stack::scheduling::SchedulerKind;
 use umts_units::keyword::{OrNone, Unlimited};
-use umts_units::{BitRate, Duration};
+use umts_units::{BitRate, Dbm, Duration};
 
 use super::dsch::Dsch;
 use super::power::Power;
@@ -82,7 +82,7 @@ pub struct Cell {
 
 /// Admission of DCHs. The FACH counts towards the downlink limit, and so do the DCHs that users
 /// keep permanently.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Admission {
     /// Limit of the sum of the downlink rates of the cell.
@@ -97,6 +97,11 @@ pub struct Admission {
     #[serde(with = "Unlimited::<u32>")]
     #[schemars(extend("x-label" = "Maximum number of DCHs of a cell", "x-min" = 1, "x-max" = 65535, "x-source" = "TS 25.213 §4.3.1"))]
     pub dchs: Option<u32>,
+    /// Limit of the mean transmit power of a cell of a `[layout]` with a new link: a DCH of switched users or a
+    /// call is refused if the mean power and the power that it is expected to need are more.
+    #[serde(with = "Unlimited::<Dbm>")]
+    #[schemars(extend("x-label" = "Power for admission", "x-range" = "above power.pilot, 80 dBm at most", "x-source" = "Holma and Toskala (2000), §9.5: power-based admission"))]
+    pub power: Option<Dbm>,
     /// Limit of the number of requests that wait for a DCH, by class and then by arrival. A further
     /// request displaces one of a lower class, or is refused. A refused request is repeated after
     /// `rrc.retry`.

@@ -225,7 +225,21 @@ fn bearers_that_a_layout_cannot_serve_are_refused_with_a_repair() {
     };
     let dch = |keys: &str| with("UE", &format!("bearer = \"ps-384\"\ndch = {{ {keys} }}"));
     assert_refused(&[
-        (with("UE", "bearer = \"switched\""), "ue.0.bearer", "RRC cannot switch users of a layout", "ps-64"),
+        (with("UE", "bearer = \"switched\""), "ue.0.bearer", "have no FACH and RACH", "fach = {}"),
+        (
+            with("CELL", "admission = { power = \"10 dBm\" }"),
+            "cell.0.admission.power",
+            "with a pilot of 10 dBm",
+            "more than cell.power.pilot",
+        ),
+        (
+            with("CELL", "admission = { power = \"40 dBm\" }")
+                .replace("[layout]\n", "")
+                .replace("[[ue]]\nname = \"call\"\ncalls = { offered = \"24 Erl\" }\n", ""),
+            "cell.0.admission.power",
+            "no effect without [layout]",
+            "add [layout]",
+        ),
         (with("UE", "bearer = \"hsdpa-3.6\""), "ue.0.bearer", "have no HS-DSCH", "another bearer"),
         (bearer("64 kbit/s", true), "ue.0.bearer", "is shared", "dsch"),
         (bearer("1024 kbit/s", false), "ue.0.bearer", "needs several codes", "768 kbit/s"),

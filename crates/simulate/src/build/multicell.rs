@@ -1,9 +1,12 @@
 //! Converts the cells of a layout, their calls, and users of DCH bearers in them.
 
+use std::sync::Arc;
+
 use umts_scenario::{Group, Scenario, model};
 use umts_stack::radio::mac::Channel;
 use umts_stack::radio::phy::sir::CHIP_RATE;
 use umts_stack::rnc::multicell::{CallClassConfig, DchUserConfig, MulticellConfig, SccpchConfig};
+use umts_units::BitRate;
 
 /// The cells of a layout, which all have the same configuration. `None` without a layout.
 pub(super) fn sectors(scenario: &Scenario) -> Option<MulticellConfig> {
@@ -16,6 +19,7 @@ pub(super) fn sectors(scenario: &Scenario) -> Option<MulticellConfig> {
         dsch: dsch.config(&power),
         dch: scenario.cell[0].dch.unwrap_or_default(),
         sccpch: sccpch(&scenario.cell[0], &power),
+        admission_power: scenario.cell[0].admission.power.map(model::milliwatts),
         handover: scenario.handover.unwrap_or_default(),
         calls: scenario.ue.iter().filter_map(|ue| call_class(ue, &power)).collect(),
     })
@@ -43,19 +47,29 @@ fn call_class(ue: &model::Ue, power: &model::Power) -> Option<CallClassConfig> {
     })
 }
 
-/// Downlink DCH of the users of a group in a layout. `None` for other users, and for calls.
-pub(super) fn dch_user(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Option<DchUserConfig> {
-    scenario.layout.as_ref()?;
-    let [downlink, _] = group.channels;
-    if downlink.kind != Channel::Dch || ue.calls.is_some() || ue.has_emulated_link() {
-        return None;
+/// Downlink DCHs of the users of a group in a layout: of their bearer, or of each bearer that RRC may switch them
+/// to. Empty for other users, and for calls.
+pub(super) fn dchs(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Vec<Arc<DchUserConfig>> {
+    if scenario.layout.is_none() || ue.calls.is_some() || ue.has_emulated_link() {
+        return Vec::new();
     }
+    let [own, _] = group.channels;
+    if own.kind == Channel::Dch {
+        return vec![dch(scenario, ue, &ue.bearer, own.rate).into()];
+    }
+    let names = scenario.rrc_of(ue).into_iter().flat_map(|rrc| &rrc.dch);
+    let dchs = names.zip(&group.dchs);
+    dchs.map(|(name, [downlink, _])| dch(scenario, ue, name, downlink.rate).into()).collect()
+}
+
+/// Downlink DCH of the named bearer.
+fn dch(scenario: &Scenario, ue: &model::Ue, bearer: &str, rate: BitRate) -> DchUserConfig {
     let (power, options) = (scenario.cell[0].power.clone().unwrap_or_default(), ue.dch.unwrap_or_default());
-    let errors = power.link(&ue.bearer, options.ebn0);
-    Some(DchUserConfig {
-        processing: CHIP_RATE / downlink.rate.bps() as f64,
-        spreading_factor: options.spreading_factor(downlink.rate).expect("a checked scenario has one code"),
+    let errors = power.link(bearer, options.ebn0);
+    DchUserConfig {
+        processing: CHIP_RATE / rate.bps() as f64,
+        spreading_factor: options.spreading_factor(rate).expect("a checked scenario has one code"),
         target: power.target(&errors),
         errors: errors.into(),
-    })
+    }
 }

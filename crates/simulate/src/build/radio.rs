@@ -20,7 +20,7 @@ pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
     let cell = &scenario.cell[index];
     let push = cell.fach.as_ref().filter(|fach| fach.scheduling == model::FachScheduling::PerUePush);
     let private_rach = cell.rach.as_ref().filter(|rach| rach.access == model::RachAccess::Private);
-    let model::Admission { downlink, uplink, dchs, queue, preemption } = cell.admission;
+    let model::Admission { downlink, uplink, dchs, power: _, queue, preemption } = cell.admission;
     CellConfig {
         iub: Iub { rate: cell.iub.rate, delay: cell.iub.delay, timing: cell.iub.timing, lead: cell.rlc_lead },
         fach: push.map_or(FachMode::Pull, |fach| FachMode::PerUePush {
@@ -59,7 +59,7 @@ pub(super) fn ue(scenario: &Scenario, ue: &model::Ue, group: &Group) -> UeConfig
         wire_mode: rlc.wire_mode,
         channels: group.channels.map(|planned| channel(rlc, planned)),
         hs_dsch: group.hs_dsch_category.map(|category| hs_dsch(ue, category).into()),
-        dch: multicell::dch_user(scenario, ue, group).map(Into::into),
+        dchs: multicell::dchs(scenario, ue, group),
         e_dch: group.e_dch_category.map(|category| e_dch(ue, category).into()),
         connection: connection(scenario, ue, group).into(),
         switching: scenario.rrc_of(ue).map(|rrc| rrc::switching(rlc, rrc, group)),

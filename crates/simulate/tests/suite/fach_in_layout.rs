@@ -9,12 +9,12 @@ use crate::dch_bearers::{LOSSLESS, ONE_CELL, events, parse, two_users};
 const COMMON: &str = "fach = {}\nrach = {}\nsccpch = { power = \"50 dBm\" }\n";
 
 /// Compares all events of two users in a cell of a layout with those of a run without a layout. `rrc`: a
-/// table of both.
-fn assert_same_bits(bearer: &str, rrc: &str) {
-    let without = events(&two_users(bearer, rrc, ""));
+/// table of both, `keys`: keys of both cells.
+pub fn assert_same_bits(bearer: &str, rrc: &str, keys: &str) {
+    let without = events(&two_users(bearer, rrc, keys));
     assert!(without.len() > 5_000, "{} events", without.len());
     for control in ["frame", "ideal"] {
-        let cell = format!("{COMMON}{LOSSLESS}control = \"{control}\"\n");
+        let cell = format!("{COMMON}{keys}{LOSSLESS}control = \"{control}\"\n");
         let within = events(&two_users(bearer, &format!("{ONE_CELL}{rrc}"), &cell));
         assert_eq!(within.len(), without.len(), "{bearer}, {control}");
         let different = within.iter().zip(&without).find(|(of_layout, other)| of_layout != other);
@@ -24,7 +24,7 @@ fn assert_same_bits(bearer: &str, rrc: &str) {
 
 #[test]
 fn fach_of_one_cell_without_losses_gives_the_bits_of_a_run_without_a_layout() {
-    assert_same_bits("common", "");
+    assert_same_bits("common", "", "");
 }
 
 /// A user of the FACH at 50 km/h downloads files for 300 s. The S-CCPCH has this power.

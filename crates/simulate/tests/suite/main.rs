@@ -32,5 +32,6 @@ mod runs;
 mod schedulers;
 mod sectors;
 mod sharing;
+mod switched_in_layout;
 mod tdd;
 mod traffic;

@@ -251,24 +251,40 @@ impl Admission {
     pub fn request(
         &mut self,
         now: Time,
+        request: (UeId, ServiceClass),
+        dchs: &[DchRates],
+        preemptible: impl Fn(UeId) -> Option<Preemptible>,
+    ) -> Decision {
+        self.request_if(now, request, dchs, preemptible, |_| true)
+    }
+
+    /// Like [`request`](Self::request). `is_possible`: whether the radio has room for the DCH with this index
+    /// in `dchs`. Preemption makes no such room.
+    pub fn request_if(
+        &mut self,
+        now: Time,
         (ue, class): (UeId, ServiceClass),
         dchs: &[DchRates],
         preemptible: impl Fn(UeId) -> Option<Preemptible>,
+        is_possible: impl Fn(usize) -> bool,
     ) -> Decision {
         let own = self.holding(ue);
         let reserved_for_others = own.map_or(self.reserved, |own| self.reserved.minus(own.counted()));
         let has_dch = own.is_some();
-        let fits = |dch: &DchRates| reserved_for_others.plus(Reserved::of(*dch)).fits(&self.limits);
+        let fits = |dch: usize| {
+            reserved_for_others.plus(Reserved::of(dchs[dch])).fits(&self.limits) && is_possible(dch)
+        };
         let is_outranked =
             self.waiting.iter().any(|&(other_class, other_ue)| other_class < class && other_ue != ue);
-        if let Some(dch) = dchs.iter().position(fits).filter(|_| !is_outranked) {
+        if let Some(dch) = (0..dchs.len()).find(|&dch| fits(dch)).filter(|_| !is_outranked) {
             self.grant(ue, Reserved::of(dchs[dch]), Vec::new(), Reserved::default());
             return Decision::Granted { dch: dch as u8, after: Duration::ZERO, preempted: Vec::new() };
         }
         if has_dch {
             return Decision::Refused;
         }
-        if !is_outranked && let Some(granted) = self.preempt(now, (ue, class), dchs, preemptible) {
+        let can_preempt = !is_outranked && dchs.len().checked_sub(1).is_some_and(is_possible);
+        if can_preempt && let Some(granted) = self.preempt(now, (ue, class), dchs, preemptible) {
             return granted;
         }
         if self.waiting.iter().any(|&(_, waiting_ue)| waiting_ue == ue) {
@@ -353,6 +369,15 @@ impl Admission {
             self.holdings[index].dch = Reserved::of(dch);
             self.recompute_reserved();
         }
+    }
+
+    /// Moves the DCH of `ue`, if it has one, to this cell from `other`. A handover is never refused, so the
+    /// reservations of this cell may exceed its limits. Returns whether there was a DCH.
+    pub fn take_over(&mut self, ue: UeId, other: &mut Admission) -> bool {
+        let Some(dch) = other.holding(ue).map(|holding| holding.dch) else { return false };
+        other.release(ue);
+        self.grant(ue, dch, Vec::new(), Reserved::default());
+        true
     }
 
     /// Releases the DCH of `ue`. If it was promised to another UE, that UE gets it.

@@ -2,9 +2,9 @@
 
 use umts_units::BitRate;
 
-use super::SIGNALLING_BLOCK;
+use super::{ChannelConfig, SIGNALLING_BLOCK};
 use crate::ids::{CarrierId, CellId};
-use crate::radio::mac::TransportFormat;
+use crate::radio::mac::{Channel, TransportFormat};
 use crate::radio::phy::{BlockErrors, EbN0Errors, Lost};
 use crate::scheduling::SchedulerKind;
 
@@ -28,6 +28,12 @@ pub struct UeChannel {
 }
 
 impl UeChannel {
+    /// The configuration of this channel, which is of kind `channel`.
+    pub fn config(&self, channel: Channel) -> ChannelConfig {
+        let UeChannel { number, scheduler, format, block_bits, .. } = *self;
+        ChannelConfig { channel, number, scheduler, format, block_bits }
+    }
+
     /// Decides which of `blocks` blocks in TTI `tti` are lost. `first` is the number of the first
     /// block in the TTI.
     #[inline]

@@ -35,8 +35,9 @@ pub struct UeConfig {
     pub channels: [ChannelConfig; 2],
     /// Options of the HS-DSCH, if the UE uses it.
     pub hs_dsch: Option<Arc<HsUeConfig>>,
-    /// Power and errors of its downlink DCH in a layout. `None`: it has no DCH bearer there.
-    pub dch: Option<Arc<DchUserConfig>>,
+    /// Power and errors of its downlink DCHs in a layout: of its DCH bearer, or of each DCH that RRC may
+    /// allocate. Empty: it has no DCH there.
+    pub dchs: Vec<Arc<DchUserConfig>>,
     /// Options of the E-DCH, if the UE uses it.
     pub e_dch: Option<Arc<EUeConfig>>,
     /// Supervision of the RRC connection.

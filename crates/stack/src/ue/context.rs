@@ -23,7 +23,7 @@ use crate::radio::mac::Channel;
 use crate::radio::pdcp::Pdcp;
 use crate::radio::rlc::{BlockSet, Rlc, RlcConfig};
 use crate::rnc::Preemptible;
-use crate::rnc::rrc::{DchRates, Measured, Rrc, TrafficVolume};
+use crate::rnc::rrc::{DchRates, Measured, Rrc, RrcState, TrafficVolume};
 use crate::scheduling::{Candidate, QosConfig, RateGuarantee};
 use crate::trace::TraceEvent;
 use crate::{Context, EventContext};
@@ -165,9 +165,17 @@ impl UeContext {
         self.guarantees.as_ref().is_some_and(|guarantees| guarantees[direction.index()].is_met(now))
     }
 
-    /// Whether the UE may select another cell: not during a cell update.
-    pub fn can_reselect(&self) -> bool {
-        !self.connection.updates_cell()
+    /// Whether the UE may change to another cell of a layout: neither during a cell update nor during a switch
+    /// of RRC.
+    pub fn can_change_cell(&self) -> bool {
+        let is_switching = self.control.as_ref().is_some_and(|control| control.rrc().state().is_none());
+        !self.connection.updates_cell() && !is_switching
+    }
+
+    /// Whether the UE on common channels sends or receives on them. In a PCH state and in idle mode it does not.
+    pub fn uses_common_channels(&self) -> bool {
+        let state = self.control.as_ref().and_then(|control| control.rrc().state());
+        state.is_none_or(RrcState::carries_data)
     }
 
     /// Schedules a wake-up for the timers of the RLC entity that sends in `direction`. One wake-up is

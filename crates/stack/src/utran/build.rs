@@ -62,8 +62,12 @@ impl Utran {
             ChannelFactory { cells: &self.cells, carriers: &mut self.carriers, multicell, streams };
         let channels = factory.channels(ue, cell, COMMON, config.channels, &config.errors);
         if let Some(switching) = &config.switching {
-            let admission = &mut self.cells[cell.index()].admission;
-            switching.rrc.dch_rates.iter().for_each(|dch| admission.offer(*dch));
+            // In a layout the UE may move to any cell.
+            let first = if multicell.is_some() { 0 } else { cell.index() };
+            let cells = if multicell.is_some() { self.cells.len() } else { 1 };
+            for Cell { admission, .. } in &mut self.cells[first..first + cells] {
+                switching.rrc.dch_rates.iter().for_each(|dch| admission.offer(*dch));
+            }
         }
         self.ues.push(UeContext::new(ue, cell, config, channels, &self.streams));
         if let Some(substitute) = &config.substitute {

@@ -45,7 +45,7 @@ impl Utran {
         }
     }
 
-    fn connection_failed<T: TraceSink<TraceEvent>>(
+    pub(super) fn connection_failed<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         ue: UeId,
@@ -83,6 +83,7 @@ impl Utran {
     ) {
         ctx.cx.record(|| TraceEvent::CellUpdateStarted { ue, cause });
         self.attach(ue, COMMON);
+        self.in_multicell(|mac, ues| mac.use_channels(COMMON, &mut ues[ue]));
         self.ues[ue].connection.begin_update(ctx.cx.now, cause);
         self.schedule_connection_wake(ctx, ue);
     }
@@ -116,14 +117,15 @@ impl Utran {
     ) {
         let context = &mut self.ues[ue];
         let measured = context.measured(ctx.cx.now);
+        let keeps_rlc = context.connection.keeps_rlc(outcome);
         let is_switched = context
-            .notify_rrc_with(|rrc| rrc.handle_cell_update_end(&mut ctx.cx, outcome, measured))
+            .notify_rrc_with(|rrc| rrc.handle_cell_update_end(&mut ctx.cx, outcome, keeps_rlc, measured))
             .is_some();
         ctx.cx.record(|| TraceEvent::CellUpdateEnded { ue, outcome });
         if is_switched {
             return self.obey(ctx, ue);
         }
-        if !context.connection.keeps_rlc(outcome) {
+        if !keeps_rlc {
             context.reestablish(&mut ctx.cx);
         }
         self.resume(ctx, ue);

@@ -49,7 +49,7 @@ impl ChannelFactory<'_> {
             let layout_carrier = self.multicell.filter(|_| channel.channel == Channel::Dsch);
             // In a layout, the Eb/N0 decides the block errors of the downlink.
             let layout = self.multicell.filter(|_| direction == Direction::Downlink);
-            let table = layout.and_then(|id| self.carriers[id].mac.multicell()?.errors_of(ue));
+            let table = layout.and_then(|id| self.carriers[id].mac.multicell()?.errors_of(ue, number));
             let draws = self.streams.addressed(&radio);
             let carriers = &mut self.carriers;
             UeChannel {

@@ -11,7 +11,6 @@ use crate::radio::mac::Channel;
 use crate::rnc::multicell::{BufferAtHandover, CellChange, Handover, RlcAtHandover};
 use crate::scheduling::UserSchedulers;
 use crate::trace::{CellUpdateCause, TraceEvent};
-use crate::ue::ChannelConfig;
 
 impl Utran {
     /// Sets the schedulers of the DSCHs of a layout.
@@ -39,17 +38,18 @@ impl Utran {
         handover: Handover,
     ) {
         let Handover { ue, from, to, config, change } = handover;
-        if change == CellChange::Reselection {
-            return self.reselect(ctx, ue, to);
+        match change {
+            CellChange::Reselection => return self.reselect(ctx, ue, to),
+            CellChange::DchLost => return self.lose_dch(ctx, ue, to),
+            CellChange::Hard | CellChange::Soft => {}
         }
         let interruption = config.interruption;
         if change == CellChange::Hard {
             ctx.cx.record(|| TraceEvent::Handover { ue, from: from.0, to: to.0, interruption });
             self.ues[ue].silent_until = ctx.cx.now + interruption;
         }
+        self.enter_cell(ctx, ue, to);
         let context = &mut self.ues[ue];
-        context.cell = to;
-        context.channels.iter_mut().for_each(|channel| channel.cell = to);
         if config.rlc == RlcAtHandover::Reestablished {
             context.reestablish(&mut ctx.cx);
         }
@@ -64,15 +64,60 @@ impl Utran {
             self.move_channel(ctx, ue, to, Direction::Downlink);
         }
         self.move_channel(ctx, ue, to, Direction::Uplink);
+        self.serve_waiting(ctx, from);
     }
 
-    /// A UE on the FACH and RACH selects another cell. It carries no data until the cell update there ends.
+    /// A UE without a DCH selects another cell. On the FACH and RACH it carries no data until the cell update
+    /// there ends.
     fn reselect<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId, to: CellId) {
-        self.suspend_for_update(ctx, ue, CellUpdateCause::CellReselection);
         let context = &mut self.ues[ue];
-        context.cell = to;
-        context.channels.iter_mut().for_each(|channel| channel.cell = to);
+        match context.notify_rrc_with(|rrc| rrc.handle_reselection(&mut ctx.cx)) {
+            // Its RRC withdraws a request for a DCH of the former cell.
+            Some(()) => self.obey(ctx, ue),
+            None => self.suspend_for_update(ctx, ue, CellUpdateCause::CellReselection),
+        }
+        self.enter_cell(ctx, ue, to);
         Direction::BOTH.into_iter().for_each(|direction| self.move_channel(ctx, ue, to, direction));
+    }
+
+    /// The cells of a switched UE have no code for its DCH any more.
+    fn lose_dch<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId, to: CellId) {
+        let from = self.ues[ue].cell;
+        self.connection_failed(ctx, ue, CellUpdateCause::RadioLinkFailure);
+        self.enter_cell(ctx, ue, to);
+        Direction::BOTH.into_iter().for_each(|direction| self.move_channel(ctx, ue, to, direction));
+        self.serve_waiting(ctx, from);
+    }
+
+    /// Moves a UE to cell `to`, without the channels that it uses.
+    fn enter_cell<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId, to: CellId) {
+        let Utran { ues, cells, carriers, streams, .. } = self;
+        let context = &mut ues[ue];
+        let from = std::mem::replace(&mut context.cell, to);
+        context.channels.iter_mut().for_each(|channel| channel.cell = to);
+        let config = &cells[to.index()].config;
+        for direction in Direction::BOTH {
+            let Some(control) = &mut context.control else { break };
+            for kept in control.kept_channels(direction) {
+                let channel = kept.config(carriers[kept.carrier].config.channel);
+                let key = CarrierKey::new(to, direction, channel);
+                (kept.cell, kept.carrier) = (to, carriers.find_or_make(key, config, channel, streams));
+            }
+        }
+        if let Ok([former, next]) = cells.get_disjoint_mut([from.index(), to.index()])
+            && next.admission.take_over(ue, &mut former.admission)
+        {
+            [from, to].into_iter().for_each(|cell| self.record_reserved(ctx, cell));
+        }
+    }
+
+    /// Repeats the requests of UEs that wait for a DCH, in all cells.
+    pub(super) fn repeat_requests<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
+        let mut is_due = false;
+        self.in_multicell(|mac, _| is_due = mac.take_is_retry_due());
+        if is_due {
+            (0..self.cells.len() as u16).for_each(|cell| self.serve_waiting(ctx, CellId(cell)));
+        }
     }
 
     /// Discards the SDUs that were buffered for a UE in the cell that it leaves.
@@ -101,13 +146,7 @@ impl Utran {
     ) {
         self.leave_carrier(ctx, ue, direction);
         let before = self.ues[ue].channel(direction);
-        let channel = ChannelConfig {
-            channel: self.carriers[before.carrier].config.channel,
-            number: before.number,
-            scheduler: before.scheduler,
-            format: before.format,
-            block_bits: before.block_bits,
-        };
+        let channel = before.config(self.carriers[before.carrier].config.channel);
         let key = CarrierKey::new(to, direction, channel);
         let config = &self.cells[to.index()].config;
         let carrier = self.carriers.find_or_make(key, config, channel, &self.streams);

@@ -50,6 +50,7 @@ use crate::packet::Packet;
 use crate::radio::Air;
 use crate::radio::rlc::Sdu;
 use crate::rnc::Admission;
+use crate::rnc::multicell::Multicell;
 use crate::trace::{DropPlace, TraceEvent};
 use crate::ue::Ues;
 
@@ -137,6 +138,9 @@ impl Utran {
                 self.notify_rrc(ctx);
             }
             self.execute_handovers(ctx, id);
+            if self.multicell == Some(id) {
+                self.repeat_requests(ctx);
+            }
             let next = self.carriers[id].mac.poll_timeout(timer);
             if next.is_none_or(|(at, _)| at > ctx.cx.now) {
                 break;
@@ -156,6 +160,14 @@ impl Utran {
         watched.retain(|&ue| self.ues[ue].awaits_fall);
         for &ue in &watched {
             self.measure(ctx, ue);
+        }
+    }
+
+    /// Calls `change` with the MAC of the cells of a layout, if there is one.
+    fn in_multicell(&mut self, change: impl FnOnce(&mut Multicell, &mut Ues)) {
+        let Some(id) = self.multicell else { return };
+        if let Some(mac) = self.carriers[id].mac.multicell_mut() {
+            change(mac, &mut self.ues);
         }
     }
 

@@ -36,11 +36,20 @@ impl Utran {
             control.started = true;
             context.notify_rrc_with(|rrc| rrc.handle_start(&mut ctx.cx, measured));
             let cell = context.cell;
+            self.announce(ctx, cell);
+        }
+        self.obey(ctx, ue);
+    }
+
+    /// Records the reservations at the start of a cell. The UE may move to every cell of a layout.
+    fn announce<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
+        let of_layout = self.multicell.map(|_| (0..self.cells.len() as u16).map(CellId));
+        let cells: Vec<CellId> = of_layout.map_or_else(|| vec![cell], Iterator::collect);
+        for cell in cells {
             if !std::mem::replace(&mut self.cells[cell.index()].announced, true) {
                 self.record_reserved(ctx, cell);
             }
         }
-        self.obey(ctx, ue);
     }
 
     /// A DCH may have become preemptible for a waiting UE.
@@ -69,11 +78,13 @@ impl Utran {
                 Order::Withdraw => settled |= self.cells[cell.index()].admission.withdraw(ue),
                 Order::ReleaseDch => {
                     self.cells[cell.index()].admission.release(ue);
+                    self.in_multicell(|mac, _| mac.release_dch(ue));
                     freed = true;
                 }
                 Order::ChangeDch(dch) => {
                     let rates = self.ues[ue].dchs()[usize::from(dch)];
                     self.cells[cell.index()].admission.change(ue, rates);
+                    self.in_multicell(|mac, _| mac.change_dch(ue, usize::from(dch)));
                     freed = true;
                 }
             }
@@ -100,6 +111,7 @@ impl Utran {
         let context = &mut self.ues[ue];
         context.rlc.iter_mut().for_each(Rlc::suspend);
         context.connection.stop_supervision();
+        self.in_multicell(|mac, _| mac.suspend(ue));
         self.detach(ctx, ue);
     }
 
@@ -112,6 +124,7 @@ impl Utran {
     ) {
         self.detach(ctx, ue);
         self.attach(ue, channels);
+        self.in_multicell(|mac, ues| mac.use_channels(channels, &mut ues[ue]));
         self.resume(ctx, ue);
     }
 
@@ -132,13 +145,19 @@ impl Utran {
         ue: UeId,
         instead_of: Option<u8>,
     ) {
-        let cell = self.ues[ue].cell;
-        let wanted = self.ues[ue].dchs();
+        let Utran { ues, carriers, multicell, cells, .. } = self;
+        let cell = ues[ue].cell;
+        let wanted = ues[ue].dchs();
         let wanted = &wanted[..instead_of.map_or(wanted.len(), usize::from)];
-        let ues = &self.ues;
         let preemptible = |holder: UeId| ues[holder].preemptible();
         let request = (ue, ues[ue].qos.class);
-        let decision = self.cells[cell.index()].admission.request(ctx.cx.now, request, wanted, preemptible);
+        let layout = multicell.and_then(|id| carriers[id].mac.multicell());
+        let is_possible = |dch| layout.is_none_or(|mac| mac.has_room_for_dch(ue, cell, dch));
+        let admission = &mut cells[cell.index()].admission;
+        let decision = admission.request_if(ctx.cx.now, request, wanted, preemptible, is_possible);
+        if let Decision::Granted { dch, .. } = decision {
+            self.in_multicell(|mac, _| mac.allocate_dch(ue, usize::from(dch)));
+        }
         let answer = match &decision {
             Decision::Granted { dch, after, .. } => Answer::Granted { dch: *dch, after: *after },
             Decision::Queued { .. } => Answer::Queued,
@@ -163,7 +182,11 @@ impl Utran {
     }
 
     /// Repeats the requests of waiting UEs in order, until one gets no DCH.
-    fn serve_waiting<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
+    pub(super) fn serve_waiting<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        cell: CellId,
+    ) {
         while let Some(ue) = self.cells[cell.index()].admission.first_waiting() {
             self.request_dch(ctx, ue, None);
             if self.cells[cell.index()].admission.first_waiting() == Some(ue) {

@@ -70,9 +70,9 @@ metrics! { LAYOUT: LayoutTotals;
         => |t| t.delay_step_ms();
     "dch_codes_pct" "Codes of DCHs" ["%"] "Share of a code tree that calls, DCH bearers and DCHs associated with DSCHs occupy; above 100 if they are not limited to one tree." = "sum of 1 / spreading factor" / "TTIs of cells"
         => |t| (t.dch_ttis > 0).then(|| 100.0 * t.dch_codes / t.dch_ttis as f64);
-    "calls_blocked" "Calls blocked" ["1"] "Calls that did not begin because their cell had no code for them." = "calls blocked" / ""
+    "calls_blocked" "Calls blocked" ["1"] "Calls that did not begin because their cell had no code or, with `cell.admission.power`, no power for them." = "calls blocked" / ""
         => |t| t.steps(CallStep::Blocked).and_then(count);
-    "calls_blocked_pct" "Call blocking" ["%"] "Share of the attempted calls that did not begin because their cell had no code for them." = "calls blocked" / "calls blocked or begun"
+    "calls_blocked_pct" "Call blocking" ["%"] "Share of the attempted calls that did not begin because their cell had no code or, with `cell.admission.power`, no power for them." = "calls blocked" / "calls blocked or begun"
         => |t| t.steps_pct(CallStep::Blocked, CallStep::Begun);
     "calls_dropped" "Calls dropped" ["1"] "Calls that ended early because a better cell had no code for them." = "calls dropped" / ""
         => |t| t.steps(CallStep::Dropped).and_then(count);

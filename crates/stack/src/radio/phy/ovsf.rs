@@ -205,14 +205,19 @@ impl CodeTree {
         self.free[code.index()] == leaves(code.spreading_factor) && above.all(|at| self.free[at] > 0)
     }
 
+    /// Whether a code of this spreading factor can be allocated.
+    pub fn has_free(&self, spreading_factor: u16) -> bool {
+        self.free[1] >= leaves(spreading_factor)
+    }
+
     /// Allocates a code of this spreading factor in the smallest free branch that fits, the
     /// leftmost of several. This keeps large branches free.
     pub fn allocate(&mut self, spreading_factor: u16) -> Option<Code> {
         const ROOT: usize = 1;
-        let needed = leaves(spreading_factor);
-        if self.free[ROOT] < needed {
+        if !self.has_free(spreading_factor) {
             return None;
         }
+        let needed = leaves(spreading_factor);
         // Goes down to the level of the spreading factor.
         let mut index = ROOT;
         while index < usize::from(spreading_factor) {

@@ -436,3 +436,33 @@ proptest! {
         prop_assert_eq!(observed.cell.reserved(), Reserved { rates: [32_000, 0], dchs: 0, hs_users: 0 });
     }
 }
+
+#[test]
+fn a_dch_for_which_the_radio_has_no_room_is_not_granted() {
+    let dchs = [dch(384, 64), dch(64, 32)];
+    let mut cell = cell(1);
+    let only_second = |dch| dch == 1;
+    let granted = cell.request_if(ms(0), interactive(UeId(0)), &dchs, no_inactive_ue, only_second);
+    assert_eq!(granted, Decision::Granted { dch: 1, after: Duration::ZERO, preempted: Vec::new() });
+    let none = |_| false;
+    assert_eq!(cell.request_if(ms(0), interactive(UeId(1)), &dchs, no_inactive_ue, none), QUEUED);
+    assert_eq!(cell.request_if(ms(0), interactive(UeId(2)), &dchs, no_inactive_ue, none), Decision::Refused);
+    // An unused DCH is no help.
+    let preemptible = |_| Some(unused(ms(0), Duration::from_millis(100)));
+    assert_eq!(cell.request_if(ms(0), interactive(UeId(1)), &dchs, preemptible, none), QUEUED);
+}
+
+#[test]
+fn a_dch_moves_with_its_user_beyond_the_limits_of_the_next_cell() {
+    let limits = Limits { dchs: Some(1), ..Limits::default() };
+    let [mut one, mut other] = [0; 2].map(|_| Admission::new(limits, Reserved::default()));
+    let dchs = [dch(64, 32)];
+    one.request(ms(0), interactive(UeId(0)), &dchs, no_inactive_ue);
+    other.request(ms(0), interactive(UeId(1)), &dchs, no_inactive_ue);
+    assert!(other.take_over(UeId(0), &mut one) && !other.take_over(UeId(2), &mut one));
+    assert_eq!((one.reserved(), other.reserved().dchs), (Reserved::default(), 2));
+    other.release(UeId(1));
+    assert_eq!(other.request(ms(0), interactive(UeId(2)), &dchs, no_inactive_ue), Decision::Refused);
+    other.release(UeId(0));
+    assert_eq!(other.request(ms(0), interactive(UeId(2)), &dchs, no_inactive_ue), FREE);
+}

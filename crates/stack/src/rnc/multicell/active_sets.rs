@@ -34,7 +34,10 @@ impl ActiveSets {
             soft: handover.soft.as_ref().map(ActiveSet::new),
             compressed: handover.compressed_mode,
             without: dch.without_code,
-            is_recorded: dch.has_one_tree() || handover.soft.is_some() || handover.compressed_mode.is_some(),
+            is_recorded: dch.has_one_tree()
+                || config.admission_power.is_some()
+                || handover.soft.is_some()
+                || handover.compressed_mode.is_some(),
             events: Vec::new(),
         }
     }
@@ -172,7 +175,7 @@ impl ActiveSets {
         stays
     }
 
-    fn note_step(&mut self, cell: CellId, step: CallStep) {
+    pub fn note_step(&mut self, cell: CellId, step: CallStep) {
         if self.is_recorded {
             self.events.push((cell, step));
         }

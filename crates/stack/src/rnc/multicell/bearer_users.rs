@@ -5,6 +5,10 @@
 //! A user of a DCH keeps its codes. Its DCH takes the power of the full rate in turns that begin with data
 //! in RLC, sent or not, and no power otherwise. The S-CCPCH of a cell, which carries the FACH, takes its
 //! power in turns that begin with data for a user of the FACH. All users are measured all the time.
+//!
+//! RRC may switch users between the two (`switching.rs`).
+
+mod switching;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,6 +16,7 @@ use std::sync::Arc;
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration, Time};
 
+use self::switching::NextDch;
 use super::active_sets::ActiveSets;
 use super::codes::DchCodes;
 use super::mobility::{CellChange, Handover};
@@ -28,12 +33,27 @@ use crate::radio::phy::sir::Link;
 use crate::rnc::calls::{CallLocation, PowerControlLoops, RadioLink};
 use crate::rnc::rrc::CellSelection;
 use crate::trace::{Real, TraceEvent};
-use crate::ue::{UeContext, Ues};
+use crate::ue::{COMMON, UeContext, Ues};
 
 const DOWN: Direction = Direction::Downlink;
 
-/// A UE with its movement and its downlink: a DCH, or `None` for the FACH.
-pub(super) type PlacedUser = (UeId, MobilityConfig, Option<Arc<DchUserConfig>>);
+/// A UE with its movement and its downlink channels.
+#[derive(Debug)]
+pub(super) struct PlacedUser {
+    pub ue: UeId,
+    pub mobility: MobilityConfig,
+    /// Its DCH, or each DCH that RRC may allocate. Empty for users that stay on the FACH.
+    pub dchs: Vec<Arc<DchUserConfig>>,
+    /// Whether RRC switches it. It starts on the FACH.
+    pub is_switched: bool,
+}
+
+/// A downlink channel that carries the data of a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Downlink {
+    Fach,
+    Dch,
+}
 
 /// A user of a DCH or of the FACH.
 #[derive(Debug)]
@@ -41,8 +61,20 @@ pub(super) struct BearerUser {
     pub ue: UeId,
     /// Its place, and the links from its cells.
     pub at: CallLocation,
-    /// Its DCH. `None`: the FACH of its cell.
+    /// Its DCH, or each DCH that RRC may allocate.
+    dchs: Vec<Arc<DchUserConfig>>,
+    is_switched: bool,
+    /// The DCH that it has or, if it is switched, that RRC has allocated. `None`: no DCH.
     dch: Option<Arc<DchUserConfig>>,
+    /// The channel that it uses.
+    downlink: Downlink,
+    /// Whether RRC has suspended the transmission to a switched user.
+    is_suspended: bool,
+    /// The DCH of another rate that RRC has allocated, with its codes.
+    next: Option<NextDch>,
+    /// Power in mW that its best cell is expected to transmit for the DCH that it is switching to. Only with
+    /// admission by power.
+    expected_power: f64,
     loops: PowerControlLoops,
     /// Whether it has a code in its cells. Without a code a DCH neither sends nor receives.
     has_code: bool,
@@ -94,14 +126,20 @@ impl BearerUsers {
         &self.users[number]
     }
 
-    /// The best of the cells of a UE. `None` if it has neither a DCH nor the FACH.
+    /// The best of the cells of a UE. `None` for UEs with neither a DCH nor the FACH.
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
         Some(self.of_ue(ue)?.at.main.cell)
     }
 
-    /// Block error ratio by Eb/N0 of the DCH or FACH of a UE.
-    pub fn errors_of(&self, ue: UeId) -> Option<Arc<LinkTable>> {
-        match &self.of_ue(ue)?.dch {
+    /// Block error ratio by Eb/N0 of the downlink of a UE with this channel number: [`COMMON`], or 1 + the
+    /// index of a DCH that RRC allocates.
+    pub fn errors_of(&self, ue: UeId, number: usize) -> Option<Arc<LinkTable>> {
+        let user = self.of_ue(ue)?;
+        let dch = match number {
+            COMMON => user.dchs.first().filter(|_| !user.is_switched),
+            of_rrc => Some(&user.dchs[of_rrc - 1]),
+        };
+        match dch {
             Some(dch) => Some(dch.errors.clone()),
             None => self.sccpch.as_ref().map(|sccpch| sccpch.errors.clone()),
         }
@@ -112,16 +150,21 @@ impl BearerUsers {
         Some(&self.users[number])
     }
 
+    fn of_ue_mut(&mut self, ue: UeId) -> Option<&mut BearerUser> {
+        let number = self.users.binary_search_by_key(&ue, |user| user.ue).ok()?;
+        Some(&mut self.users[number])
+    }
+
     /// Measures the part of the users that turn number `turn` measures, and updates their cells. Adds the
-    /// changes that UTRAN must execute to `handovers`. `can_reselect`: whether a user of the FACH may select
-    /// another cell.
+    /// changes that UTRAN must execute to `handovers`. `can_change_cell`: whether a user that is switched or
+    /// has the FACH may change its cell.
     pub fn measure(
         &mut self,
         (now, turn): (Time, u64),
         environment: &Environment,
         codes: &mut DchCodes,
         powers: &[f64],
-        can_reselect: impl Fn(UeId) -> bool,
+        can_change_cell: impl Fn(UeId) -> bool,
         handovers: &mut VecDeque<Handover>,
     ) {
         let BearerUsers { users, sets, handover, period, .. } = self;
@@ -130,20 +173,27 @@ impl BearerUsers {
             environment.measure(&mut user.at.mobile, now);
             let from = user.at.main.cell;
             let had_code = user.has_code;
+            let stays = (user.is_switched || user.dch.is_none()) && !can_change_cell(user.ue);
             let change = match user.dch.clone() {
+                _ if stays => {
+                    user.measure_links(powers);
+                    continue;
+                }
                 None => {
-                    if can_reselect(user.ue) {
-                        user.select_cell(&sets.selection);
-                    }
+                    user.select_cell(&sets.selection);
                     CellChange::Reselection
                 }
                 Some(dch) => {
                     user.update_cells(sets, codes, dch.spreading_factor, powers);
-                    if had_code && sets.soft.is_some() { CellChange::Soft } else { CellChange::Hard }
+                    match user.has_code {
+                        false if user.is_switched => user.lose_dch(),
+                        _ if had_code && sets.soft.is_some() => CellChange::Soft,
+                        _ => CellChange::Hard,
+                    }
                 }
             };
             let (ue, to) = (user.ue, user.at.main.cell);
-            if to != from {
+            if to != from || change == CellChange::DchLost {
                 let config = if change == CellChange::Hard { *handover } else { WITHOUT_LOSS };
                 handovers.push_back(Handover { ue, from, to, config, change });
             }
@@ -155,11 +205,11 @@ impl BearerUsers {
     pub fn begin(&mut self, now: Time, power: &PowerConfig, ues: &mut Ues) {
         for user in &mut self.users {
             let context = &mut ues[user.ue];
-            if user.dch.is_none() {
+            if user.downlink == Downlink::Fach {
                 user.is_sent = context.rlc[DOWN.index()].has_work(now);
                 continue;
             }
-            user.is_sent = user.has_code && has_data(now, context);
+            user.is_sent = user.has_code && !user.is_suspended && has_data(now, context);
             if let Some(errors) = &mut context.channels[DOWN.index()].in_layout {
                 let [blocks, lost] = errors.take_counts();
                 if !user.is_limited {
@@ -176,7 +226,7 @@ impl BearerUsers {
     pub fn add_links(&mut self, solver: &mut PowerSolver) {
         let users = self.users.iter_mut().enumerate();
         for (number, user) in users.filter(|(_, user)| user.is_sent) {
-            let Some(dch) = &user.dch else {
+            let Some(dch) = user.dch.clone().filter(|_| user.downlink == Downlink::Dch) else {
                 let sccpch = self.sccpch.as_ref().expect("users of the FACH have an S-CCPCH");
                 solver.commons[user.at.main.cell.index()] = solver.power.common + sccpch.power;
                 continue;
@@ -193,7 +243,8 @@ impl BearerUsers {
 
     /// The DCHs with power in this turn, for power control.
     pub fn powered(&mut self) -> impl Iterator<Item = PoweredDch<'_>> {
-        self.users.iter_mut().filter(|user| user.is_sent).filter_map(|user| {
+        let on_dch = |user: &&mut BearerUser| user.is_sent && user.downlink == Downlink::Dch;
+        self.users.iter_mut().filter(on_dch).filter_map(|user| {
             let aim = user.dch.as_ref()?.aim();
             Some(PoweredDch { at: &user.at, loops: &mut user.loops, aim })
         })
@@ -212,11 +263,15 @@ impl BearerUsers {
         let mut others = solver.links(LinkKind::DchLeg).iter();
         for user in &mut self.users {
             let context = &mut ues[user.ue];
-            let Some(dch) = &user.dch else {
+            if user.downlink == Downlink::Fach {
                 let sccpch = self.sccpch.as_ref().expect("users of the FACH have an S-CCPCH");
-                user.receive_fach(ctx, sccpch, solver, context);
+                if context.uses_common_channels() {
+                    user.receive_fach(ctx, sccpch, solver, context);
+                }
                 continue;
-            };
+            }
+            // After its release a switched user has no DCH until RRC has changed the channel.
+            let Some(dch) = &user.dch else { continue };
             let mut ebn0 = dch.target * user.loops.target_scale;
             if user.is_sent {
                 let main = mains.next().expect("each DCH with power has a link from its best cell");
@@ -270,20 +325,22 @@ fn has_data(now: Time, context: &UeContext) -> bool {
 
 impl BearerUser {
     /// A user in its best cell when the cells send `powers`.
-    fn new(
-        (ue, mobility, dch): &PlacedUser,
-        environment: &Environment,
-        codes: &mut DchCodes,
-        powers: &[f64],
-    ) -> Self {
+    fn new(placed: &PlacedUser, environment: &Environment, codes: &mut DchCodes, powers: &[f64]) -> Self {
+        let PlacedUser { ue, mobility, dchs, is_switched } = placed;
+        let dch = dchs.first().filter(|_| !is_switched);
         let mut mobile = environment.appear(u64::from(ue.0), mobility, None, Time::ZERO);
         environment.measure(&mut mobile, Time::ZERO);
-        let factor = dch.as_ref().map_or(LARGEST_SF, |dch| dch.spreading_factor);
-        let main = RadioLink::new(mobile.gains().best(), Code::last(factor));
+        let main = without_code(mobile.gains().best());
         let mut user = BearerUser {
             ue: *ue,
             at: CallLocation::new(mobile, main),
-            dch: dch.clone(),
+            dchs: dchs.clone(),
+            is_switched: *is_switched,
+            dch: dch.cloned(),
+            downlink: if dch.is_some() { Downlink::Dch } else { Downlink::Fach },
+            is_suspended: false,
+            next: None,
+            expected_power: 0.0,
             loops: PowerControlLoops::default(),
             has_code: false,
             is_sent: false,
@@ -303,7 +360,8 @@ impl BearerUser {
         }
     }
 
-    /// Updates the cells of a DCH. Without a code it tries to take one of the best cell.
+    /// Updates the cells of a DCH. Without a code it tries to take one of the best cell. Afterwards it may have
+    /// no code.
     fn update_cells(&mut self, sets: &mut ActiveSets, codes: &mut DchCodes, factor: u16, powers: &[f64]) {
         if !self.has_code {
             self.at.main.cell = self.at.mobile.gains().best();
@@ -324,18 +382,24 @@ impl BearerUser {
         solver: &PowerSolver,
         context: &mut UeContext,
     ) {
-        let (ue, cell, gains) = (self.ue, self.at.main.cell, self.at.mobile.gains());
-        let is_transmitted = solver.commons[cell.index()] > solver.power.common;
-        let total = solver.powers[cell.index()] + if is_transmitted { 0.0 } else { sccpch.power };
-        let interference = gains.from_others(&solver.powers, cell);
-        let link = Link { processing: sccpch.processing, target: 1.0, gain: gains.of(cell), interference };
-        let ebn0 = link.achieved(solver.power.own_share, solver.power.noise, total, sccpch.power);
+        let (ue, cell) = (self.ue, self.at.main.cell);
+        let ebn0 = self.ebn0_of_fach(sccpch, solver, &solver.powers);
         if self.is_sent {
             ctx.cx.record(|| TraceEvent::FachSent { ue, cell: cell.0, ebn0: Real(ebn0 as f32) });
         }
         if let Some(errors) = &mut context.channels[DOWN.index()].in_layout {
             errors.set_ebn0(ebn0);
         }
+    }
+
+    /// Eb/N0 of the FACH if the cells send `powers`, linear.
+    fn ebn0_of_fach(&self, sccpch: &SccpchConfig, solver: &PowerSolver, powers: &[f64]) -> f64 {
+        let (cell, gains) = (self.at.main.cell, self.at.mobile.gains());
+        let is_transmitted = solver.commons[cell.index()] > solver.power.common;
+        let total = powers[cell.index()] + if is_transmitted { 0.0 } else { sccpch.power };
+        let interference = gains.from_others(powers, cell);
+        let link = Link { processing: sccpch.processing, target: 1.0, gain: gains.of(cell), interference };
+        link.achieved(solver.power.own_share, solver.power.noise, total, sccpch.power)
     }
 
     /// Takes a code of its cell for a DCH, if one is free.
@@ -348,6 +412,11 @@ impl BearerUser {
     }
 }
 
+/// The link of a user without a code.
+fn without_code(cell: CellId) -> RadioLink {
+    RadioLink::new(cell, Code::last(LARGEST_SF))
+}
+
 impl DchUserConfig {
     fn aim(&self) -> Aim {
         Aim { processing: self.processing, target: self.target }
@@ -355,128 +424,4 @@ impl DchUserConfig {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use umts_kernel::random::Streams;
-    use umts_units::Db;
-
-    use super::*;
-    use crate::environment::Legs;
-    use crate::radio::phy::sir::CHIP_RATE;
-    use crate::rnc::multicell::mobility::Mobility;
-    use crate::rnc::multicell::power_solver::Receivers;
-    use crate::rnc::multicell::steps;
-    use crate::rnc::multicell::testing::{CELLS, HANDOVER, active_sets, environment_with};
-    use crate::rnc::multicell::voice_calls::VoiceCalls;
-    use crate::rnc::multicell::{CodeLimit, DchConfig, WithoutCode};
-    use crate::rnc::rrc::SoftHandover;
-
-    const DSCH: Code = Code { spreading_factor: 4, number: 3 };
-    const TURN: Duration = Duration::from_millis(20);
-    const PERIOD: u64 = 5;
-
-    const SCCPCH: Code = Code { spreading_factor: 32, number: 1 };
-
-    /// Users at 50 km/h, each with a code of its spreading factor, then `on_fach` users of the FACH.
-    fn users(
-        factors: &[u16],
-        on_fach: usize,
-        environment: &Environment,
-        codes: &mut DchCodes,
-        soft: Option<SoftHandover>,
-    ) -> BearerUsers {
-        let mobility = MobilityConfig::Legs(Legs::vehicular(50.0 / 3.6));
-        let config = |factor: u16| DchUserConfig {
-            processing: CHIP_RATE / (64e3 * 32.0 / f64::from(factor)),
-            spreading_factor: factor,
-            target: 1.7,
-            errors: LinkTable::logistic(2.25, 2.5).into(),
-        };
-        let dchs = factors.iter().map(|&factor| Some(Arc::new(config(factor))));
-        let channels = dchs.chain(std::iter::repeat_n(None, on_fach));
-        let placed = (0..).map(UeId).zip(channels).map(|(ue, dch)| (ue, mobility.clone(), dch));
-        let mut users = BearerUsers::none(HANDOVER, active_sets(soft, WithoutCode::Kept));
-        let powers = [10.0; CELLS];
-        users.users = placed.map(|of| BearerUser::new(&of, environment, codes, &powers)).collect();
-        users.sccpch = Some(SccpchConfig {
-            power: 2_000.0,
-            code: SCCPCH,
-            processing: CHIP_RATE / 32e3,
-            errors: LinkTable::logistic(5.0, 2.5).into(),
-        });
-        users.period = PERIOD;
-        users
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
-
-        /// In every turn of every kind of power control: the power of a cell is that of its common channels,
-        /// of its S-CCPCH if its FACH has data, and of the codes that it sends, at most its limit. The codes
-        /// in use are those of the legs, and none meets the code of the S-CCPCH.
-        #[test]
-        fn powers_and_codes_of_each_cell_add_up(
-            factors in prop::collection::vec((3_u32..8).prop_map(|level| 1_u16 << level), 1..80),
-            on_fach in 0_usize..40,
-            control in prop::sample::select(vec![PowerControl::Frame, PowerControl::Ideal, PowerControl::Steps]),
-            is_soft in any::<bool>(),
-            silent in any::<prop::sample::Index>(),
-            has_limit in any::<bool>(),
-            seed in 0_u64..1000,
-        ) {
-            let environment = environment_with(Db(8.0), &Streams::new(seed, 0));
-            let config = DchConfig { codes: CodeLimit::OneTree, ..DchConfig::default() };
-            let mut codes = DchCodes::new(&config, DSCH, Some(SCCPCH), CELLS);
-            let soft = is_soft.then(SoftHandover::default);
-            let mut bearers = users(&factors, on_fach, &environment, &mut codes, soft);
-            let sccpch_power = bearers.sccpch.as_ref().map_or(0.0, |sccpch| sccpch.power);
-            let mobility = Mobility::new(environment, HANDOVER, &[], PERIOD);
-            let mut calls = VoiceCalls::none();
-            // With a limit of 13 dBm for a DCH.
-            let dch_max = has_limit.then_some(20.0);
-            let power = PowerConfig { control, dch_max, ..PowerConfig::default() };
-            let mut solver = PowerSolver::new(power, CELLS);
-            let mut handovers = VecDeque::new();
-            for turn in 0..40 {
-                let now = Time::ZERO + TURN * turn;
-                bearers.measure((now, turn), &mobility.environment, &mut codes, &solver.before, |_| true, &mut handovers);
-                for (number, user) in bearers.users.iter_mut().enumerate() {
-                    user.is_sent = match user.dch {
-                        None => number as u64 % 3 == turn % 3,
-                        Some(_) => user.has_code && number != silent.index(factors.len()),
-                    };
-                }
-                solver.begin();
-                bearers.add_links(&mut solver);
-                solver.add_up();
-                solver.control(Receivers { calls: &calls, mobility: &mobility, bearers: &bearers });
-                if control == PowerControl::Steps {
-                    steps::follow_commands(&mut solver, &mut calls, &mut bearers, TURN);
-                }
-                solver.measure(Receivers { calls: &calls, mobility: &mobility, bearers: &bearers });
-                let links = || solver.links(LinkKind::Dch).iter().chain(solver.links(LinkKind::DchLeg));
-                for (cell, &total) in solver.powers.iter().enumerate() {
-                    let sent: f64 = links().filter(|of| of.cell.index() == cell).map(|of| of.power_mw).sum();
-                    let has_fach_data = bearers.users.iter().any(|user| {
-                        user.dch.is_none() && user.is_sent && user.at.main.cell.index() == cell
-                    });
-                    let common = power.common + if has_fach_data { sccpch_power } else { 0.0 };
-                    prop_assert!((common + sent - total).abs() < 1e-9 * total, "cell {cell}: {sent}, {total}");
-                    prop_assert!(total <= power.max * (1.0 + 1e-9));
-                    let of_cell = bearers.users.iter().filter(|user| user.has_code).flat_map(|user| {
-                        user.at.legs().filter(move |leg| leg.cell.index() == cell)
-                    });
-                    let mut share = 0.0;
-                    for leg in of_cell {
-                        share += 1.0 / f64::from(leg.code.spreading_factor);
-                        prop_assert!(!leg.code.meets(SCCPCH));
-                    }
-                    prop_assert_eq!(codes.used(cell), share);
-                }
-                let legs: usize = bearers.powered().map(|dch| dch.at.legs().count()).sum();
-                prop_assert_eq!(links().count(), legs);
-                solver.end();
-            }
-        }
-    }
-}
+mod tests;

@@ -42,6 +42,11 @@ impl DchCodes {
         DchCodes { trees, taken: vec![0; cells] }
     }
 
+    /// Whether the cell has a free code of this spreading factor.
+    pub fn has_free(&self, cell: CellId, spreading_factor: u16) -> bool {
+        self.trees.get(cell.index()).is_none_or(|tree| tree.has_free(spreading_factor))
+    }
+
     /// A code of this spreading factor, if the cell has one.
     pub fn take(&mut self, cell: CellId, spreading_factor: u16) -> Option<Code> {
         let code = match self.trees.get_mut(cell.index()) {

@@ -30,6 +30,8 @@ pub struct MulticellConfig {
     pub dch: DchConfig,
     /// The S-CCPCH of each cell. `None`: the cells have no FACH.
     pub sccpch: Option<SccpchConfig>,
+    /// Largest mean power of a cell, in mW, with which it admits a DCH or a call. `None`: unlimited.
+    pub admission_power: Option<f64>,
     /// How users change cells.
     pub handover: HandoverConfig,
     /// Calls of each kind.

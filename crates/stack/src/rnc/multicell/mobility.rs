@@ -21,6 +21,9 @@ pub enum CellChange {
     Soft,
     /// The UE on common channels selects the cell and informs the RNC by a cell update.
     Reselection,
+    /// No cell in reach has a code for the DCH of a switched UE: its radio link fails, and it selects the best
+    /// cell.
+    DchLost,
 }
 
 /// A change of cells that UTRAN must execute.

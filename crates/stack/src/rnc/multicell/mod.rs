@@ -21,6 +21,7 @@ mod config;
 mod dsch;
 mod in_progress;
 mod mobility;
+mod power_admission;
 mod power_solver;
 mod ready;
 mod steps;
@@ -45,6 +46,7 @@ pub use self::config::{
 use self::in_progress::TtiInProgress;
 use self::mobility::Mobility;
 pub use self::mobility::{CellChange, Handover};
+use self::power_admission::PowerAdmission;
 use self::power_solver::{PowerSolver, Receivers};
 use self::ready::Ready;
 use self::voice_calls::VoiceCalls;
@@ -74,6 +76,8 @@ pub struct Multicell {
     codes: DchCodes,
     associated: Option<AssociatedConfig>,
     solver: PowerSolver,
+    /// Admission by power. `None`: nothing is refused for lack of power.
+    admission: Option<PowerAdmission>,
     cells: Vec<DownlinkCell>,
     /// Draws of the blocks of the DSCHs.
     draws: AddressedStream,
@@ -82,6 +86,9 @@ pub struct Multicell {
     candidates: Candidates,
     /// Users with a grant in this TTI: their RLC was pulled.
     served: Vec<UeId>,
+    /// Whether the resources of DCHs are limited, so that requests may have to wait for them.
+    has_limits: bool,
+    is_retry_due: bool,
 }
 
 /// Turns of all cells: TTIs, or frames if the DSCH is scheduled every frame.
@@ -91,6 +98,8 @@ struct Clock {
     tti: u64,
     /// Number of turns in a TTI of the DSCH: a power of two.
     phases: u64,
+    /// Number of turns between two measurements of a mobile.
+    period: u64,
     /// Time between two turns.
     interval: Duration,
     /// Start of the next turn, and whether its measurements are made.
@@ -138,17 +147,23 @@ impl Multicell {
             codes,
             associated: config.dch.associated,
             solver: PowerSolver::new(config.power, cells),
+            admission: config
+                .admission_power
+                .map(|limit| PowerAdmission::new(limit, cells, period, config.power.common)),
             cells: (0..cells).map(cell).collect(),
             draws: streams.addressed("dsch/blocks"),
             clock: Clock {
                 tti: 0,
                 phases: config.dsch.phases(),
+                period,
                 interval,
                 next_turn: Time::ZERO,
                 is_measured: false,
             },
             candidates: Candidates::default(),
             served: Vec::new(),
+            has_limits: config.dch.has_one_tree() || config.admission_power.is_some(),
+            is_retry_due: false,
         }
     }
 
@@ -179,9 +194,52 @@ impl Multicell {
         self.mobility.cell_of(ue).or_else(|| self.bearers.cell_of(ue))
     }
 
-    /// Block error ratio by Eb/N0 of the downlink of a UE. `None` unless it is a DCH or FACH in the layout.
-    pub fn errors_of(&self, ue: UeId) -> Option<Arc<LinkTable>> {
-        self.bearers.errors_of(ue)
+    /// Block error ratio by Eb/N0 of the downlink of a UE with this channel number. `None` unless it is a DCH or
+    /// FACH in the layout.
+    pub fn errors_of(&self, ue: UeId, number: usize) -> Option<Arc<LinkTable>> {
+        self.bearers.errors_of(ue, number)
+    }
+
+    /// Whether `cell` can set up DCH number `dch` of a UE: it has codes and, with admission by power, power.
+    pub fn has_room_for_dch(&self, ue: UeId, cell: CellId, dch: usize) -> bool {
+        let Multicell { bearers, codes, admission, solver, .. } = self;
+        bearers.has_free_codes(codes, ue, cell, dch)
+            && admission.as_ref().is_none_or(|admission| bearers.has_power(admission, solver, ue, dch))
+    }
+
+    /// Takes the codes of DCH number `dch`, which a UE will use.
+    pub fn allocate_dch(&mut self, ue: UeId, dch: usize) {
+        let Multicell { bearers, codes, admission, solver, .. } = self;
+        bearers.allocate(codes, &solver.before, ue, dch);
+        if let Some(admission) = admission {
+            bearers.expect_power(admission, solver, ue, dch);
+        }
+    }
+
+    /// Changes the DCH of a UE to number `dch`.
+    pub fn change_dch(&mut self, ue: UeId, dch: usize) {
+        self.bearers.change(&mut self.codes, ue, dch);
+    }
+
+    /// Releases the DCH of a UE.
+    pub fn release_dch(&mut self, ue: UeId) {
+        self.bearers.release(&mut self.codes, ue);
+    }
+
+    /// RRC suspends a UE.
+    pub fn suspend(&mut self, ue: UeId) {
+        self.bearers.suspend(ue);
+    }
+
+    /// A UE has new channels, with this number, from now on.
+    pub fn use_channels(&mut self, number: usize, context: &mut UeContext) {
+        self.bearers.use_channels(number, &self.solver, self.admission.as_mut(), context);
+    }
+
+    /// Whether requests that wait for a DCH should be repeated, once per period of the measurements: codes or
+    /// power may have become free.
+    pub fn take_is_retry_due(&mut self) -> bool {
+        std::mem::take(&mut self.is_retry_due)
     }
 
     /// The next handover to execute.
@@ -211,11 +269,11 @@ impl Multicell {
                 self.close_associated(ue, self.mobility.user(ue).cell);
             }
         }
-        let Multicell { mobility, calls, active_sets, bearers, codes, solver, .. } = self;
+        let Multicell { mobility, calls, active_sets, bearers, codes, solver, admission, .. } = self;
         let Mobility { environment, handovers, .. } = mobility;
-        calls.measure(now, tti, environment, active_sets, codes, &solver.before);
-        let can_reselect = |ue: UeId| ues[ue].can_reselect();
-        bearers.measure((now, tti), environment, codes, &solver.before, can_reselect, handovers);
+        calls.measure((now, tti), environment, active_sets, codes, (&*solver, admission.as_mut()));
+        let can_change_cell = |ue: UeId| ues[ue].can_change_cell();
+        bearers.measure((now, tti), environment, codes, &solver.before, can_change_cell, handovers);
     }
 
     /// Measures a user, and moves it to another cell if that is better. Its credit goes along.
@@ -265,6 +323,9 @@ impl Multicell {
             self.record_power(ctx, cell, counts);
         }
         self.solver.end();
+        if let Some(admission) = &mut self.admission {
+            admission.record(&self.solver.before);
+        }
         self.clock.tti += 1;
         for ue in std::mem::take(&mut self.served) {
             let context = &mut below.ues[ue];
@@ -283,11 +344,14 @@ impl Multicell {
 
 /// The movement of each user of a DSCH by UE, `None` for others, and the users of other bearers.
 fn users(ues: &[UeConfig]) -> (Vec<Option<MobilityConfig>>, Vec<PlacedUser>) {
-    let has_bearer = |ue: &UeConfig| ue.dch.is_some() || ue.is_on_fach();
+    let has_bearer = |ue: &UeConfig| !ue.dchs.is_empty() || ue.is_on_fach();
     let on_dsch = ues.iter().map(|ue| ue.mobility.clone().filter(|_| !has_bearer(ue))).collect();
     let others = (0..).map(UeId).zip(ues).filter(|(_, ue)| has_bearer(ue));
-    let others = others.filter_map(|(id, ue)| Some((id, ue.mobility.clone()?, ue.dch.clone()))).collect();
-    (on_dsch, others)
+    let placed = |(id, ue): (UeId, &UeConfig)| {
+        let (mobility, dchs) = (ue.mobility.clone()?, ue.dchs.clone());
+        Some(PlacedUser { ue: id, mobility, dchs, is_switched: ue.switching.is_some() })
+    };
+    (on_dsch, others.filter_map(placed).collect())
 }
 
 /// The timer expires twice at the start of a TTI: for the measurements, and then, after the
@@ -335,6 +399,7 @@ impl Mac for Multicell {
         self.clock.is_measured = !self.clock.is_measured;
         if self.clock.is_measured {
             self.measure_all(ctx.cx.now, below.ues);
+            self.is_retry_due = self.has_limits && self.clock.tti.is_multiple_of(self.clock.period);
         } else {
             self.clock.next_turn = ctx.cx.now + self.clock.interval;
             self.turn(ctx, config, below);

@@ -20,13 +20,16 @@ use umts_units::{Duration, Time};
 
 use super::active_sets::ActiveSets;
 use super::codes::DchCodes;
+use super::power_admission::PowerAdmission;
 use super::power_solver::{LinkKind, PowerSolver, Receiver};
 use super::{CallClassConfig, MulticellConfig};
-use crate::environment::{Environment, MobilityConfig};
+use crate::environment::{Environment, Gains, MobilityConfig};
+use crate::ids::CellId;
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::{PowerConfig, PowerControl};
 use crate::radio::phy::sir::{self, Link};
 use crate::rnc::calls::{self, Call, CallLocation, Calls, EbN0Average, PowerControlLoops, RadioLink};
+use crate::trace::CallStep;
 
 /// Call numbers modulo this value address the draws: calls under way at one time differ.
 const NUMBERS: u64 = 1 << 30;
@@ -62,6 +65,18 @@ pub(super) struct Aim {
     pub processing: f64,
     /// Target Eb/N0, linear.
     pub target: f64,
+}
+
+impl Aim {
+    /// The link of a DCH from `cell` alone if the cells send `powers`.
+    pub fn link(self, gains: &Gains, cell: CellId, powers: &[f64]) -> Link {
+        Link {
+            processing: self.processing,
+            target: self.target,
+            gain: gains.of(cell),
+            interference: gains.from_others(powers, cell),
+        }
+    }
 }
 
 /// A DCH under power control: the one of a call, or of a user.
@@ -135,25 +150,36 @@ impl VoiceCalls {
     }
 
     /// Ends and begins the calls that are due at `now`. Then measures the part of the calls that turn
-    /// number `tti` measures, and updates their cells.
+    /// number `tti` measures, and updates their cells. `admission`: may block new calls.
     pub fn measure(
         &mut self,
-        now: Time,
-        tti: u64,
+        (now, tti): (Time, u64),
         environment: &Environment,
         sets: &mut ActiveSets,
         codes: &mut DchCodes,
-        powers: &[f64],
+        (solver, mut admission): (&PowerSolver, Option<&mut PowerAdmission>),
     ) {
-        let (phases, phase) = (self.phases, tti % self.phases);
+        let (phases, phase, powers) = (self.phases, tti % self.phases, &solver.before);
         for class in &mut self.classes {
             let (first_mobile_id, mobility, spreading_factor) =
                 (class.first_mobile_id, &class.mobility, class.spreading_factor);
+            let aim = class.aim();
             class.calls.end_until(now, |call| sets.leave(codes, &call.at));
             class.calls.begin_until(now, |number| {
                 let mut mobile = environment.appear(first_mobile_id + number, mobility, None, now);
                 environment.measure(&mut mobile, now);
-                sets.admit(codes, mobile, spreading_factor, powers)
+                let Some(admission) = admission.as_deref_mut() else {
+                    return sets.admit(codes, mobile, spreading_factor, powers);
+                };
+                let (cell, gains) = (mobile.gains().best(), mobile.gains());
+                let expected = admission.expected(&solver.power, &aim.link(gains, cell, powers), cell);
+                if !admission.admits(cell, expected) {
+                    sets.note_step(cell, CallStep::Blocked);
+                    return None;
+                }
+                let at = sets.admit(codes, mobile, spreading_factor, powers)?;
+                admission.begin_link(cell, expected);
+                Some(at)
             });
             let mut is_dropped = false;
             let calls = class.calls.under_way_mut().iter_mut();
@@ -272,7 +298,6 @@ mod tests {
     use umts_units::Erlang;
 
     use super::*;
-    use crate::ids::CellId;
     use crate::radio::phy::ovsf::Code;
     use crate::rnc::calls::{CallsConfig, Offered};
     use crate::rnc::multicell::bearer_users::BearerUsers;
@@ -311,7 +336,7 @@ mod tests {
         let (mut calls, mut sets) = (calls(40.0), active_sets(None, WithoutCode::Kept));
         let mut codes = DchCodes::new(&DchConfig::default(), DSCH, None, CELLS);
         let mut solver = PowerSolver::new(power, CELLS);
-        calls.measure(Time::ZERO, 0, &mobility.environment, &mut sets, &mut codes, &solver.before);
+        calls.measure((Time::ZERO, 0), &mobility.environment, &mut sets, &mut codes, (&solver, None));
         calls.add_links(0, &sets, &mut solver);
         solver.add_up();
         let bearers = BearerUsers::none(HANDOVER, active_sets(None, WithoutCode::Kept));

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A cell update (`cell_update.rs`) leads from any state except idle mode to CELL_FACH, or to idle mode
-//! if it is not answered. `evaluation.rs` decides about switches, `switching.rs` makes them.
+//! if it is not answered. After a cell reselection in CELL_PCH it leads back there. `evaluation.rs` decides about switches, `switching.rs` makes them.
 //!
 //! Messages are not exchanged: a switch takes its configured delay and no capacity on the air. The RNC
 //! and the UE share one state. After any `handle_*`, call [`Rrc::poll_order`] until it returns `None`,
@@ -239,18 +239,36 @@ impl Rrc {
         }
     }
 
+    /// Handles the selection of another cell. In CELL_FACH and CELL_PCH the UE informs the network by a cell
+    /// update. In URA_PCH and in idle mode the network pages it wherever it is.
+    pub fn handle_reselection<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
+        if let Phase::In(RrcState::CellFach | RrcState::CellPch) = self.phase {
+            self.update_cell(cx, CellUpdateCause::CellReselection);
+        }
+    }
+
     /// Handles the end of the cell update: the UE enters CELL_FACH, or idle mode if its connection was
-    /// released.
+    /// released. `keeps_rlc`: the cell update followed a cell reselection without any failure. Then RLC and
+    /// the timers of the former state continue.
     pub fn handle_cell_update_end<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         outcome: CellUpdateOutcome,
+        keeps_rlc: bool,
         measured: Measured,
     ) {
         self.active_until = measured.active_until;
-        match outcome {
-            CellUpdateOutcome::Confirmed => self.enter(cx, RrcState::CellFach, measured),
-            CellUpdateOutcome::ConnectionReleased => self.enter(cx, RrcState::Idle, measured),
+        let state = match (outcome, self.phase) {
+            (CellUpdateOutcome::ConnectionReleased, _) => RrcState::Idle,
+            (CellUpdateOutcome::Confirmed, Phase::Switching { from: RrcState::CellPch, .. }) if keeps_rlc => {
+                RrcState::CellPch
+            }
+            (CellUpdateOutcome::Confirmed, _) => RrcState::CellFach,
+        };
+        let since = self.since;
+        self.enter_with(cx, state, measured, keeps_rlc);
+        if keeps_rlc {
+            self.since = since;
         }
     }
 

@@ -63,11 +63,22 @@ impl Rrc {
         state: RrcState,
         measured: Measured,
     ) {
+        self.enter_with(cx, state, measured, false);
+    }
+
+    /// Like [`enter`](Self::enter). With `keeps_rlc` RLC continues after a cell update.
+    pub(super) fn enter_with<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        state: RrcState,
+        measured: Measured,
+        keeps_rlc: bool,
+    ) {
         let from = match self.phase {
             Phase::Switching { from, .. } => Some(from),
             Phase::In(_) => None,
         };
-        let ends_cell_update = self.is_in_cell_update();
+        let ends_cell_update = self.is_in_cell_update() && !keeps_rlc;
         self.phase = Phase::In(state);
         self.since = cx.now;
         self.barred_until = cx.now;

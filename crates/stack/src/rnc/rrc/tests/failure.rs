@@ -1,4 +1,4 @@
-//! Cell updates after a failure of RLC or the radio link.
+//! Cell updates after a failure of RLC or the radio link, and after a cell reselection.
 
 use super::*;
 
@@ -6,8 +6,21 @@ use super::*;
 fn end_update(bench: &mut Bench, ms: u64, outcome: CellUpdateOutcome) {
     bench.until(ms);
     let measured = bench.measured;
-    bench.rrc.handle_cell_update_end(&mut Context::new(bench.now, &mut NoTrace), outcome, measured);
+    bench.rrc.handle_cell_update_end(&mut Context::new(bench.now, &mut NoTrace), outcome, false, measured);
     bench.take_orders();
+}
+
+/// Selects another cell now, and ends the cell update 300 ms later if one begins.
+fn reselect(bench: &mut Bench) {
+    bench.rrc.handle_reselection(&mut Context::new(bench.now, &mut NoTrace));
+    bench.take_orders();
+    let end = bench.now + ms(300);
+    if bench.state().is_none() {
+        bench.until(end.as_nanos() / 1_000_000);
+        let (measured, outcome) = (bench.measured, CellUpdateOutcome::Confirmed);
+        bench.rrc.handle_cell_update_end(&mut Context::new(bench.now, &mut NoTrace), outcome, true, measured);
+        bench.take_orders();
+    }
 }
 
 fn fail(bench: &mut Bench) {
@@ -59,4 +72,41 @@ fn a_failure_during_a_switch_waits_for_its_end() {
     bench.until(901);
     assert_eq!(bench.state(), Some(RrcState::CellDch));
     assert!(!orders(&mut bench).contains(&UPDATE));
+}
+
+#[test]
+fn a_cell_reselection_keeps_rlc_and_the_inactivity_timer() {
+    let mut bench = Bench::new(config());
+    bench.until(5_000).orders.clear();
+    reselect(&mut bench);
+    let update = Order::UpdateCell(CellUpdateCause::CellReselection);
+    assert_eq!(orders(&mut bench), [Order::Suspend, update, Order::UseCommon]);
+    assert_eq!(bench.state(), Some(RrcState::CellFach));
+    // The timer of 12 s runs since the start.
+    bench.enters(RrcState::CellPch, 12_108).orders.clear();
+    reselect(&mut bench);
+    assert_eq!(orders(&mut bench), [Order::Suspend, update, Order::Suspend]);
+    assert_eq!(bench.state(), Some(RrcState::CellPch));
+}
+
+#[test]
+fn a_cell_reselection_withdraws_a_request_that_waits_in_the_former_cell() {
+    let mut bench = Bench::new(config());
+    bench.answer = Answer::Queued;
+    bench.buffers(501, 0).orders.clear();
+    reselect(&mut bench);
+    let orders = orders(&mut bench);
+    assert_eq!(orders[0], Order::Withdraw);
+    // The need continues, and the new cell receives a request.
+    assert_eq!(orders.last(), Some(&Order::RequestDch { instead_of: None }));
+}
+
+#[test]
+fn a_reselection_in_ura_pch_or_idle_mode_has_no_effect() {
+    for initial_state in [RestingState::UraPch, RestingState::Idle] {
+        let mut bench = Bench::new(RrcConfig { initial_state, ..config() });
+        bench.orders.clear();
+        reselect(&mut bench);
+        assert_eq!((bench.state(), orders(&mut bench)), (Some(initial_state.into()), vec![]));
+    }
 }

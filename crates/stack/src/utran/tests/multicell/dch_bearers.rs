@@ -19,7 +19,7 @@ fn dch_user(mobility: &MobilityConfig, spreading_factor: u16, target_db: f64) ->
         errors: LinkTable::logistic(target_db, 2.5).into(),
     };
     let channels = [channel(Channel::Dch, 4), channel(Channel::Dch, 4)];
-    UeConfig { channels, dch: Some(dch.into()), ..dsch_user(mobility) }
+    UeConfig { channels, dchs: vec![dch.into()], ..dsch_user(mobility) }
 }
 
 /// The power for the DCH of a UE in a TTI of the cells.

@@ -1,5 +1,6 @@
 //! Tests of the cells of a layout, which share a carrier and interfere: grants on DSCHs, handovers,
-//! calls, DCH bearers, FACH. A [`Bench`] has the cells and their UEs, from the packets that enter RLC at
+//! calls, DCH bearers, FACH, switched
+//! users. A [`Bench`] has the cells and their UEs, from the packets that enter RLC at
 //! the RNC to the packets that RLC delivers at the UE.
 
 mod dch_bearers;
@@ -7,6 +8,7 @@ mod dedicated;
 mod fach;
 mod handover;
 mod phases;
+mod switched;
 
 use std::sync::Arc;
 
@@ -95,6 +97,7 @@ fn layout_cells(guaranteed_blocks: f64, target_db: f64) -> MulticellConfig {
         },
         handover: HandoverConfig::default(),
         dch: DchConfig::default(),
+        admission_power: None,
         sccpch: None,
         calls: Vec::new(),
     }
@@ -197,7 +200,7 @@ fn dsch_user(mobility: &MobilityConfig) -> UeConfig {
         channels: [channel(Channel::Dsch, 16), channel(Channel::Dch, 4)],
         hs_dsch: None,
         e_dch: None,
-        dch: None,
+        dchs: Vec::new(),
         connection: ConnectionConfig::default().into(),
         switching: None,
         errors: [ErrorModel::ErrorFree, ErrorModel::ErrorFree],
@@ -212,9 +215,13 @@ impl Bench {
     }
 
     fn with_users(config: &MulticellConfig, ues: &[UeConfig]) -> Self {
+        Bench::with_limits(config, ues, &Limits::default())
+    }
+
+    fn with_limits(config: &MulticellConfig, ues: &[UeConfig], limits: &Limits) -> Self {
         let lead = Duration::ZERO;
         let iub = Iub { rate: None, delay: Duration::ZERO, timing: IubTiming::JustInTime, lead };
-        let limits = Limits::default();
+        let limits = *limits;
         let (fach, rach, reserved) = (FachMode::Pull, RachMode::Shared, Reserved::default());
         let cell = CellConfig {
             iub,
@@ -255,6 +262,9 @@ impl Bench {
                 Event::MacTimeout(id, timer) => self.access.mac_timeout(&mut ctx, id, timer),
                 Event::RlcWake(ue, direction) => self.access.rlc_wake(&mut ctx, ue, direction),
                 Event::ConnectionWake(ue) => self.access.connection_wake(&mut ctx, ue),
+                Event::RrcWake(ue) => self.access.rrc_wake(&mut ctx, ue),
+                Event::CellWake(cell) => self.access.cell_wake(&mut ctx, cell),
+                Event::CellOpens(cell) => self.access.cell_opens(&mut ctx, cell),
                 Event::BlocksArrive(transmission) => {
                     let transmission = self.access.receive(transmission);
                     for sent in transmission.sets() {

@@ -111,7 +111,7 @@ impl Bench {
             wire_mode: false,
             channels: [channel; 2],
             hs_dsch: None,
-            dch: None,
+            dchs: Vec::new(),
             e_dch: None,
             connection: ConnectionConfig { recovers_rlc: false, ..ConnectionConfig::default() }.into(),
             switching: None,
