@@ -3,8 +3,8 @@
 //!
 //! | frame | time |
 //! |---|---|
-//! | HS-DSCH Capacity Request, HS-DSCH data (type 1) | when the RNC sends it |
-//! | HS-DSCH Capacity Allocation, E-DCH data (type 1) | when it reaches the RNC |
+//! | HS-DSCH Capacity Request, HS-DSCH data (type 1, or type 2 for MAC-ehs) | when the RNC sends it |
+//! | HS-DSCH Capacity Allocation (type 1, or type 2 for MAC-ehs), E-DCH data (type 1) | when it reaches the RNC |
 //!
 //! The octets of a data frame are the RLC PDUs of [the other captures](super), without MAC-d header,
 //! because a user has one logical channel. Let tshark decode no MAC here (`-o fp.call_mac:FALSE`): from
@@ -15,8 +15,8 @@ use std::path::Path;
 use pcap_file::DataLink;
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::nodeb::frames::{
-    CapacityAllocation, CapacityRequest, EDchData, FrameError, HsDschData, MacEsPdu, Subframe,
-    UNLIMITED_CREDITS,
+    CapacityAllocation, CapacityAllocationType2, CapacityRequest, EDchData, FrameError, HsDschData,
+    HsDschType2Data, MacEsPdu, PduBlock, Subframe, UNLIMITED_CREDITS,
 };
 use umts_stack::radio::rlc::octets::Encoding;
 use umts_units::{Bytes, Duration, Time};
@@ -33,6 +33,8 @@ const MAX_PDUS: usize = 63;
 const MAX_PDU_BITS: usize = (1 << 13) - 1;
 /// MAC-d flow of all bearers.
 const MAC_D_FLOW: u8 = 0;
+/// The bit of the hint that marks an HS-DSCH with MAC-ehs.
+const MAC_EHS: u8 = 1 << 3;
 /// Data description indicator of all bearers.
 const DDI: u8 = 1;
 /// Unit of the interval of an allocation.
@@ -100,7 +102,8 @@ impl IubCapture {
     ) -> Result<(), CaptureError> {
         let request = CapacityRequest { priority, user_buffer: saturate(buffer.0) };
         let comment = format!("UE {}: Capacity Request", ue.0);
-        self.write_hs(at, ue, Direction::Downlink, (encoding, comment), |frame| request.emit(frame))
+        let bearer = (encoding, false);
+        self.write_hs(at, ue, Direction::Downlink, (bearer, comment), |frame| request.emit(frame))
     }
 
     /// A Capacity Allocation reaches the RNC.
@@ -108,26 +111,36 @@ impl IubCapture {
         &mut self,
         at: Time,
         ue: UeId,
-        encoding: &Encoding,
+        (encoding, is_ehs): (&Encoding, bool),
         (credits, interval, priority): (u32, Duration, u8),
     ) -> Result<(), CaptureError> {
-        let Some(max_pdu_bits) = pdu_bits(encoding) else { return Ok(()) };
-        let most = u32::from(UNLIMITED_CREDITS) - 1;
+        // The largest value of the field means "unlimited".
+        let most = if is_ehs { u32::from(u16::MAX) - 1 } else { u32::from(UNLIMITED_CREDITS) - 1 };
         let mut comment = format!("UE {}: Capacity Allocation", ue.0);
         if credits > most {
             comment += &format!(" of {credits} credits, of which the frame can state {most}");
         }
         let interval = interval.as_nanos().div_ceil(INTERVAL_UNIT.as_nanos()).clamp(1, 255);
-        let allocation = CapacityAllocation {
-            congestion: 0,
-            priority,
-            max_pdu_bits,
-            credits: credits.min(most) as u16,
-            interval: interval as u8,
-            // The credits can be used once.
-            repetition: 1,
-        };
-        self.write_hs(at, ue, Direction::Uplink, (encoding, comment), |frame| allocation.emit(frame))
+        let (credits, interval) = (credits.min(most) as u16, interval as u8);
+        // The credits can be used once.
+        let (congestion, repetition) = (0, 1);
+        let content = ((encoding, is_ehs), comment);
+        if is_ehs {
+            let max_pdu_octets = encoding.pdu_octets() as u16;
+            let allocation = CapacityAllocationType2 {
+                congestion,
+                priority,
+                max_pdu_octets,
+                credits,
+                interval,
+                repetition,
+            };
+            return self.write_hs(at, ue, Direction::Uplink, content, |frame| allocation.emit(frame));
+        }
+        let Some(max_pdu_bits) = pdu_bits(encoding) else { return Ok(()) };
+        let allocation =
+            CapacityAllocation { congestion, priority, max_pdu_bits, credits, interval, repetition };
+        self.write_hs(at, ue, Direction::Uplink, content, |frame| allocation.emit(frame))
     }
 
     /// The RNC sends `blocks` to the Node B, in as many frames as they need. `buffer`: octets of the UE
@@ -136,10 +149,13 @@ impl IubCapture {
         &mut self,
         at: Time,
         ue: UeId,
-        encoding: &Encoding,
+        (encoding, is_ehs): (&Encoding, bool),
         blocks: &[Block],
         (buffer, priority): (Bytes, u8),
     ) -> Result<(), CaptureError> {
+        if is_ehs {
+            return self.write_type_2_data(at, ue, encoding, blocks, (buffer, priority));
+        }
         let Some(pdu_bits) = pdu_bits(encoding) else { return Ok(()) };
         let mut left = blocks.len();
         for blocks in blocks.chunks(MAX_PDUS) {
@@ -156,7 +172,46 @@ impl IubCapture {
             };
             *fsn = (*fsn + 1) % 16;
             let comment = format!("UE {}: {}", ue.0, contents(blocks));
-            self.write_hs(at, ue, Direction::Downlink, (encoding, comment), |octets| frame.emit(octets))?;
+            let content = ((encoding, false), comment);
+            self.write_hs(at, ue, Direction::Downlink, content, |octets| frame.emit(octets))?;
+        }
+        Ok(())
+    }
+
+    /// As `write_hs_data`, in frames for MAC-ehs: successive PDUs of one size form a block of the frame.
+    fn write_type_2_data(
+        &mut self,
+        at: Time,
+        ue: UeId,
+        encoding: &Encoding,
+        blocks: &[Block],
+        (buffer, priority): (Bytes, u8),
+    ) -> Result<(), CaptureError> {
+        let by_size = blocks.chunk_by(|before, after| before.octets.len() == after.octets.len());
+        let pdu_blocks: Vec<&[Block]> =
+            by_size.flat_map(|pdus| pdus.chunks(HsDschType2Data::MAX_PDUS)).collect();
+        let octets = |pdus: &[Block]| pdus.iter().map(|pdu| pdu.octets.len() as u64).sum::<u64>();
+        let mut left = octets(blocks);
+        for pdu_blocks in pdu_blocks.chunks(HsDschType2Data::MAX_BLOCKS) {
+            left -= pdu_blocks.iter().map(|pdus| octets(pdus)).sum::<u64>();
+            let fsn = &mut self.users[ue.index()].hs_fsn;
+            let blocks = pdu_blocks.iter().map(|pdus| PduBlock {
+                channel: PS_DTCH - 1,
+                octets: pdus[0].octets.len() as u16,
+                pdus: pdus.iter().map(|pdu| pdu.octets.clone()).collect(),
+            });
+            let frame = HsDschType2Data {
+                fsn: *fsn,
+                priority,
+                flush: false,
+                reset: false,
+                user_buffer: saturate(buffer.0 + left),
+                blocks: blocks.collect(),
+            };
+            *fsn = (*fsn + 1) % 16;
+            let comment = format!("UE {}: {}", ue.0, contents(&pdu_blocks.concat()));
+            let content = ((encoding, true), comment);
+            self.write_hs(at, ue, Direction::Downlink, content, |octets| frame.emit(octets))?;
         }
         Ok(())
     }
@@ -197,14 +252,15 @@ impl IubCapture {
         at: Time,
         ue: UeId,
         direction: Direction,
-        (encoding, comment): (&Encoding, String),
+        ((encoding, is_ehs), comment): ((&Encoding, bool), String),
         emit: impl FnOnce(&mut Vec<u8>) -> Result<(), FrameError>,
     ) -> Result<(), CaptureError> {
         let mut octets = Vec::new();
         emit(&mut octets).map_err(|error| self.invalid(error))?;
-        // Without the flag for MAC-ehs. Wireshark needs one bearer at least.
+        // Wireshark needs one bearer at least.
         let bearer = (ue, encoding.pdu_mode(), 1);
-        let data = wrap(bearer, direction, HintChannel::HsDsch, &[MAC_D_FLOW], &octets);
+        let flow = MAC_D_FLOW | if is_ehs { MAC_EHS } else { 0 };
+        let data = wrap(bearer, direction, HintChannel::HsDsch, &[flow], &octets);
         self.write(at, ue, &data, comment)
     }
 

@@ -7,7 +7,9 @@ use super::sufis::status_pdu;
 use crate::ids::PacketId;
 use crate::radio::phy::Lost;
 use crate::radio::rlc::buffer::Fit;
-use crate::radio::rlc::wire::{AmdPdu, LengthIndicator, ResetPdu, StatusPdu, UmSn, UmdPdu, WireError};
+use crate::radio::rlc::wire::{
+    AmdFormat, AmdPdu, LengthIndicator, RESET_OCTETS, ResetPdu, StatusPdu, UmSn, UmdPdu, WireError,
+};
 use crate::radio::rlc::{BlockSet, DataRun, Pdu, Sn, Status};
 use crate::trace::TraceEvent;
 
@@ -55,6 +57,8 @@ struct DataPdu {
     indicators: Vec<LengthIndicator>,
     /// The SDUs that end according to the length indicators of this PDU.
     ends: Vec<PacketId>,
+    /// Whether the header indicates that the last octet ends an SDU.
+    ends_exactly: bool,
     data: Vec<u8>,
     transmissions: u32,
 }
@@ -180,8 +184,12 @@ impl Composer {
             if self.pending_end.is_some() {
                 break;
             }
-            pdu.indicators.push(LengthIndicator::End(pdu.data.len() as u16));
             pdu.ends.push(sdu);
+            if rules.is_flexible {
+                pdu.ends_exactly = true;
+                break;
+            }
+            pdu.indicators.push(LengthIndicator::End(pdu.data.len() as u16));
             room -= fitting as u16 + rules.length_indicator;
         }
         pdu
@@ -215,7 +223,8 @@ impl Composer {
                     }
                 }
                 Pdu::Status(status) => blocks.push(control(|out| {
-                    self.status(status, set, self.encoding.pdu_octets)?.emit(out);
+                    let octets = self.control_octets(status.octets.into());
+                    self.status(status, set, octets)?.emit(out);
                     Ok(())
                 })),
                 &Pdu::Reset(rsn) => blocks.push(self.reset(false, rsn)),
@@ -227,9 +236,14 @@ impl Composer {
 
     fn reset(&self, acknowledges: bool, rsn: bool) -> Composed {
         control(|out| {
-            ResetPdu::new(acknowledges, rsn, HFNI, self.encoding.pdu_octets)?.emit(out);
+            ResetPdu::new(acknowledges, rsn, HFNI, self.control_octets(RESET_OCTETS))?.emit(out);
             Ok(())
         })
+    }
+
+    /// Octets of a control PDU with `content` octets.
+    fn control_octets(&self, content: usize) -> usize {
+        if self.encoding.rules.is_flexible { content } else { self.encoding.pdu_octets }
     }
 
     fn status(
@@ -278,7 +292,12 @@ impl Composer {
         status: Option<&Status>,
         set: &BlockSet,
     ) -> Vec<u8> {
-        let Encoding { mode, rules, pdu_octets } = self.encoding;
+        let Encoding { mode, rules, pdu_octets, .. } = self.encoding;
+        if let Mode::Am { format, .. } = mode
+            && rules.is_flexible
+        {
+            return flexible_pdu(format, Sn::of(count), poll, pdu);
+        }
         let li = usize::from(rules.length_indicator);
         let mut indicators = pdu.indicators.clone();
         let mut data = pdu.data.clone();
@@ -308,6 +327,17 @@ impl Composer {
         debug_assert_eq!(out.len(), pdu_octets);
         out
     }
+}
+
+/// Encodes a data PDU of flexible size.
+fn flexible_pdu(format: AmdFormat, sn: Sn, poll: bool, pdu: &DataPdu) -> Vec<u8> {
+    let encoded = match pdu.ends_exactly {
+        true => AmdPdu::ending_exactly(format, sn, poll, &pdu.data),
+        false => AmdPdu::new(format, sn, poll, Vec::new(), &pdu.data),
+    };
+    let mut out = Vec::new();
+    encoded.expect("the entity fills PDUs only with data").emit(&mut out);
+    out
 }
 
 /// Encodes a control PDU.
