@@ -25,11 +25,12 @@ pub enum Detail<'a> {
     /// `priority`: CmCH-PI of its data.
     HsRequest { ue: UeId, buffer: Bytes, priority: u8 },
     /// An allocation of credits for the HS-DSCH reaches the RNC, which may send as many PDUs to the
-    /// Node B. The next allocation follows after `interval`.
-    HsCredits { ue: UeId, credits: u32, interval: Duration, priority: u8 },
+    /// Node B, or with MAC-ehs (`is_ehs`) as many octets as PDUs of the largest size have. The next
+    /// allocation follows after `interval`.
+    HsCredits { ue: UeId, credits: u32, interval: Duration, priority: u8, is_ehs: bool },
     /// The RNC has sent PDUs to the Node B for an allocation: the block sets that have left since the
     /// detail before. `buffer`: octets that are left.
-    HsPdusSent { ue: UeId, buffer: Bytes, priority: u8 },
+    HsPdusSent { ue: UeId, buffer: Bytes, priority: u8, is_ehs: bool },
     /// An E-DCH data frame reaches the RNC with `set`, the PDUs of a block that the Node B decoded after
     /// `retransmissions`, in the TTI that began at `tti`. `tsn`: number of its MAC-es PDU.
     EDchFrame { ue: UeId, set: &'a BlockSet, tsn: u8, tti: Time, retransmissions: u8 },

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use umts_stack::radio::mac::header::{HeaderChannel, MacHeader, MacHsHeader};
+use umts_stack::radio::mac::header::{HeaderChannel, MacEhsHeader, MacHeader, MacHsHeader};
 use umts_stack::radio::rlc::wire::{AmPdu, AmdFormat, LiWidth, StatusPdu, TmdPdu, UmdFormat, UmdPdu};
 
 use crate::draw::Draw;
@@ -96,4 +96,9 @@ fn parse_all(draw: &mut Draw, octets: &[u8]) {
         let _ = MacHeader::parse(octets, channel);
     }
     let _ = MacHsHeader::parse(octets);
+    if let Ok(header) = MacEhsHeader::parse(octets) {
+        let mut again = Vec::new();
+        header.emit(&mut again);
+        assert_eq!(again, octets[..header.octets()]);
+    }
 }

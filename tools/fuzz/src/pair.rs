@@ -11,7 +11,7 @@ use umts_stack::packet::{Content, Datagram, Packet};
 use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::am::{Arrivals, MaxDatReading, MissingPduIndication, Piggyback, StatusFormat};
 use umts_stack::radio::rlc::tm::ErroneousSdus;
-use umts_stack::radio::rlc::{BlockSet, Rlc, RlcConfig, RlcMode, Sdu, SduDiscard};
+use umts_stack::radio::rlc::{BlockSet, PduSize, Rlc, RlcConfig, RlcMode, Sdu, SduDiscard};
 use umts_stack::trace::TraceEvent;
 use umts_units::{Bytes, Duration, Octets, Time};
 
@@ -58,6 +58,8 @@ fn any_am(draw: &mut Draw, buffer_octets: Option<u64>) -> RlcConfig {
     };
     RlcConfig {
         pdu_payload: Octets(draw.of(&[16, 40, 160, 123, 124, 125])),
+        pdu_size: draw.of(&[PduSize::Fixed, PduSize::Flexible]),
+        largest_pdu: Octets(draw.of(&[16, 42, 200, 1503])),
         status_format: draw.of(&[StatusFormat::Bitmap, StatusFormat::List, StatusFormat::Rlist]),
         piggyback: draw.of(&[Piggyback::Off, Piggyback::Padding]),
         window,

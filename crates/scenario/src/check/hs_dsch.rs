@@ -1,14 +1,15 @@
 //! The HS-DSCH: options of cells and users that depend on each other.
 
-use umts_stack::mac::hs::{BlockErrorModel, Fading, HsDschConfig, HsUeConfig, ProcessScope};
+use umts_stack::mac::hs::{BlockErrorModel, Fading, HsDschConfig, HsMac, HsUeConfig, ProcessScope};
 use umts_stack::radio::mac::hs::category::Category;
-use umts_stack::radio::mac::hs::pdus_in;
+use umts_stack::radio::mac::hs::{octets_in, pdus_in};
 use umts_stack::scheduling::SchedulerKind;
 use umts_units::{Bytes, Duration};
 
 use super::Inspection;
 use super::channels::loses_nothing;
 use crate::error::Problem;
+use crate::model::{PduSize, Rlc, RlcHeader, RlcMode};
 
 /// Window sizes of TS 25.331 §10.3.5.1a.
 pub(super) const WINDOWS: [u8; 7] = [4, 6, 8, 12, 16, 24, 32];
@@ -26,7 +27,52 @@ impl Inspection<'_> {
     /// Checks the HS-DSCHs of all cells and users.
     pub(super) fn hs_dschs(&mut self) -> Result<(), Problem> {
         (0..self.scenario.cell.len()).try_for_each(|i| self.hs_dsch_of_cell(i))?;
-        (0..self.scenario.ue.len()).try_for_each(|i| self.hs_dsch_of_users(i))
+        (0..self.scenario.ue.len()).try_for_each(|i| self.hs_dsch_of_users(i))?;
+        (0..self.scenario.ue.len()).try_for_each(|i| self.flexible_pdus(i))
+    }
+
+    /// PDUs of flexible size need acknowledged mode, and an HS-DSCH with MAC-ehs.
+    fn flexible_pdus(&mut self, i: usize) -> Result<(), Problem> {
+        let (ue, named) = (&self.scenario.ue[i], &self.names.groups[i]);
+        if ue.has_emulated_link() {
+            return Ok(());
+        }
+        let rlc = self.scenario.rlc_of(ue);
+        let table = if ue.rlc.is_some() { format!("ue.{i}.rlc") } else { "rlc".to_owned() };
+        if rlc.pdu_size == PduSize::Fixed {
+            if rlc.largest_pdu != Rlc::default().largest_pdu {
+                let message = "largest_pdu has no effect without pdu_size = \"flexible\"";
+                self.warn(&format!("{table}.largest_pdu"), message);
+            }
+            return Ok(());
+        }
+        let refuse = |key: &str, message: String, help: &str| {
+            Err(self.problem(&format!("{table}.{key}"), message).help(help.to_owned()))
+        };
+        if rlc.mode != RlcMode::Am {
+            let message = "only acknowledged mode has PDUs of flexible size here".to_owned();
+            return refuse("pdu_size", message, "write mode = \"am\", or pdu_size = \"fixed\"");
+        }
+        if rlc.header == RlcHeader::Uncounted {
+            let message =
+                "PDUs of flexible size need the AMD header, which shows where an SDU ends".to_owned();
+            return refuse("header", message, "write header = \"ts25322\", or pdu_size = \"fixed\"");
+        }
+        if ue.is_switched() || named.hs_dsch_category().is_none() {
+            let message =
+                format!("the blocks of bearer `{}` of users `{}` have one size", ue.bearer, ue.name);
+            let help = "choose an hsdpa or hspa bearer with mac = \"mac_ehs\" in its hs_dsch, or pdu_size = \"fixed\"";
+            return refuse("pdu_size", message, help);
+        }
+        if ue.hs_dsch.as_ref().is_none_or(|hs| hs.mac != HsMac::MacEhs) {
+            let message = format!(
+                "MAC-hs of users `{}` has PDUs of one size: PDUs of flexible size need MAC-ehs",
+                ue.name
+            );
+            let help = "add mac = \"mac_ehs\" to [ue.hs_dsch], or write pdu_size = \"fixed\"";
+            return refuse("pdu_size", message, help);
+        }
+        Ok(())
     }
 
     /// Checks that the options of the HS-DSCH of cell `i` can be signalled. Warns if T1, the timer of
@@ -125,13 +171,17 @@ impl Inspection<'_> {
         let codes = self.scenario.cell[named.cell].hs_dsch.codes;
         let rlc = self.scenario.rlc_of(ue);
         let pdu_bits = Bytes::from(rlc.pdu_payload).bits() as u32 + rlc.header_bits().unwrap_or(0);
-        let pdus_at =
-            |cqi| category.format_within(cqi, codes).map_or(0, |format| pdus_in(format.bits(), pdu_bits));
+        let room_at = |cqi| {
+            category.format_within(cqi, codes).map_or(0, |format| match hs.mac {
+                HsMac::MacHs => pdus_in(format.bits(), pdu_bits),
+                HsMac::MacEhs => octets_in(format.bits()),
+            })
+        };
         let in_trace = hs.link_trace.ttis().iter().map(|tti| tti.cqi).max();
         // The largest CQI that the user has, if it is known.
         let largest = in_trace.map(|cqi| ("hs_dsch.trace", cqi)).or(hs.cqi.map(|cqi| ("hs_dsch.cqi", cqi)));
         if let Some((key, cqi)) = largest
-            && pdus_at(cqi) == 0
+            && room_at(cqi) == 0
         {
             let message =
                 format!("no block for CQI {cqi} has room for a PDU of {pdu_bits} bits: nothing arrives");

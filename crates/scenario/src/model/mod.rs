@@ -57,7 +57,8 @@ pub use proxy::{
 pub use radio::{BlockErrors, ErrorModel, ErrorUnit, Radio};
 pub use rlc::{
     BufferCounts, ErroneousSdus, ErroneousSn, GapWhileProhibited, LengthIndicators, MaxDatReading,
-    MissingPduIndication, MrwAcknowledgment, Piggyback, Rlc, RlcHeader, RlcMode, SduDiscard, StatusFormat,
+    MissingPduIndication, MrwAcknowledgment, PduSize, Piggyback, Rlc, RlcHeader, RlcMode, SduDiscard,
+    StatusFormat,
 };
 pub use rrc::{DataWhileSwitching, Promotion, RestingState, RlcAtSwitch, Rrc, StatePower};
 pub use streets::{Stations, Streets};

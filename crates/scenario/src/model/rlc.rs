@@ -5,4 +5,4 @@ pub use umts_stack::radio::rlc::am::{
     MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
 };
 pub use umts_stack::radio::rlc::tm::ErroneousSdus;
-pub use umts_stack::radio::rlc::{RlcConfig as Rlc, RlcMode, SduDiscard};
+pub use umts_stack::radio::rlc::{PduSize, RlcConfig as Rlc, RlcMode, SduDiscard};

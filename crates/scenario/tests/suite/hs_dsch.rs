@@ -53,6 +53,34 @@ fn invalid_values_are_refused_with_a_repair() {
 }
 
 #[test]
+fn flexible_pdus_need_mac_ehs() {
+    let flexible = "[rlc]\npdu_size = \"flexible\"\n";
+    let ehs = "mac = \"mac_ehs\"";
+    let cases = [
+        ("", String::from(flexible), "MAC-hs of users `user` has PDUs of one size", "add mac = \"mac_ehs\""),
+        (ehs, format!("{flexible}mode = \"um\""), "only acknowledged mode", "write mode = \"am\""),
+        (ehs, format!("{flexible}header = \"uncounted\""), "need the AMD header", "header = \"ts25322\""),
+        (ehs, format!("{flexible}largest_pdu = \"1504 B\""), "cannot be 1504 B", "16 B to 1503 B"),
+        (
+            ehs,
+            format!("{flexible}[[ue]]\nname = \"other\"\nbearer = \"ps-64\""),
+            "the blocks of bearer `ps-64` of users `other` have one size",
+            "choose an hsdpa or hspa bearer with mac = \"mac_ehs\"",
+        ),
+    ];
+    for (user, more, message, help) in cases {
+        let error = load("", user, &more).expect_err(&format!("{user}{more} is invalid")).render(false);
+        assert!(error.contains(message) && error.contains(help), "{user}{more}:\n{error}");
+    }
+    let loaded = load("", ehs, flexible).unwrap_or_else(|error| panic!("{}", error.render(false)));
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    let warnings = load("", ehs, "[rlc]\nlargest_pdu = \"500 B\"").expect("it is valid").warnings;
+    assert!(warnings.iter().any(|text| text.contains("largest_pdu has no effect")), "{warnings:?}");
+    // With MAC-ehs the smallest block has room for a part of a PDU.
+    assert!(load("", "mac = \"mac_ehs\"\ncqi = 1", "").expect("it is valid").warnings.is_empty());
+}
+
+#[test]
 fn users_without_an_hsdpa_bearer_have_no_hs_dsch() {
     let text = "version = 1\nduration = \"10 s\"\n[[ue]]\nname = \"user\"\nhs_dsch = { cqi = 10 }\n";
     let error = Scenario::parse(text, "test.toml", Path::new(""), &[]).expect_err("it is invalid");

@@ -1,6 +1,7 @@
 //! Converts cells, users with their channels, and block errors of a scenario.
 
 use umts_scenario::{Channel, Group, Scenario, model};
+use umts_stack::ids::Direction;
 use umts_stack::mac::e::EUeConfig;
 use umts_stack::mac::hs::HsUeConfig;
 use umts_stack::network::{CellConfig, ChannelConfig, FachMode, Iub, RachMode, SubstituteConfig, UeConfig};
@@ -11,7 +12,7 @@ use umts_stack::radio::rlc::RlcConfig;
 use umts_stack::radio::rlc::am::{Arrivals, Piggyback};
 use umts_stack::rnc::Limits;
 use umts_stack::rnc::rrc::ConnectionConfig;
-use umts_units::Duration;
+use umts_units::{Bytes, Duration};
 
 use super::{multicell, rrc};
 
@@ -104,11 +105,16 @@ fn connection(scenario: &Scenario, ue: &model::Ue, group: &Group) -> ConnectionC
 /// A channel of the plan, with the bits of its blocks, which depend on the PDU size of RLC.
 pub(super) fn channel(rlc: &model::Rlc, planned: Channel) -> ChannelConfig {
     let Channel { kind, number, scheduler, format, .. } = planned;
+    // PDUs of flexible size have at most the size of the largest one.
+    let payload = match kind {
+        Kind::HsDsch => Bytes(rlc.largest_payload(Direction::Downlink).into()),
+        _ => rlc.pdu_payload.into(),
+    };
     ChannelConfig {
         channel: kind,
         number,
         scheduler,
         format,
-        block_bits: block_bits(rlc.pdu_payload.into(), kind, rlc.header_bits()),
+        block_bits: block_bits(payload, kind, rlc.header_bits()),
     }
 }

@@ -23,12 +23,12 @@ const KBPS_PER_PDU: f64 = PAYLOAD * 8.0 / 2.0;
 
 /// `users` groups of one UE on bearer `bearer`, each with `radio` as its `[ue.hs_dsch]` and a stream
 /// of datagrams that is faster than the bearer. `more`: further tables, the cell's for example.
-fn saturated(bearer: &str, radios: &[&str], more: &str) -> Scenario {
+pub(super) fn saturated(bearer: &str, radios: &[&str], more: &str) -> Scenario {
     saturated_in("rlc = { mode = \"um\" }", bearer, radios, more)
 }
 
 /// As `saturated`, with `rlc` instead of the table of RLC in unacknowledged mode.
-fn saturated_in(rlc: &str, bearer: &str, radios: &[&str], more: &str) -> Scenario {
+pub(super) fn saturated_in(rlc: &str, bearer: &str, radios: &[&str], more: &str) -> Scenario {
     // Of many users, each has more data than a cell of category 6 can carry.
     let interval = if radios.len() > 5 { "3 ms" } else { "0.7 ms" };
     let users: String = (0..)
@@ -53,12 +53,12 @@ fn saturated_in(rlc: &str, bearer: &str, radios: &[&str], more: &str) -> Scenari
 }
 
 /// Metrics of the network in the downlink.
-fn metrics(scenario: &Scenario) -> MetricSet {
+pub(super) fn metrics(scenario: &Scenario) -> MetricSet {
     output(scenario).metrics.network
 }
 
 /// RLC payload on the HS-DSCH in kbit/s.
-fn payload_kbps(metrics: &MetricSet) -> f64 {
+pub(super) fn payload_kbps(metrics: &MetricSet) -> f64 {
     value(metrics, "iub_pdus_per_s") * PAYLOAD * 8.0 / 1e3
 }
 
@@ -440,20 +440,20 @@ fn credits_for_the_room_of_the_queue_do_not_overflow_it() {
 
 /// Numbers of PDUs of the downlink by their fate.
 #[derive(Default)]
-struct Accounts {
-    sent: u64,
-    delivered: u64,
-    lost: u64,
+pub(super) struct Accounts {
+    pub(super) sent: u64,
+    pub(super) delivered: u64,
+    pub(super) lost: u64,
     /// Dropped at the Node B.
-    dropped: u64,
+    pub(super) dropped: u64,
     /// On the Iub and in the queue.
-    before_air: u64,
+    pub(super) before_air: u64,
     /// Maximum of `before_air`.
-    max_before_air: u64,
+    pub(super) max_before_air: u64,
     /// Serials of sets in the order of their delivery.
-    order: Vec<u64>,
+    pub(super) order: Vec<u64>,
     /// Numbers of events by cause.
-    events: BTreeMap<&'static str, u64>,
+    pub(super) events: BTreeMap<&'static str, u64>,
 }
 
 impl Accounts {
@@ -503,7 +503,7 @@ impl TraceSink<TraceEvent> for Accounts {
     }
 }
 
-fn accounts(scenario: &Scenario) -> Accounts {
+pub(super) fn accounts(scenario: &Scenario) -> Accounts {
     let continues = |_: f64, _: &mut Accounts| ControlFlow::Continue(());
     let observed = observe(scenario, scenario.seed, 0, Accounts::default(), continues);
     let (_, accounts) = observed.expect("nothing stops it");

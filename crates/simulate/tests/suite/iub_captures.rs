@@ -24,7 +24,7 @@ const WARNING: u32 = 0x60_0000;
 /// E-DCH in a way that Wireshark evaluates.
 const OPTIONS: [&str; 2] = ["-o", "fp.call_mac:FALSE"];
 
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 12] = [
     "frame.number",
     "frame.interface_name",
     "frame.protocols",
@@ -32,6 +32,7 @@ const FIELDS: [&str; 11] = [
     "_ws.expert.message",
     "fp.ft",
     "fp.hsdsch.num-of-pdu",
+    "fp.no-pdus-in-block",
     "fp.hsdsch-credits",
     "fp.edch.number-of-mac-d-pdus",
     "fp.edch.no-of-harq-retransmissions",
@@ -96,6 +97,7 @@ fn tshark(file: &Path) -> Option<Decoded> {
             messages,
             frame_type,
             pdus,
+            block_pdus,
             credits,
             e_pdus,
             retransmissions,
@@ -110,11 +112,13 @@ fn tshark(file: &Path) -> Option<Decoded> {
         let number = |field: &str| field.parse::<u32>().unwrap_or_else(|_| panic!("{line}"));
         let ue = interface.trim_start_matches("ue").parse().expect("an interface is a UE");
         let frames = by_ue.entry(ue).or_default();
-        match (frame_type, pdus, credits, e_pdus) {
-            ("0x01", "", "", "") => frames.requests += 1,
-            ("0x01", "", credits, "") => frames.credits.push(number(credits)),
-            ("0x00", pdus, "", "") => frames.hs_pdus += number(pdus),
-            ("0x00", "", "", pdus) => {
+        match (frame_type, pdus, block_pdus, credits, e_pdus) {
+            ("0x01", "", "", "", "") => frames.requests += 1,
+            ("0x01", "", "", credits, "") => frames.credits.push(number(credits)),
+            ("0x00", pdus, "", "", "") => frames.hs_pdus += number(pdus),
+            // A frame of type 2 has a number for each of its blocks.
+            ("0x00", "", pdus, "", "") => frames.hs_pdus += pdus.split(',').map(number).sum::<u32>(),
+            ("0x00", "", "", "", pdus) => {
                 let (pdus, retransmissions) = (number(pdus), number(retransmissions));
                 frames.e_dch.push(EDchFrame { pdus, retransmissions });
                 tsns.entry(ue).or_default().push(number(tsn));
@@ -211,6 +215,21 @@ fn frames_of_an_hs_dsch_have_the_credits_and_pdus_of_the_run() {
 fn frames_of_e_dchs_have_the_blocks_that_the_node_b_decoded() {
     let frames = compare(&scenario("hspa", &[("duration", "10 s"), ("measure.from", "0 s")]));
     assert!(frames.is_none_or(|frames| frames > 5_000), "{frames:?}");
+}
+
+/// PDUs of flexible and of fixed size for MAC-ehs.
+#[test]
+fn frames_for_mac_ehs_are_decoded() {
+    for pdu_size in ["fixed", "flexible"] {
+        let keys = [
+            ("duration", "5 s"),
+            ("measure.from", "0 s"),
+            ("rlc.pdu_size", pdu_size),
+            ("ue.user.hs_dsch.mac", "mac_ehs"),
+        ];
+        let frames = compare(&scenario("hsdpa", &keys));
+        assert!(frames.is_none_or(|frames| frames > 200), "{pdu_size}: {frames:?}");
+    }
 }
 
 /// More PDUs than a frame can have, PDUs of 656 bits, and blocks that fail for good.

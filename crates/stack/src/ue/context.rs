@@ -290,7 +290,11 @@ impl UeContext {
         if blocks > 0 {
             show_leaving(cx, self.id, direction, channel, &mut self.shown, set);
             self.count_activity(cx.now, direction, blocks);
-            let (ue, bits) = (self.id, self.channel(direction).block_bits);
+            let ue = self.id;
+            let bits = match set.flexible_octets {
+                0 => self.channel(direction).block_bits,
+                octets => octets * 8 / blocks,
+            };
             cx.record(|| TraceEvent::IubSent { ue, direction, blocks, bits });
         }
         blocks

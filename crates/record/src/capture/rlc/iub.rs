@@ -3,8 +3,8 @@
 //!
 //! | frame | time |
 //! |---|---|
-//! | HS-DSCH Capacity Request, HS-DSCH data (type 1) | when the RNC sends it |
-//! | HS-DSCH Capacity Allocation, E-DCH data (type 1) | when it reaches the RNC |
+//! | HS-DSCH Capacity Request, HS-DSCH data (type 1, or type 2 for MAC-ehs) | when the RNC sends it |
+//! | HS-DSCH Capacity Allocation (type 1, or type 2 for MAC-ehs), E-DCH data (type 1) | when it reaches the RNC |
 //!
 //! The octets of a data frame are the RLC PDUs of [the other captures](super), without MAC-d header,
 //! because a user has one logical channel. Let tshark decode no MAC here (`-o fp.call_mac:FALSE`): from
@@ -15,8 +15,8 @@ use std::path::Path;
 use pcap_file::DataLink;
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::nodeb::frames::{
-    CapacityAllocation, CapacityRequest, EDchData, FrameError, HsDschData, MacEsPdu, Subframe,
-    UNLIMITED_CREDITS,
+    CapacityAllocation, CapacityAllocationType2, CapacityRequest, EDchData, FrameError, HsDschData,
+    HsDschType2Data, MacEsPdu, PduBlock, Subframe, UNLIMITED_CREDITS,
 };
 use umts_stack::radio::rlc::octets::Encoding;
 use umts_units::{Bytes, Duration, Time};
@@ -33,6 +33,8 @@ const MAX_PDUS: usize = 63;
 const MAX_PDU_BITS: usize = (1 << 13) - 1;
 /// MAC-d flow of all bearers.
 const MAC_D_FLOW: u8 = 0;
+/// The bit of the hint that marks an HS-DSCH with MAC-ehs.
+const MAC_EHS: u8 = 1 << 3;
 /// Data description indicator of all bearers.
 const DDI: u8 = 1;
 /// Unit of the interval of an allocation.
@@ -122,7 +124,8 @@ impl IubCapture {
         let WaitingData { octets, priority } = waiting;
         let request = CapacityRequest { priority, user_buffer: saturate(octets.0) };
         let comment = format!("UE {}: Capacity Request", ue.0);
-        self.write_hs(at, ue, Direction::Downlink, (encoding, comment), |octets| request.emit(octets))
+        let bearer = (encoding, false);
+        self.write_hs(at, ue, Direction::Downlink, (bearer, comment), |octets| request.emit(octets))
     }
 
     /// A Capacity Allocation reaches the RNC.
@@ -130,28 +133,36 @@ impl IubCapture {
         &mut self,
         at: Time,
         ue: UeId,
-        encoding: &Encoding,
+        (encoding, is_ehs): (&Encoding, bool),
         allocation: Allocation,
     ) -> Result<(), CaptureError> {
         let Allocation { credits, interval, priority } = allocation;
-        let Some(max_pdu_bits) = pdu_bits(encoding) else { return Ok(()) };
         // The largest value of the field means unlimited credits.
-        let max_credits = u32::from(UNLIMITED_CREDITS) - 1;
+        let max_credits = if is_ehs { u32::from(u16::MAX) - 1 } else { u32::from(UNLIMITED_CREDITS) - 1 };
         let mut comment = format!("UE {}: Capacity Allocation", ue.0);
         if credits > max_credits {
             comment += &format!(" of {credits} credits, of which the frame can state {max_credits}");
         }
         let interval = interval.as_nanos().div_ceil(INTERVAL_UNIT.as_nanos()).clamp(1, 255);
-        let frame = CapacityAllocation {
-            congestion: 0,
-            priority,
-            max_pdu_bits,
-            credits: credits.min(max_credits) as u16,
-            interval: interval as u8,
-            // The credits can be used once.
-            repetition: 1,
-        };
-        self.write_hs(at, ue, Direction::Uplink, (encoding, comment), |octets| frame.emit(octets))
+        let (credits, interval) = (credits.min(max_credits) as u16, interval as u8);
+        // The credits can be used once.
+        let (congestion, repetition) = (0, 1);
+        let content = ((encoding, is_ehs), comment);
+        if is_ehs {
+            let max_pdu_octets = encoding.pdu_octets() as u16;
+            let frame = CapacityAllocationType2 {
+                congestion,
+                priority,
+                max_pdu_octets,
+                credits,
+                interval,
+                repetition,
+            };
+            return self.write_hs(at, ue, Direction::Uplink, content, |octets| frame.emit(octets));
+        }
+        let Some(max_pdu_bits) = pdu_bits(encoding) else { return Ok(()) };
+        let frame = CapacityAllocation { congestion, priority, max_pdu_bits, credits, interval, repetition };
+        self.write_hs(at, ue, Direction::Uplink, content, |octets| frame.emit(octets))
     }
 
     /// The RNC sends `blocks` to the Node B, in as many frames as they need. `waiting`: the data
@@ -160,10 +171,13 @@ impl IubCapture {
         &mut self,
         at: Time,
         ue: UeId,
-        encoding: &Encoding,
+        (encoding, is_ehs): (&Encoding, bool),
         blocks: &[Block],
         waiting: WaitingData,
     ) -> Result<(), CaptureError> {
+        if is_ehs {
+            return self.write_type_2_data(at, ue, encoding, blocks, waiting);
+        }
         let Some(pdu_bits) = pdu_bits(encoding) else { return Ok(()) };
         let mut unsent_blocks = blocks.len();
         for blocks in blocks.chunks(MAX_PDUS) {
@@ -181,7 +195,46 @@ impl IubCapture {
             };
             *fsn = (*fsn + 1) % 16;
             let comment = format!("UE {}: {}", ue.0, contents(blocks));
-            self.write_hs(at, ue, Direction::Downlink, (encoding, comment), |octets| frame.emit(octets))?;
+            let content = ((encoding, false), comment);
+            self.write_hs(at, ue, Direction::Downlink, content, |octets| frame.emit(octets))?;
+        }
+        Ok(())
+    }
+
+    /// As `write_hs_data`, in frames for MAC-ehs: successive PDUs of one size form a block of the frame.
+    fn write_type_2_data(
+        &mut self,
+        at: Time,
+        ue: UeId,
+        encoding: &Encoding,
+        blocks: &[Block],
+        waiting: WaitingData,
+    ) -> Result<(), CaptureError> {
+        let by_size = blocks.chunk_by(|before, after| before.octets.len() == after.octets.len());
+        let pdu_blocks: Vec<&[Block]> =
+            by_size.flat_map(|pdus| pdus.chunks(HsDschType2Data::MAX_PDUS)).collect();
+        let octets = |pdus: &[Block]| pdus.iter().map(|pdu| pdu.octets.len() as u64).sum::<u64>();
+        let mut unsent_octets = octets(blocks);
+        for pdu_blocks in pdu_blocks.chunks(HsDschType2Data::MAX_BLOCKS) {
+            unsent_octets -= pdu_blocks.iter().map(|pdus| octets(pdus)).sum::<u64>();
+            let fsn = &mut self.users[ue.index()].hs_fsn;
+            let blocks = pdu_blocks.iter().map(|pdus| PduBlock {
+                channel: PS_DTCH - 1,
+                octets: pdus[0].octets.len() as u16,
+                pdus: pdus.iter().map(|pdu| pdu.octets.clone()).collect(),
+            });
+            let frame = HsDschType2Data {
+                fsn: *fsn,
+                priority: waiting.priority,
+                flush: false,
+                reset: false,
+                user_buffer: saturate(waiting.octets.0 + unsent_octets),
+                blocks: blocks.collect(),
+            };
+            *fsn = (*fsn + 1) % 16;
+            let comment = format!("UE {}: {}", ue.0, contents(&pdu_blocks.concat()));
+            let content = ((encoding, true), comment);
+            self.write_hs(at, ue, Direction::Downlink, content, |octets| frame.emit(octets))?;
         }
         Ok(())
     }
@@ -222,14 +275,15 @@ impl IubCapture {
         at: Time,
         ue: UeId,
         direction: Direction,
-        (encoding, comment): (&Encoding, String),
+        ((encoding, is_ehs), comment): ((&Encoding, bool), String),
         emit: impl FnOnce(&mut Vec<u8>) -> Result<(), FrameError>,
     ) -> Result<(), CaptureError> {
         let mut octets = Vec::new();
         emit(&mut octets).map_err(|error| self.invalid(error))?;
-        // Without the flag for MAC-ehs. Wireshark needs one bearer at least.
+        // Wireshark needs one bearer at least.
         let bearer = (ue, encoding.pdu_mode(), 1);
-        let data = wrap(bearer, direction, HintChannel::HsDsch, &[MAC_D_FLOW], &octets);
+        let flow = MAC_D_FLOW | if is_ehs { MAC_EHS } else { 0 };
+        let data = wrap(bearer, direction, HintChannel::HsDsch, &[flow], &octets);
         self.write(at, ue, &data, comment)
     }
 

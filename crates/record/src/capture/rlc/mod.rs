@@ -216,13 +216,15 @@ impl RlcCaptures {
             Detail::HsRequest { buffer, priority, .. } => {
                 iub.write_request(at, ue, encoding, WaitingData { octets: buffer, priority })
             }
-            Detail::HsCredits { credits, interval, priority, .. } => {
-                iub.write_allocation(at, ue, encoding, Allocation { credits, interval, priority })
+            Detail::HsCredits { credits, interval, priority, is_ehs, .. } => {
+                let allocation = Allocation { credits, interval, priority };
+                iub.write_allocation(at, ue, (encoding, is_ehs), allocation)
             }
-            Detail::HsPdusSent { buffer, priority, .. } => {
+            Detail::HsPdusSent { buffer, priority, is_ehs, .. } => {
                 let sets = iub.take_leaving(ue).into_iter();
                 let blocks: Vec<_> = sets.flat_map(|serial| bearer.blocks_of(serial)).cloned().collect();
-                iub.write_hs_data(at, ue, encoding, &blocks, WaitingData { octets: buffer, priority })
+                let waiting = WaitingData { octets: buffer, priority };
+                iub.write_hs_data(at, ue, (encoding, is_ehs), &blocks, waiting)
             }
             Detail::EDchFrame { set, tsn, tti, retransmissions, .. } => {
                 let block = EDchBlock { tsn, tti, retransmissions };
@@ -306,11 +308,12 @@ impl Files {
 
 impl Bearer {
     fn new(ue: UeId, direction: Direction, encoding: &Encoding) -> Self {
+        let encoding = encoding.sent_in(direction);
         Bearer {
-            composer: Composer::new(encoding.clone()),
+            delivery: Delivery::new(ue, direction, &encoding),
+            composer: Composer::new(encoding),
             causes: VecDeque::new(),
             in_transit: BTreeMap::new(),
-            delivery: Delivery::new(ue, direction, encoding),
         }
     }
 

@@ -62,8 +62,8 @@ options! {
         /// SDUs, is reset or is re-established. If not, the Node B sends them.
         [label = "Flush of discarded PDUs", source = "TS 25.435 §6.2.7: the flush bit of a data frame"]
         pub flush_discarded: bool = false,
-        /// Capacity of the queue of a UE at the Node B, in PDUs. The Node B allocates no more credits
-        /// than it has room for, PDUs on the Iub included.
+        /// Capacity of the queue of a UE at the Node B, in PDUs, with MAC-ehs in PDUs of the largest size. The
+        /// Node B allocates no more credits than it has room for, PDUs on the Iub included.
         [label = "Node B queue of the HS-DSCH", min = 1, max = 65535, source = "an assumption; EURANE: 250"]
         pub nodeb_queue: u32 = 3000,
         /// Time between two allocations of credits.
@@ -90,6 +90,9 @@ options! {
         /// `"auto"`: the category of the bearer.
         [label = "HS-DSCH category", keyword = "Auto::<u8>", min = 1, max = 12, source = "TS 25.306 table 5.1a"]
         pub category: Option<u8> = None,
+        /// MAC of the HS-DSCH.
+        [label = "MAC of the HS-DSCH", source = "TS 25.321 §4.2.3.3 for mac_hs; from Release 7 on for mac_ehs"]
+        pub mac: HsMac = HsMac::MacHs,
         /// Constant CQI, or `"auto"`: the CQI follows from the SNR.
         [label = "CQI", keyword = "Auto::<u8>", min = 1, max = 30, source = "TS 25.214 §6A.2"]
         pub cqi: Option<u8> = None,
@@ -174,6 +177,18 @@ pub enum BlockErrorModel {
     /// Each block requires an SNR that is drawn once, with the distribution of `curve` for the reported
     /// CQI. A transmission fails if its SNR is lower.
     RequiredSnr,
+}
+
+/// MAC of the HS-DSCH of a UE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum HsMac {
+    /// Blocks contain whole PDUs of one size.
+    #[default]
+    MacHs,
+    /// PDUs have any size up to 1,503 octets. The Node B divides a PDU that does not fit into a block.
+    MacEhs,
 }
 
 /// Owner of HARQ processes.

@@ -1,4 +1,4 @@
-//! MAC-hs of a cell: the HS-DSCH from the RNC's RLC to the UE's RLC (TS 25.308; TS 25.321 §4.2.3.3).
+//! MAC-hs or MAC-ehs of a cell: the HS-DSCH from the RNC's RLC to the UE's RLC (TS 25.308; TS 25.321 §4.2.3.3).
 //!
 //! ```text
 //! RLC ─ credits ─► Iub ─► priority queue ─► HARQ process ═ air ═► HARQ ─► reordering ─► RLC
@@ -13,6 +13,9 @@
 //! What the UE makes of a transmission is decided when it is sent, as on all carriers. The reordering
 //! queue then receives the block with the instant at which the UE decodes it. These instants
 //! ascend, because every block takes the same time.
+//!
+//! MAC-hs fills blocks with whole PDUs of one size, which are the unit of credits, queues and rates.
+//! MAC-ehs (Release 7) divides PDUs, and octets are the unit.
 //!
 //! A UE without data, blocks in HARQ and blocks on the Iub costs no event.
 
@@ -31,7 +34,7 @@ use umts_kernel::random::Streams;
 use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Duration, Time};
 
-pub use self::config::{BlockErrorModel, CreditRule, Fading, HsDschConfig, HsUeConfig, ProcessScope};
+pub use self::config::{BlockErrorModel, CreditRule, Fading, HsDschConfig, HsMac, HsUeConfig, ProcessScope};
 use self::flow_control::FlowControl;
 pub use self::link_trace::{LinkTrace, POWERS, TraceTti};
 use self::schedule::drop_pdu;
@@ -126,7 +129,8 @@ impl MacHs {
     ) {
         while let Some((ue, credits)) = self.flow_control.take_due_grant(ctx.cx.now) {
             let (interval, priority) = (self.flow_control.interval(), priority(&below.ues[ue]));
-            ctx.cx.show(|| Detail::HsCredits { ue, credits, interval, priority });
+            let is_ehs = below.ues[ue].hs_dsch.as_ref().is_some_and(|hs| hs.mac == HsMac::MacEhs);
+            ctx.cx.show(|| Detail::HsCredits { ue, credits, interval, priority, is_ehs });
             self.flush_obsolete(ctx, config, below, ue);
             let Some(user) = self.users.get_mut(&ue) else { continue };
             let context = &mut below.ues[ue];
@@ -135,7 +139,7 @@ impl MacHs {
                 let now = ctx.cx.now;
                 ctx.cx.show(|| {
                     let buffer = waiting(context, config.direction, now);
-                    Detail::HsPdusSent { ue, buffer, priority }
+                    Detail::HsPdusSent { ue, buffer, priority, is_ehs }
                 });
             }
             if !context.rlc[Direction::Downlink.index()].has_work(ctx.cx.now) {

@@ -1,7 +1,7 @@
 //! A TTI of the HS-DSCH: which UEs are served, and with how many codes.
 
 use umts_kernel::TraceSink;
-use umts_units::{Bytes, Time};
+use umts_units::Time;
 
 use super::user::{Sendable, SentWindow, User};
 use super::{MacHs, TTI};
@@ -18,7 +18,7 @@ use crate::trace::TraceEvent;
 /// State of the HS-DSCH that schedulers query for a candidate.
 struct HsState<'a> {
     sendable: Sendable,
-    mean_pdus: f64,
+    mean_size: f64,
     user: &'a mut User,
     tti: u64,
     /// Weight of the past after one TTI, for FCDS.
@@ -32,11 +32,11 @@ impl ChannelState for HsState<'_> {
     }
 
     fn possible_blocks(&self) -> u32 {
-        self.sendable.pdus
+        self.sendable.size
     }
 
     fn mean_blocks(&mut self) -> f64 {
-        self.mean_pdus
+        self.mean_size
     }
 
     fn snr_deviation(&mut self) -> f64 {
@@ -75,11 +75,11 @@ impl MacHs {
             channels -= 1;
             codes -= sendable.codes;
             let user = self.users.get_mut(&ue).expect("an active UE is a user");
-            let pdus = user.transmit(ctx, config, below, ue, tti, process);
+            let size = user.transmit(ctx, config, below, ue, tti, process);
             if let Some(process) = process {
                 self.processes[usize::from(process)] = Some(ue);
             }
-            user.add_to_mean(memory, tti, pdus);
+            user.add_to_mean(memory, tti, size);
             let expiry = user.t1_expiry();
             self.set_t1(ue, expiry);
             self.scheduler.served(ue);
@@ -156,12 +156,12 @@ impl MacHs {
                 None => user.sendable(tti, process)?,
                 Some(holder) => user.repeatable(tti, process?).filter(|_| holder == ue)?,
             };
-            let octets = Bytes(user.queued() as u64 * u64::from(user.pdu_bits()) / 8);
+            let octets = user.queued();
             let oldest = user.oldest();
             let candidate =
-                Candidate::new(ue, octets, sendable.pdus, oldest).with_qos(user.qos(), sendable.is_rate_met);
-            let mean_pdus = user.mean_pdus(memory, tti);
-            let mut state = HsState { sendable, mean_pdus, user, tti, fcds_memory };
+                Candidate::new(ue, octets, sendable.size, oldest).with_qos(user.qos(), sendable.is_rate_met);
+            let mean_size = user.mean_size(memory, tti);
+            let mut state = HsState { sendable, mean_size, user, tti, fcds_memory };
             Some((candidate.level(), scheduler.rank(&candidate, &mut state), oldest, ue, sendable))
         });
         candidates.collect()

@@ -7,7 +7,7 @@ use umts_kernel::TraceSink;
 use umts_kernel::random::Streams;
 use umts_units::{Bytes, Duration, Time};
 
-use super::config::{CreditRule, HsDschConfig, HsUeConfig};
+use super::config::{CreditRule, HsDschConfig, HsMac, HsUeConfig};
 use super::in_flight::{InFlight, data_runs};
 use super::link::{Link, SentBlock};
 use super::{HarqTiming, TTI};
@@ -19,12 +19,13 @@ use crate::nodeb::QueuedBlock;
 use crate::radio::Air;
 use crate::radio::mac::hs::category::{Category, Format};
 use crate::radio::mac::hs::harq::{Announcement, Ended, Feedback, HarqReceiver, HarqSender, MAX_PROCESSES};
-use crate::radio::mac::hs::pdus_in;
-use crate::radio::mac::hs::priority_queue::PriorityQueue;
+use crate::radio::mac::hs::priority_queue::{Block, PriorityQueue};
 use crate::radio::mac::hs::reordering::{ReorderingConfig, ReorderingQueue};
+use crate::radio::mac::hs::segmentation::{Reassembly, Segmentation};
 use crate::radio::mac::hs::tsn::Tsn;
+use crate::radio::mac::hs::{octets_in, pdus_in};
 use crate::radio::phy::Lost;
-use crate::radio::rlc::Sn;
+use crate::radio::rlc::{BlockSet, Sn};
 use crate::scheduling::{QosConfig, RateGuarantee, SnrFilter};
 use crate::trace::TraceEvent;
 use crate::ue::UeContext;
@@ -45,8 +46,18 @@ struct HsBlock {
     /// Whether the UE had received its guaranteed rate then. It decides the priority of repetitions too:
     /// they are part of the rate that the first transmission used.
     is_rate_met: bool,
-    /// Its PDUs. Empty once the UE has decoded the block.
+    /// Its content. `None` once the UE has decoded the block, or HARQ has given it up.
+    content: Option<Content>,
+}
+
+/// Content of a block.
+#[derive(Debug)]
+struct Content {
+    /// PDUs that end in the block.
     pdus: Vec<QueuedBlock>,
+    segmentation: Segmentation,
+    /// In the unit of the MAC.
+    size: u32,
 }
 
 /// A block that the UE has decoded.
@@ -54,7 +65,7 @@ struct HsBlock {
 struct ReceivedBlock {
     /// Number of the block, without wrap-around. The UE knows only its TSN.
     count: u64,
-    pdus: Vec<QueuedBlock>,
+    content: Content,
 }
 
 #[derive(Debug)]
@@ -67,10 +78,12 @@ pub(super) struct User {
     qos: QosConfig,
     /// Guaranteed rate of the blocks on the air, repetitions excluded, if the bearer has one.
     guarantee: Option<RateGuarantee>,
-    /// Octets of RLC payload in a MAC-d PDU.
+    mac: HsMac,
+    /// Octets of RLC payload in the largest MAC-d PDU.
     payload: Bytes,
-    /// Bits of a MAC-d PDU.
+    /// Bits of the largest MAC-d PDU.
     pdu_bits: u32,
+    /// Capacity of the queue in the unit of the MAC.
     max_queue: u32,
     queue_time: Duration,
     credit_rule: CreditRule,
@@ -88,6 +101,7 @@ pub(super) struct User {
     /// Window of RLC at the RNC when obsolete PDUs were last flushed.
     flushed: SentWindow,
     reordering: ReorderingQueue<ReceivedBlock>,
+    reassembly: Reassembly,
     /// Blocks that the reordering queue passes on. Empty between calls.
     up: Vec<ReceivedBlock>,
     /// Number after the last block that was passed on.
@@ -96,8 +110,8 @@ pub(super) struct User {
     next_allowed: u64,
     /// Credits that the Node B has allocated and the RNC has not used yet.
     outstanding_credits: u32,
-    /// Mean of the PDUs per TTI, up to TTI number `.1`.
-    mean_pdus: (f64, u64),
+    /// Mean size of the content of blocks per TTI, up to TTI number `.1`.
+    mean_size: (f64, u64),
     /// Mean and variance of the SNR, for FCDS, and number of the TTI that follows the last one in them.
     snr: SnrFilter,
     filtered_ttis: u64,
@@ -107,6 +121,11 @@ impl User {
     pub fn new(cell: &HsDschConfig, ue: &UeContext, streams: &Streams) -> Self {
         let config: &Arc<HsUeConfig> = ue.hs_dsch.as_ref().expect("a UE on the HS-DSCH has its options");
         let reordering = ReorderingConfig { window: cell.window, t1: cell.t1 };
+        let pdu_bits = ue.channel(Direction::Downlink).block_bits;
+        let max_queue = match config.mac {
+            HsMac::MacHs => cell.nodeb_queue,
+            HsMac::MacEhs => cell.nodeb_queue * pdu_bits.div_ceil(8),
+        };
         User {
             category: config
                 .category
@@ -117,15 +136,16 @@ impl User {
             qos: ue.qos,
             guarantee: ue.qos.guaranteed.map(RateGuarantee::new),
             payload: ue.rlc[Direction::Downlink.index()].pdu_payload(),
-            pdu_bits: ue.channel(Direction::Downlink).block_bits,
-            max_queue: cell.nodeb_queue,
+            mac: config.mac,
+            pdu_bits,
+            max_queue,
             queue_time: cell.queue_time,
             credit_rule: cell.credit_rule,
             timing: HarqTiming::new(cell.ack_delay),
             snr: SnrFilter::default(),
             filtered_ttis: 0,
             on_iub: VecDeque::new(),
-            queue: PriorityQueue::new(cell.nodeb_queue as usize, cell.discard_timer, cell.window),
+            queue: PriorityQueue::new(max_queue.into(), cell.discard_timer, cell.window),
             sender: HarqSender::new(cell.processes.into(), cell.max_transmissions),
             receiver: HarqReceiver::default(),
             blocks: std::array::from_fn(|_| None),
@@ -133,33 +153,55 @@ impl User {
             in_flight: InFlight::new(ue.epoch),
             flushed: SentWindow::default(),
             reordering: ReorderingQueue::new(reordering),
+            reassembly: Reassembly::default(),
             up: Vec::new(),
             next_up: 0,
             next_allowed: 0,
             outstanding_credits: 0,
-            mean_pdus: (0.0, 0),
+            mean_size: (0.0, 0),
         }
     }
 
     /// Credits that the Node B allocates in TTI number `tti`, if `sharing` UEs share the channel with it. The UE
     /// is expected to get the rate that it had, or its share of the rate that its CQI allows, whichever
     /// is higher. At this rate the credits fill the queue to its target time, and cover the time until
-    /// PDUs for these credits arrive. `memory`: as for `mean_pdus`.
+    /// PDUs for these credits arrive. `memory`: as for `mean_size`.
     pub fn credits(&mut self, tti: u64, memory: f64, iub_delay: Duration, sharing: usize) -> u32 {
-        let held = (self.queue.len() + self.on_iub.len()) as u32 + self.outstanding_credits;
+        let credit = self.credit_size();
+        let on_iub: u32 = match self.mac {
+            HsMac::MacHs => self.on_iub.len() as u32,
+            HsMac::MacEhs => self.on_iub.iter().map(|pdu| self.size_of(pdu)).sum(),
+        };
+        let held = self.queue.size() as u32 + on_iub + self.outstanding_credits * credit;
+        let room = self.max_queue.saturating_sub(held) / credit;
         if self.credit_rule == CreditRule::QueueRoom {
-            let credits = self.max_queue.saturating_sub(held);
-            self.outstanding_credits += credits;
-            return credits;
+            self.outstanding_credits += room;
+            return room;
         }
-        let pdus_of_block = self.format(self.link.reported_cqi(tti)).map_or(1, |(_, pdus)| pdus);
-        let rate = self.mean_pdus(memory, tti).max(f64::from(pdus_of_block) / sharing.max(1) as f64);
+        let block = self.format(self.link.reported_cqi(tti)).map_or(1, |(_, room)| room);
+        let rate = self.mean_size(memory, tti).max(f64::from(block) / sharing.max(1) as f64);
         let ttis = (self.queue_time + iub_delay * 2).as_secs() / TTI.as_secs();
         // At least one full block, so that small shares do not split blocks.
-        let target = ((rate * ttis).ceil() as u32).max(pdus_of_block).min(self.max_queue);
-        let credits = target.saturating_sub(held);
+        let target = ((rate * ttis).ceil() as u32).max(block).min(self.max_queue);
+        let credits = target.saturating_sub(held).div_ceil(credit).min(room);
         self.outstanding_credits += credits;
         credits
+    }
+
+    /// Size of a PDU in the unit of the MAC.
+    fn size_of(&self, pdu: &QueuedBlock) -> u32 {
+        match self.mac {
+            HsMac::MacHs => 1,
+            HsMac::MacEhs => octets_of(&pdu.set, self.pdu_bits),
+        }
+    }
+
+    /// Size for which one credit stands, in the unit of the MAC: a PDU of the largest size.
+    fn credit_size(&self) -> u32 {
+        match self.mac {
+            HsMac::MacHs => 1,
+            HsMac::MacEhs => self.pdu_bits.div_ceil(8),
+        }
     }
 
     /// The RNC sends PDUs for `credits`. Returns the arrival of the first one at the Node B.
@@ -172,12 +214,14 @@ impl User {
         credits: u32,
     ) -> Option<Time> {
         self.outstanding_credits -= credits;
-        let octets = Bytes(u64::from(self.pdu_bits).div_ceil(8));
+        let (mut unused, credit) = (credits * self.credit_size(), self.credit_size());
+        let mut sent = Bytes::ZERO;
         // These PDUs follow those that are still being sent to the Node B.
         let busy_until = self.on_iub.back().map_or(Time::ZERO, |pdu| pdu.at);
         let start = (ctx.cx.now + config.iub.delay).max(busy_until);
         let mut first = None;
-        for number in 1..=credits {
+        // The size of a PDU is known when RLC has built it: there must be credit for the largest one.
+        while unused >= credit {
             let mut set = air.spare_set();
             if ue.take_blocks(&mut ctx.cx, config.direction, config.channel, 1, &mut set) == 0 {
                 air.return_set(set);
@@ -188,10 +232,12 @@ impl User {
                 let ue = ue.id;
                 ctx.cx.record(|| TraceEvent::HsNeedlessRetransmission { ue, pdus: repeated });
             }
-            let sent = Bytes(octets.0 * u64::from(number));
+            sent += Bytes(octets_of(&set, self.pdu_bits).into());
             let at = start + config.iub.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(sent));
             first = first.or(Some(at));
-            self.on_iub.push_back(QueuedBlock { at, ue: ue.id, set, epoch: ue.epoch });
+            let pdu = QueuedBlock { at, ue: ue.id, set, epoch: ue.epoch };
+            unused -= self.size_of(&pdu);
+            self.on_iub.push_back(pdu);
         }
         first
     }
@@ -201,7 +247,8 @@ impl User {
     pub fn update(&mut self, now: Time, mut lost: impl FnMut(QueuedBlock)) {
         while self.on_iub.front().is_some_and(|pdu| pdu.at <= now) {
             let pdu = self.on_iub.pop_front().expect("it was looked at");
-            if let Some(pdu) = self.queue.push(pdu.at, pdu) {
+            let size = self.size_of(&pdu);
+            if let Some(pdu) = self.queue.push(pdu.at, size, pdu) {
                 self.in_flight.remove(&pdu);
                 lost(pdu);
             }
@@ -262,19 +309,23 @@ impl User {
         let decoded_at = ctx.cx.now + self.timing.decoding;
         self.deliver(ctx, config, air, ue, decoded_at);
         for block in std::mem::take(&mut self.blocks).into_iter().flatten() {
-            self.deliver_pdus(ctx, config, air, decoded_at, block.pdus, true);
+            let pdus = block.content.map_or_else(Vec::new, |content| content.pdus);
+            self.deliver_pdus(ctx, config, air, decoded_at, pdus, true);
         }
         let mut unsent: Vec<QueuedBlock> = self.queue.remove_if(|_| true);
         unsent.extend(self.on_iub);
         unsent
     }
 
-    /// The largest format for a CQI with the codes of the cell, and its number of PDUs. `None` if it
-    /// has room for no PDU.
+    /// The largest format for a CQI with the codes of the cell, and its room in the unit of the MAC: PDUs, or
+    /// octets of one PDU. `None` if it has no room.
     fn format(&self, cqi: u8) -> Option<(Format, u32)> {
         let format = self.category.format_within(cqi, self.max_codes)?;
-        let pdus = pdus_in(format.bits(), self.pdu_bits);
-        (pdus > 0).then_some((format, pdus))
+        let room = match self.mac {
+            HsMac::MacHs => pdus_in(format.bits(), self.pdu_bits),
+            HsMac::MacEhs => octets_in(format.bits()),
+        };
+        (room > 0).then_some((format, room))
     }
 
     /// What the Node B could send in TTI number `tti`. `None` if it has nothing, or must not send now.
@@ -291,8 +342,8 @@ impl User {
         if self.queue.is_empty() || !self.queue.is_window_open() || self.sender.idle_process().is_none() {
             return None;
         }
-        let (format, pdus) = self.format(cqi)?;
-        Some(Sendable { cqi, codes: format.codes, pdus, is_rate_met: self.is_rate_met(tti) })
+        let (format, size) = self.format(cqi)?;
+        Some(Sendable { cqi, codes: format.codes, size, is_rate_met: self.is_rate_met(tti) })
     }
 
     /// Whether the UE has received its guaranteed rate before TTI number `tti`.
@@ -315,7 +366,8 @@ impl User {
     }
 
     /// Sends a block in TTI number `tti`: one that failed before, or else a new one. `process`: the
-    /// process of the cell, if the cell has the processes. Returns the number of PDUs.
+    /// process of the cell, if the cell has the processes. Returns the size of the content in the unit of
+    /// the MAC, 0 if the UE has the block already.
     pub fn transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -343,7 +395,7 @@ impl User {
         let sent = SentBlock { first_tti, attempt, cqi, format_cqi: block.format.cqi };
         let decodes = |combined| link.decodes(tti, &sent, combined);
         // The UE has the block already: its last answer was misread.
-        let is_repeated_needlessly = block.pdus.is_empty();
+        let is_repeated_needlessly = block.content.is_none();
         // While the air is cut the UE receives neither the HS-SCCH nor the block, and sends no answer.
         let reception = (!is_cut && !link.misses_hs_scch(tti))
             .then(|| self.receiver.handle_transmission(announcement, snr, decodes));
@@ -355,23 +407,26 @@ impl User {
         let read = if is_cut { Feedback::Dtx } else { link.read_answer(tti, answer) };
         let now = ctx.cx.now;
         self.feedback.push_back((now + self.timing.answer, announcement.process, read));
-        let pdus = block.pdus.len() as u32;
+        let (pdus, size) =
+            block.content.as_ref().map_or((0, 0), |content| (content.pdus.len() as u32, content.size));
         let is_decoded = reception.is_some_and(|reception| reception.is_delivered);
         let ends = read == Feedback::Ack || self.sender.is_last(announcement);
         let is_last = is_decoded || (ends && !is_repeated_needlessly);
         ctx.cx.record(|| TraceEvent::HsBlockSent { ue, cqi, attempt, pdus, is_decoded, is_last });
         let decoded_at = now + self.timing.decoding;
         if is_decoded {
-            let received = ReceivedBlock { count: block.count, pdus: std::mem::take(&mut block.pdus) };
-            self.reorder(ctx, config, air, ue, decoded_at, received);
+            let count = block.count;
+            if let Some(content) = block.content.take() {
+                self.reorder(ctx, config, air, ue, decoded_at, ReceivedBlock { count, content });
+            }
         } else if is_last {
             if read == Feedback::Ack {
                 ctx.cx.record(|| TraceEvent::HsFalseAck { ue });
             }
-            let pdus = std::mem::take(&mut block.pdus);
+            let pdus = block.content.take().map_or_else(Vec::new, |content| content.pdus);
             self.deliver_pdus(ctx, config, air, decoded_at, pdus, true);
         }
-        pdus
+        size
     }
 
     /// Passes a block that the UE has decoded at `at` to the reordering queue, and the blocks that are in
@@ -389,7 +444,7 @@ impl User {
         let tsn = Tsn::of(received.count);
         let dropped = self.reordering.handle_block(at, tsn, received, &mut self.up);
         self.deliver(ctx, config, air, ue, at);
-        if let Some(ReceivedBlock { count, pdus }) = dropped {
+        if let Some(ReceivedBlock { count, content: Content { pdus, .. } }) = dropped {
             let number = pdus.len() as u32;
             ctx.cx.record(|| TraceEvent::HsBlockDropped { ue, pdus: number });
             // The queue can have given up or passed on only blocks before the next one.
@@ -409,21 +464,35 @@ impl User {
         process: Option<u8>,
     ) -> Announcement {
         let cqi = self.link.reported_cqi(tti);
-        let (format, most) = self.format(cqi).expect("the UE can receive a block");
-        let filled = self.queue.take(most).expect("the queue has PDUs and an open window");
+        let (format, room) = self.format(cqi).expect("the UE can receive a block");
+        let filled = match self.mac {
+            HsMac::MacHs => self.queue.take(room),
+            HsMac::MacEhs => self.queue.take_octets(room),
+        };
+        let Block { count, pdus, segmentation, size } =
+            filled.expect("the queue has PDUs and an open window");
         let process = process.or_else(|| self.sender.idle_process()).expect("a process is idle");
         let (direction, channel) = (config.direction, config.channel);
-        for QueuedBlock { ue, set, .. } in &filled.pdus {
+        for QueuedBlock { ue, set, .. } in &pdus {
             ctx.cx.show(|| Detail::Blocks { ue: *ue, direction, channel, set, stage: Stage::OnAir });
         }
         let is_rate_met = self.is_rate_met(tti);
         if let Some(guarantee) = &mut self.guarantee {
-            guarantee.debit(ctx.cx.now, self.payload * filled.pdus.len() as u64);
+            // The headers of RLC do not count. With MAC-ehs they count as part of the block in which their PDU
+            // ends.
+            let octets = match self.mac {
+                HsMac::MacHs => self.payload * u64::from(size),
+                HsMac::MacEhs => {
+                    let header = u64::from(self.pdu_bits / 8) - self.payload.0;
+                    Bytes(u64::from(size).saturating_sub(header * pdus.len() as u64))
+                }
+            };
+            guarantee.debit(ctx.cx.now, octets);
         }
-        let block =
-            HsBlock { count: filled.count, format, cqi, first_tti: tti, is_rate_met, pdus: filled.pdus };
+        let content = Some(Content { pdus, segmentation, size });
+        let block = HsBlock { count, format, cqi, first_tti: tti, is_rate_met, content };
         self.blocks[usize::from(process)] = Some(block);
-        self.sender.send(process, filled.count)
+        self.sender.send(process, count)
     }
 
     /// Expiry of timer T1 of the reordering queue.
@@ -457,11 +526,17 @@ impl User {
         at: Time,
     ) {
         let mut up = std::mem::take(&mut self.up);
-        for ReceivedBlock { count, pdus } in up.drain(..) {
+        for ReceivedBlock { count, content: Content { mut pdus, segmentation, .. } } in up.drain(..) {
             if count < self.next_up {
                 ctx.cx.record(|| TraceEvent::HsTsnMisread { ue });
             }
             self.next_up = self.next_up.max(count + 1);
+            if self.mac == HsMac::MacEhs {
+                let lost = self.reassembly.handle_block(Tsn::of(count), segmentation, pdus.len());
+                let kept = pdus.split_off(lost);
+                let incomplete = std::mem::replace(&mut pdus, kept);
+                self.deliver_pdus(ctx, config, air, at, incomplete, true);
+            }
             self.deliver_pdus(ctx, config, air, at, pdus, false);
         }
         self.up = up;
@@ -504,24 +579,24 @@ impl User {
         self.queue.oldest()
     }
 
-    /// Number of PDUs in the queue.
-    pub fn queued(&self) -> usize {
-        self.queue.len()
+    /// Octets in the queue.
+    pub fn queued(&self) -> Bytes {
+        match self.mac {
+            HsMac::MacHs => Bytes(self.queue.len() as u64 * u64::from(self.pdu_bits) / 8),
+            HsMac::MacEhs => Bytes(self.queue.size()),
+        }
     }
 
     pub fn qos(&self) -> &QosConfig {
         &self.qos
     }
 
-    pub fn pdu_bits(&self) -> u32 {
-        self.pdu_bits
-    }
-
-    /// Mean of the PDUs per TTI before TTI number `tti`. `memory`: weight of the past after one TTI.
-    pub fn mean_pdus(&mut self, memory: f64, tti: u64) -> f64 {
-        let (mean, up_to) = self.mean_pdus;
+    /// Mean size of the content of blocks per TTI before TTI number `tti`. `memory`: weight of the past after
+    /// one TTI.
+    pub fn mean_size(&mut self, memory: f64, tti: u64) -> f64 {
+        let (mean, up_to) = self.mean_size;
         let mean = mean * libm::pow(memory, (tti - up_to) as f64);
-        self.mean_pdus = (mean, tti);
+        self.mean_size = (mean, tti);
         mean
     }
 
@@ -537,10 +612,10 @@ impl User {
         self.snr.deviation(self.link.scheduled_snr_db(tti))
     }
 
-    /// Adds `pdus` sent in TTI number `tti` to the mean.
-    pub fn add_to_mean(&mut self, memory: f64, tti: u64, pdus: u32) {
-        let mean = self.mean_pdus(memory, tti);
-        self.mean_pdus.0 = mean + (1.0 - memory) * f64::from(pdus);
+    /// Adds the content of a block that is sent in TTI number `tti` to the mean.
+    pub fn add_to_mean(&mut self, memory: f64, tti: u64, size: u32) {
+        let mean = self.mean_size(memory, tti);
+        self.mean_size.0 = mean + (1.0 - memory) * f64::from(size);
     }
 }
 
@@ -561,15 +636,24 @@ pub(super) struct Sendable {
     /// The CQI that the Node B has.
     pub cqi: u8,
     pub codes: u8,
-    /// PDUs for which the block has room.
-    pub pdus: u32,
+    /// Content for which the block has room, in the unit of the MAC.
+    pub size: u32,
     /// Whether the UE had received its guaranteed rate before the first transmission of the block.
     pub is_rate_met: bool,
 }
 
 impl Sendable {
     fn repetition(cqi: u8, block: &HsBlock) -> Self {
-        let HsBlock { format, pdus, is_rate_met, .. } = block;
-        Sendable { cqi, codes: format.codes, pdus: pdus.len() as u32, is_rate_met: *is_rate_met }
+        let HsBlock { format, content, is_rate_met, .. } = block;
+        let size = content.as_ref().map_or(0, |content| content.size);
+        Sendable { cqi, codes: format.codes, size, is_rate_met: *is_rate_met }
+    }
+}
+
+/// Octets of the PDU in `set`. `pdu_bits`: bits of a PDU of fixed size.
+fn octets_of(set: &BlockSet, pdu_bits: u32) -> u32 {
+    match set.flexible_octets {
+        0 => pdu_bits.div_ceil(8),
+        octets => octets,
     }
 }

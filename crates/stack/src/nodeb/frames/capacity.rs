@@ -8,6 +8,7 @@ use crate::radio::bits::BitWriter;
 /// Control frame types.
 const REQUEST: u8 = 0x0a;
 const ALLOCATION: u8 = 0x0b;
+const ALLOCATION_TYPE_2: u8 = 0x0c;
 
 /// The value of the credits that allows any number of PDUs.
 pub const UNLIMITED_CREDITS: u16 = 2047;
@@ -31,6 +32,23 @@ pub struct CapacityAllocation {
     /// Bits of the largest MAC-d PDU, at most 8,191.
     pub max_pdu_bits: u16,
     /// Number of PDUs in an interval. 0: none; 2,047: unlimited.
+    pub credits: u16,
+    /// Length of an interval in units of 10 ms.
+    pub interval: u8,
+    /// Number of intervals. 0: unlimited.
+    pub repetition: u8,
+}
+
+/// The Node B allows the RNC to send octets of a UE, for MAC-ehs: at most `credits` PDUs of the largest size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CapacityAllocationType2 {
+    /// As in type 1.
+    pub congestion: u8,
+    /// As in the request.
+    pub priority: u8,
+    /// Octets of the largest MAC-d PDU, at most 2,047.
+    pub max_pdu_octets: u16,
+    /// Number of PDUs of this size in an interval. 0: none; 65,535: unlimited.
     pub credits: u16,
     /// Length of an interval in units of 10 ms.
     pub interval: u8,
@@ -92,6 +110,43 @@ impl CapacityAllocation {
                 priority: reader.byte(4)?,
                 max_pdu_bits: reader.take(13)?,
                 credits: reader.take(11)?,
+                interval: reader.byte(8)?,
+                repetition: reader.byte(8)?,
+            })
+        })
+    }
+}
+
+impl CapacityAllocationType2 {
+    /// Appends the frame to `out`.
+    ///
+    /// # Errors
+    /// If a value does not fit its field. Then `out` does not change.
+    pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), FrameError> {
+        let congestion = fits(self.congestion, 2, "the congestion status")?;
+        let priority = fits(self.priority, 4, "CmCH-PI")?;
+        let max_pdu_octets = fits(self.max_pdu_octets, 11, "the length of a PDU")?;
+        emit_control(out, ALLOCATION_TYPE_2, |writer| {
+            writer.put(0, 2).put(congestion, 2).put(priority, 4).put(max_pdu_octets, 16);
+            writer.put(self.credits.into(), 16).put(self.interval.into(), 8).put(self.repetition.into(), 8);
+        });
+        Ok(())
+    }
+
+    /// Parses a frame.
+    ///
+    /// # Errors
+    /// If the frame is not a Capacity Allocation of type 2, or its CRC is wrong.
+    pub fn parse(frame: &[u8]) -> Result<Self, FrameError> {
+        parse_control(frame, ALLOCATION_TYPE_2, |reader| {
+            reader.take(2)?;
+            let (congestion, priority) = (reader.byte(2)?, reader.byte(4)?);
+            reader.take(5)?;
+            Ok(CapacityAllocationType2 {
+                congestion,
+                priority,
+                max_pdu_octets: reader.take(11)?,
+                credits: reader.take(16)?,
                 interval: reader.byte(8)?,
                 repetition: reader.byte(8)?,
             })

@@ -3,29 +3,34 @@
 //! ```text
 //!   HS-DSCH data, type 1  │ CRC 7 │ FT 0 │ FSN 4 │ CmCH-PI 4 │ PDU length 13 │ flush 1 │ reset 1 │ 0 │ PDUs 8 │ buffer 16 │
 //!                         │ { 0 4 │ PDU, to octets } │ CRC 16 │
+//!   HS-DSCH data, type 2  │ CRC 7 │ FT 0 │ FSN 4 │ CmCH-PI 4 │ blocks 5 │ flush 1 │ reset 1 │ 0 9 │ buffer 16 │
+//!                         │ { PDU length 11 │ 0 1 │ PDUs 4 │ LCH-ID 4 }, to octets │ { PDU } │ CRC 16 │
 //!   Capacity Request      │ CRC 7 │ FT 1 │ 0x0a │ 0 4 │ CmCH-PI 4 │ buffer 16 │
 //!   Capacity Allocation   │ CRC 7 │ FT 1 │ 0x0b │ 0 2 │ congestion 2 │ CmCH-PI 4 │ PDU length 13 │ credits 11 │ interval 8 │ repetition 8 │
+//!   Allocation, type 2    │ CRC 7 │ FT 1 │ 0x0c │ 0 2 │ congestion 2 │ CmCH-PI 4 │ 0 5 │ PDU length 11 │ credits 16 │ interval 8 │ repetition 8 │
 //!   E-DCH data, type 1    │ CRC 7 │ FT 0 │ CRC 4 │ FSN 4 │ 0 4 │ subframes - 1 4 │ CFN 8 │
 //!                         │ { 0 1 │ retransmissions 4 │ subframe 3 │ MAC-es PDUs 4 │ { DDI 6 │ N 6 }, to octets } │
 //!                         │ { { 0 2 │ TSN 6 │ PDUs, to octets } } │ CRC 16 │
 //! ```
 //!
-//! Frames of type 2 belong to MAC-ehs and MAC-i, which are not modelled.
+//! HS-DSCH frames of type 2 belong to MAC-ehs, E-DCH frames of type 2 to MAC-i, which is not modelled.
 
 mod capacity;
 pub mod crc;
 mod e_dch;
 mod hs_dsch;
+mod hs_dsch_type_2;
 
 #[cfg(test)]
 mod tests;
 
 use thiserror::Error;
 
-pub use self::capacity::{CapacityAllocation, CapacityRequest, UNLIMITED_CREDITS};
+pub use self::capacity::{CapacityAllocation, CapacityAllocationType2, CapacityRequest, UNLIMITED_CREDITS};
 use self::crc::{Crc, PAYLOAD};
 pub use self::e_dch::{EDchData, MacEsPdu, Subframe};
 pub use self::hs_dsch::HsDschData;
+pub use self::hs_dsch_type_2::{HsDschType2Data, PduBlock};
 use crate::radio::bits::BitReader;
 
 /// Octets of the CRC at the end of a data frame.
@@ -47,6 +52,9 @@ pub enum FrameError {
     /// The size of MAC-d PDUs with this DDI is unknown.
     #[error("DDI {0} is not defined for this UE")]
     UnknownDdi(u8),
+    /// The frame has a part that these decoders do not know.
+    #[error("a frame with {0} is not supported")]
+    Unsupported(&'static str),
     /// A value does not fit its field.
     #[error("{0} does not fit its field")]
     OutOfField(&'static str),

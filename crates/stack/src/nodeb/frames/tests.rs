@@ -32,6 +32,22 @@ fn headers_match_the_reference() {
     };
     fields.emit(&mut allocation).expect("all values fit");
     assert_eq!(allocation, hex("c90b030a803c0300"));
+    let fields = CapacityAllocationType2 {
+        congestion: 0,
+        priority: 3,
+        max_pdu_octets: 1503,
+        credits: 60,
+        interval: 3,
+        repetition: 0,
+    };
+    allocation.clear();
+    fields.emit(&mut allocation).expect("all values fit");
+    assert_eq!(allocation, hex("450c0305df003c0300"));
+    let block = PduBlock { channel: 8, octets: 42, pdus: vec![vec![0x80; 42]; 4] };
+    let frame = HsDschType2Data { priority: 3, user_buffer: 1000, blocks: vec![block], ..Default::default() };
+    data.clear();
+    frame.emit(&mut data).expect("all values fit");
+    assert_eq!(data[..10], hex("4403080003e805448080"));
     let mut e_dch = Vec::new();
     let pdu = MacEsPdu { ddi: 5, tsn: 0, pdu_bits: 336, pdus: vec![vec![0; 42]; 2] };
     let subframe = |retransmissions, number| {
@@ -89,6 +105,43 @@ fn errors_name_the_field_or_the_check() {
     assert_eq!(EDchData::parse(&hex("7c10010a001142"), |_| None), Err(FrameError::UnknownDdi(5)));
 }
 
+#[test]
+fn frames_of_type_2_refuse_values_that_do_not_fit_and_unknown_parts() {
+    let frame = |channel, octets, sizes: &[usize]| {
+        let pdus = sizes.iter().map(|size| vec![0; *size]).collect();
+        let blocks = vec![PduBlock { channel, octets, pdus }];
+        HsDschType2Data { blocks, ..Default::default() }
+    };
+    let mut out = vec![7];
+    for (frame, field) in [
+        (frame(16, 1, &[1]), "LCH-ID"),
+        (frame(0, 2048, &[]), "the length of a PDU"),
+        (frame(0, 1, &[1; 16]), "the number of PDUs"),
+        (frame(0, 2, &[1]), "a MAC-d PDU"),
+        (
+            HsDschType2Data { blocks: vec![frame(0, 0, &[]).blocks[0].clone(); 32], ..Default::default() },
+            "the number of blocks",
+        ),
+    ] {
+        assert_eq!(frame.emit(&mut out), Err(FrameError::OutOfField(field)));
+    }
+    assert_eq!(out, [7]);
+    // The indicator of a DRT, with the CRC of this header.
+    let mut with_drt = hex("000001000000");
+    with_drt[0] = (crc::HEADER.of(&with_drt) << 1) as u8;
+    let error = HsDschType2Data::parse(&[&with_drt[..], &[0, 0]].concat());
+    assert_eq!(error, Err(FrameError::Unsupported("a DRT or a UE in CELL_FACH")));
+}
+
+/// Strategy: a block of up to 15 PDUs of one size.
+fn pdu_block() -> impl Strategy<Value = PduBlock> {
+    (0..16_u8, 0..60_u16, 0..=15_usize, any::<u8>()).prop_map(|(channel, octets, count, value)| PduBlock {
+        channel,
+        octets,
+        pdus: vec![vec![value; octets.into()]; count],
+    })
+}
+
 /// Strategy: the size of a PDU in bits, and up to `most` PDUs of this size, padded with zeros to
 /// octets.
 fn pdus(most: usize) -> impl Strategy<Value = (u16, Vec<Vec<u8>>)> {
@@ -137,6 +190,21 @@ proptest! {
     }
 
     #[test]
+    fn hs_dsch_data_of_type_2_round_trips(
+        (fsn, priority, user_buffer) in (0..16_u8, 0..16_u8, any::<u16>()),
+        (flush, reset) in any::<(bool, bool)>(), blocks in vec(pdu_block(), 0..=31), at in 0..100_000_usize,
+    ) {
+        let frame = HsDschType2Data { fsn, priority, flush, reset, user_buffer, blocks };
+        let mut octets = Vec::new();
+        prop_assert_eq!(frame.emit(&mut octets), Ok(()));
+        prop_assert_eq!(HsDschType2Data::parse(&octets), Ok(frame));
+        // A single wrong bit is detected.
+        let at = at % (octets.len() * 8);
+        octets[at / 8] ^= 0x80 >> (at % 8);
+        prop_assert!(HsDschType2Data::parse(&octets).is_err());
+    }
+
+    #[test]
     fn control_frames_round_trip(
         (priority, user_buffer, congestion) in (0..16_u8, any::<u16>(), 0..4_u8),
         (max_pdu_bits, credits, interval, repetition) in (0..8192_u16, 0..2048_u16, any::<u8>(), any::<u8>()),
@@ -150,6 +218,12 @@ proptest! {
         octets.clear();
         prop_assert_eq!(allocation.emit(&mut octets), Ok(()));
         prop_assert_eq!(CapacityAllocation::parse(&octets), Ok(allocation));
+        let max_pdu_octets = max_pdu_bits / 8;
+        let allocation =
+            CapacityAllocationType2 { congestion, priority, max_pdu_octets, credits, interval, repetition };
+        octets.clear();
+        prop_assert_eq!(allocation.emit(&mut octets), Ok(()));
+        prop_assert_eq!(CapacityAllocationType2::parse(&octets), Ok(allocation));
     }
 
     #[test]
@@ -177,6 +251,8 @@ proptest! {
     #[test]
     fn any_octets_are_parsed_without_a_panic(octets in vec(any::<u8>(), 0..60), size in 0..100_u16) {
         let _ = HsDschData::parse(&octets);
+        let _ = HsDschType2Data::parse(&octets);
+        let _ = CapacityAllocationType2::parse(&octets);
         let _ = CapacityRequest::parse(&octets);
         let _ = CapacityAllocation::parse(&octets);
         let _ = EDchData::parse(&octets, |_| Some(size));

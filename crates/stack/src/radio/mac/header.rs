@@ -18,6 +18,7 @@
 //! A single logical channel on a DCH, BCCH on BCH and PCCH on PCH have no header. The row of the DSCH
 //! is not verified: it is from general knowledge, and no tool used in the tests decodes it.
 
+mod mac_ehs;
 mod mac_hs;
 
 #[cfg(test)]
@@ -25,6 +26,7 @@ mod tests;
 
 use thiserror::Error;
 
+pub use mac_ehs::{MacEhsHeader, MacEhsPart};
 pub use mac_hs::{MacHsHeader, MacHsSizes};
 
 use super::transport_channel::Channel;

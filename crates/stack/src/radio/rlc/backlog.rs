@@ -39,7 +39,7 @@ pub struct WaitingSdu {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockCounter {
     rules: SegmentationRules,
-    /// SDUs do not share PDUs (transparent mode).
+    /// SDUs do not share PDUs (transparent mode, PDUs of flexible size).
     one_sdu_per_pdu: bool,
     /// Free octets of the PDU being filled. 0 if no PDU is being filled.
     room: u16,
@@ -50,7 +50,7 @@ pub(super) struct BlockCounter {
 impl BlockCounter {
     /// For unacknowledged or acknowledged mode.
     pub fn new(rules: SegmentationRules) -> Self {
-        BlockCounter { rules, one_sdu_per_pdu: false, room: 0, parts: 0 }
+        BlockCounter { rules, one_sdu_per_pdu: rules.is_flexible, room: 0, parts: 0 }
     }
 
     /// For PDUs of `payload` octets without length indicators, which contain octets of only one SDU.

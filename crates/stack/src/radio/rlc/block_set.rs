@@ -186,6 +186,8 @@ pub struct BlockSet {
     pub discarded: Vec<Sn>,
     /// Number of blocks of the PDUs.
     pub blocks: u32,
+    /// Octets of the PDUs if they have a flexible size, otherwise zero.
+    pub flexible_octets: u32,
     /// Serial number among all block sets of a simulation run if a sink observes block sets,
     /// otherwise zero.
     pub serial: u64,
@@ -202,6 +204,7 @@ impl BlockSet {
         self.missing.clear();
         self.discarded.clear();
         self.blocks = 0;
+        self.flexible_octets = 0;
         self.octets.clear();
     }
 

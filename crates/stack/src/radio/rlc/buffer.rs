@@ -29,6 +29,9 @@ pub(super) struct SegmentationRules {
     /// UM: a length indicator marks an SDU that begins with the first data octet of a PDU, unless
     /// the PDU has the length indicator for the end of the previous SDU (TS 25.322 §9.2.2.8).
     pub marks_start: bool,
+    /// PDUs have the size of their content, up to `payload`. They contain data of one SDU, and their
+    /// header indicates its end.
+    pub is_flexible: bool,
 }
 
 /// How the rest of an SDU fits into the free octets of a PDU (TS 25.322 §9.2.2.8).
@@ -53,6 +56,18 @@ impl SegmentationRules {
             length_indicator: 0,
             indicator_rule: LengthIndicators::Eurane,
             marks_start: false,
+            is_flexible: false,
+        }
+    }
+
+    /// PDUs of flexible size with at most `payload` octets of data.
+    pub fn flexible(payload: u16) -> Self {
+        SegmentationRules {
+            payload,
+            length_indicator: 0,
+            indicator_rule: LengthIndicators::Ts25322,
+            marks_start: false,
+            is_flexible: true,
         }
     }
 
@@ -72,7 +87,7 @@ impl SegmentationRules {
     /// of two octets a single remaining octet stays unused, and no indicator shows this (§9.2.2.8).
     #[inline]
     pub fn may_start_another(&self, room: u16) -> bool {
-        room >= self.length_indicator
+        !self.is_flexible && room >= self.length_indicator
     }
 
     /// Whether another SDU of `left` octets may start in a PDU that has parts of `parts` SDUs and
@@ -88,11 +103,14 @@ impl SegmentationRules {
     /// Number of PDUs for `octets` octets of SDUs and this number of length indicators.
     ///
     /// Exact in acknowledged mode with indicators of one octet according to TS 25.322. Otherwise a
-    /// lower bound, for three reasons. An indicator of two octets can leave one octet of a PDU
+    /// lower bound, for four reasons. PDUs of flexible size are not filled if an SDU ends in them. An indicator of two octets can leave one octet of a PDU
     /// unused. Unacknowledged mode can need further indicators for starts of SDUs. The indicators
     /// of EURANE are not counted, because only ends inside a PDU have one.
     #[inline]
     pub fn pdus(&self, octets: u64, indicators: u64) -> u64 {
+        if self.is_flexible {
+            return octets.div_ceil(u64::from(self.payload)).max(indicators);
+        }
         let indicators = match self.indicator_rule {
             LengthIndicators::Ts25322 => indicators * u64::from(self.length_indicator),
             LengthIndicators::Eurane => 0,
@@ -354,8 +372,11 @@ impl Buffer {
     }
 
     /// Octets of padding in a PDU that takes the whole content of the buffer. `None` if this does
-    /// not fit into one PDU.
+    /// not fit into one PDU, and for PDUs of flexible size, which have no padding.
     pub fn padding_of_last_pdu(&self, rules: &SegmentationRules) -> Option<u16> {
+        if rules.is_flexible {
+            return None;
+        }
         let li = u64::from(rules.length_indicator);
         let mut used = if self.pending_end.is_some() { li } else { 0 };
         for (index, sdu) in self.queue.iter().enumerate() {

@@ -9,6 +9,7 @@ use super::am::{
 };
 use super::tm::ErroneousSdus;
 use crate::aqm::{CodelConfig, PieConfig, RedConfig};
+use crate::ids::Direction;
 use crate::options::options;
 #[cfg(feature = "schema")]
 use crate::options::{Off, SameAsWindow, Unlimited};
@@ -33,6 +34,13 @@ options! {
         /// Octets of a PDU after its AMD header: length indicators and data.
         [label = "PDU payload", min = "4 B", max = "1500 B", source = "TS 34.108 §6.10.2.4: 320 bits"]
         pub pdu_payload: Octets = Octets(40),
+        /// Size of the PDUs that acknowledged mode sends in the downlink. PDUs of flexible size need an
+        /// HS-DSCH with MAC-ehs. In the uplink all PDUs have the payload `pdu_payload`.
+        [label = "Size of downlink PDUs", source = "TS 25.331 §10.3.4.23, Downlink RLC PDU size, from Release 7 on"]
+        pub pdu_size: PduSize = PduSize::Fixed,
+        /// Largest PDU of flexible size, with its AMD header.
+        [label = "Largest PDU", min = "16 B", max = "1503 B", source = "TS 25.322 §9.2.1.4, from Release 7 on"]
+        pub largest_pdu: Octets = Octets(1503),
         /// Whether the AMD header takes capacity on the Iub and the air.
         [label = "AMD header", source = "TS 25.322 §9.2.1.4"]
         pub header: Header = Header::Counted,
@@ -189,6 +197,21 @@ options! {
 }
 
 impl RlcConfig {
+    /// Whether PDUs that are sent in direction `sends` have a flexible size.
+    #[inline]
+    pub fn is_flexible(&self, sends: Direction) -> bool {
+        self.pdu_size == PduSize::Flexible && self.mode == RlcMode::Am && sends == Direction::Downlink
+    }
+
+    /// Octets after the header of the largest PDU that is sent in direction `sends`.
+    #[inline]
+    pub fn largest_payload(&self, sends: Direction) -> u16 {
+        match self.is_flexible(sends) {
+            true => self.largest_pdu.0 - self.header_bits().unwrap_or(0) as u16 / 8,
+            false => self.pdu_payload.0,
+        }
+    }
+
     /// Bits of a PDU's header, or `None` if the header is not counted.
     pub fn header_bits(&self) -> Option<u32> {
         match (self.header, self.mode) {
@@ -211,6 +234,19 @@ pub enum RlcMode {
     Um,
     /// Transparent (§4.2.1.1).
     Tm,
+}
+
+/// Size of the PDUs of acknowledged mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum PduSize {
+    /// Each PDU has the payload `pdu_payload`, and padding if there are fewer data.
+    Fixed,
+    /// A PDU has the size of its content, up to `largest_pdu`, and no padding. It contains data of one
+    /// SDU. A PDU with the end of an SDU has no length indicator, but HE = 10 in its header.
+    // TS 25.322 allows several SDUs in a PDU too; the RNC is free to send one.
+    Flexible,
 }
 
 /// Condition that ends the attempts to send an SDU.

@@ -381,7 +381,7 @@ impl Rlc {
         }
     }
 
-    /// Octets of a PDU after its header.
+    /// Octets after the header of the largest PDU that the entity sends.
     pub fn pdu_payload(&self) -> Bytes {
         in_any_mode!(self, entity => entity.pdu_payload(), wired => wired.inner.pdu_payload())
     }

@@ -30,6 +30,6 @@ pub mod wire;
 
 pub use backlog::{Backlog, WaitingSdu};
 pub use block_set::{BlockSet, DataRun, Mrw, MrwAck, Pdu, Sdu, SduEnd, SnRun, Status};
-pub use config::{RlcConfig, RlcMode, SduDiscard};
+pub use config::{PduSize, RlcConfig, RlcMode, SduDiscard};
 pub use entity::Rlc;
 pub use sn::Sn;

@@ -65,6 +65,20 @@ fn reserved_values_are_rejected() {
     assert_eq!(MacHsHeader::parse(&[0x80]), Err(MacRule::Version.at(0)));
     assert_eq!(MacHsHeader::parse(&[0, 0, 0]), Err(MacRule::OutOfField.at(13)));
     assert_eq!(MacHsHeader::parse(&[0]), Err(MacRule::Truncated.at(4)));
+    assert_eq!(MacEhsHeader::parse(&[0x80, 0, 0]), Err(MacRule::OutOfField.at(0)));
+    assert_eq!(MacEhsHeader::parse(&[0x80, 0x54]), Err(MacRule::Truncated.at(15)));
+}
+
+/// Two parts of 42 and 7 octets with TSN 5, of which the second one continues in the next block.
+#[test]
+fn mac_ehs_header_has_a_tsn_once() {
+    let parts = vec![MacEhsPart { channel: 8, octets: 42 }, MacEhsPart { channel: 8, octets: 7 }];
+    let header = MacEhsHeader::new(5, 0b10, parts).expect("it fits");
+    let mut octets = Vec::new();
+    header.emit(&mut octets);
+    // 1000 00000101010 000101 10 0 1000 00000000111 1
+    assert_eq!(octets, [0x80, 0x54, 0x2C, 0x80, 0x0F]);
+    assert_eq!((header.octets(), MacEhsHeader::parse(&octets)), (5, Ok(header)));
 }
 
 fn header() -> impl Strategy<Value = (MacHeader, HeaderChannel)> {
@@ -113,6 +127,12 @@ proptest! {
                 }
                 Err(error) => prop_assert!(error.bit <= block.len() * 8),
             }
+        }
+        if let Ok(header) = MacEhsHeader::parse(&block) {
+            let mut again = Vec::new();
+            header.emit(&mut again);
+            prop_assert_eq!(again.len(), header.octets());
+            prop_assert_eq!(&again[..], &block[..again.len()]);
         }
         if let Ok(header) = MacHsHeader::parse(&block) {
             let rest = block.len() * 8 - header.bits() as usize;

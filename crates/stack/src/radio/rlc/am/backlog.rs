@@ -12,7 +12,7 @@ use crate::radio::rlc::{Backlog, WaitingSdu};
 impl AmEntity {
     /// New data and retransmissions to send.
     pub fn backlog(&self) -> Backlog {
-        self.sender.backlog(&self.config)
+        self.sender.backlog()
     }
 
     /// Number of PDUs to send now, at most one of them a control PDU. A STATUS that may be
@@ -34,7 +34,7 @@ impl AmEntity {
     pub fn available_for_transmission(&self, now: Time) -> Bytes {
         let control = u64::from(self.reset.has_work()) + u64::from(self.status_is_due(now));
         let data = self.sender.available_for_transmission(&self.config, now);
-        Bytes(data + control * u64::from(self.config.pdu_octets()))
+        Bytes(data + control * u64::from(self.config.pdu_octets(self.sender.direction)))
     }
 
     /// Octets of SDUs that are waiting or not completely acknowledged.
@@ -50,13 +50,13 @@ impl AmEntity {
 
 impl Sender {
     /// New data and retransmissions to send.
-    pub fn backlog(&self, config: &RlcConfig) -> Backlog {
-        let payload = u64::from(config.pdu_payload.0);
+    pub fn backlog(&self) -> Backlog {
+        let payload = u64::from(self.rules.payload);
         let (unsent, retransmissions) = (self.buffer.unsent_octets(), u64::from(self.nacked_count));
         let new = self.rules.pdus(unsent, self.buffer.sdus() as u64);
         let new = new.max(u64::from(!self.buffer.is_empty())).min(self.window_left());
         Backlog {
-            octets: Bytes(unsent + retransmissions * payload),
+            octets: Bytes(unsent + self.missing_octets(payload)),
             since: self.oldest_retransmission().or_else(|| self.buffer.oldest()),
             pdus: u32::try_from(retransmissions + new).unwrap_or(u32::MAX),
             sdus: (self.buffer.sdus() as u32).max(u32::from(retransmissions > 0)),
@@ -69,8 +69,8 @@ impl Sender {
     pub fn available_for_transmission(&self, config: &RlcConfig, now: Time) -> u64 {
         let unsent = self.buffer.unsent_octets();
         let repeats_last_pdu = unsent == 0 && self.nacked_count == 0 && self.has_data(now);
-        let pdus = self.nacked_count + u32::from(repeats_last_pdu);
-        unsent + u64::from(pdus) * u64::from(config.pdu_octets())
+        let largest = u64::from(config.pdu_octets(self.direction));
+        unsent + self.missing_octets(largest) + if repeats_last_pdu { largest } else { 0 }
     }
 
     /// Appends the incomplete SDUs in order: first those with PDUs to retransmit, then those with

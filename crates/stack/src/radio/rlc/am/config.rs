@@ -165,23 +165,31 @@ impl RlcConfig {
         Some(self.timer_epc? + tti * pdus.div_ceil(u64::from(per_tti.max(1))))
     }
 
-    /// Octets of a whole AMD or STATUS PDU.
-    pub(super) fn pdu_octets(&self) -> u16 {
-        match self.header {
-            Header::Counted => self.pdu_payload.0 + 2,
-            Header::Uncounted => self.pdu_payload.0,
-        }
+    /// Octets of the largest AMD or STATUS PDU that is sent in direction `sends`. PDUs of fixed size
+    /// all have this size.
+    #[inline]
+    pub(super) fn pdu_octets(&self, sends: Direction) -> u16 {
+        let header = match self.header {
+            Header::Counted => 2,
+            Header::Uncounted => 0,
+        };
+        self.largest_payload(sends) + header
     }
 
-    /// Rules for segmenting SDUs. A length indicator takes one octet in PDUs of at most 126 octets,
-    /// otherwise two (TS 25.322 §9.2.2.8).
+    /// Rules for segmenting SDUs that are sent in direction `sends`. In PDUs of fixed size a length
+    /// indicator takes one octet if they have at most 126 octets, otherwise two (TS 25.322 §9.2.2.8).
     #[inline]
-    pub(in crate::radio::rlc) fn segmentation_rules(&self) -> SegmentationRules {
+    pub(in crate::radio::rlc) fn segmentation_rules(&self, sends: Direction) -> SegmentationRules {
+        let payload = self.largest_payload(sends);
+        if self.is_flexible(sends) {
+            return SegmentationRules::flexible(payload);
+        }
         SegmentationRules {
-            payload: self.pdu_payload.0,
-            length_indicator: if self.pdu_octets() <= 126 { 1 } else { 2 },
+            payload,
+            length_indicator: if self.pdu_octets(sends) <= 126 { 1 } else { 2 },
             indicator_rule: self.length_indicators,
             marks_start: false,
+            is_flexible: false,
         }
     }
 

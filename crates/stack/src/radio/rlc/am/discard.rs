@@ -247,7 +247,7 @@ impl Sender {
         let discards = &mut self.discards;
         // SN_MRW_LENGTH itself names the last SDU.
         discards.unlisted.pop();
-        let max_fields = MAX_SN_MRW.min(max_sn_mrw(config.pdu_octets()));
+        let max_fields = MAX_SN_MRW.min(max_sn_mrw(config.pdu_octets(self.direction)));
         let skip = discards.unlisted.len().saturating_sub(max_fields - 1);
         let mut earlier_sns: Vec<u64> = discards.unlisted.drain(..).skip(skip).collect();
         if !config.send_mrw {

@@ -284,6 +284,7 @@ impl AmEntity {
                 return true;
             }
             self.send_due_pdus(cx, blocks, set);
+            self.measure(set);
             return self.has_work(cx.now);
         }
         let (config, timers) = (&self.config, &mut self.timers);
@@ -291,9 +292,18 @@ impl AmEntity {
         if set.blocks < blocks {
             self.sender.send_new(cx, config, timers, blocks, set);
         }
+        self.measure(set);
         // In the next TTI only new data can be due: the PDUs sent here carried any poll that they
         // caused, unless polls are prohibited.
         self.sender.can_send_new()
+    }
+
+    /// Stores the octets of a filled set if its PDUs have a flexible size.
+    #[inline]
+    fn measure(&self, set: &mut BlockSet) {
+        if self.sender.rules.is_flexible {
+            set.flexible_octets = self.sender.flexible_octets(&self.config, set);
+        }
     }
 
     /// Fills `set` in the order of priority.
@@ -402,8 +412,8 @@ impl AmEntity {
         self.reset.has_failed()
     }
 
-    /// Octets of a PDU after its header.
+    /// Octets after the header of the largest PDU that the entity sends.
     pub fn pdu_payload(&self) -> Bytes {
-        Bytes(u64::from(self.config.pdu_payload.0))
+        Bytes(u64::from(self.sender.rules.payload))
     }
 }

@@ -23,7 +23,8 @@ impl AmEntity {
         missing.clear();
         let window = self.receiver.granted_window;
         let others = OtherSufis { window: window.is_some(), ..OtherSufis::default() };
-        let extent = self.receiver.extent(&self.config, self.config.pdu_octets(), others);
+        let extent =
+            self.receiver.extent(&self.config, self.config.pdu_octets(self.sender.direction), others);
         let report = self.receiver.report(&self.config, extent, &mut missing);
         self.receiver.prepared = Some(Status { window, ..report });
         self.receiver.prepared_missing = missing;
@@ -83,7 +84,7 @@ impl AmEntity {
         set: &mut BlockSet,
     ) -> StatusDelivery {
         let report_due = self.receiver.report_is_due(cx.now);
-        let own_pdu_octets = self.config.pdu_octets();
+        let own_pdu_octets = self.config.pdu_octets(self.sender.direction);
         // Contents. A prepared report is sent unchanged, with its WINDOW. Other SUFIs that do not fit
         // beside it are left for the next STATUS.
         let prepared_octets = self.receiver.prepared.as_ref().map(|status| status.octets);
@@ -122,7 +123,8 @@ impl AmEntity {
         }
         let (ue, direction, mrw) = (self.sender.ue, self.sender.direction, status.mrw.is_some());
         let piggybacked = is_on_new_pdu || retransmission.is_some();
-        let octets = u32::from(if piggybacked { status.octets } else { own_pdu_octets });
+        let has_padding = !piggybacked && !self.sender.rules.is_flexible;
+        let octets = u32::from(if has_padding { own_pdu_octets } else { status.octets });
         cx.record(|| TraceEvent::StatusSent { ue, direction, octets, piggybacked, mrw });
         match retransmission {
             _ if is_on_new_pdu => StatusDelivery::OnNewPdu(status),

@@ -117,7 +117,11 @@ impl Sender {
     /// The first PDU to retransmit that has enough padding for a STATUS of `octets`. `None` if not
     /// all retransmissions fit into the `room` blocks of this TTI.
     pub fn retransmission_with_room(&self, config: &RlcConfig, octets: u16, room: u32) -> Option<u64> {
-        if config.piggyback != Piggyback::Padding || self.nacked_count == 0 || self.nacked_count > room {
+        if self.rules.is_flexible
+            || config.piggyback != Piggyback::Padding
+            || self.nacked_count == 0
+            || self.nacked_count > room
+        {
             return None;
         }
         let needed = octets + self.rules.length_indicator;

@@ -22,7 +22,8 @@ use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::buffer::{Buffer, SegmentationRules};
 use crate::radio::rlc::managed_sdus::{Entry, QueueAction, UnrecordedActions, record_action};
 use crate::radio::rlc::window::PduSet;
-use crate::radio::rlc::{BlockSet, DataRun, Sdu, SduEnd, Sn, Status};
+use crate::radio::rlc::wire::RESET_OCTETS;
+use crate::radio::rlc::{BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, Status};
 use crate::trace::TraceEvent;
 
 /// The sending side.
@@ -53,7 +54,7 @@ pub(super) struct Sender {
     pub(super) discards: DiscardState,
     /// SDUs whose end is in a PDU between VT(A) and VT(S), in order.
     pub(super) ends: VecDeque<SentSdu>,
-    /// PDUs between VT(A) and VT(S) with padding, in order.
+    /// PDUs between VT(A) and VT(S) with padding, in order. PDUs of flexible size are shorter instead.
     pub(super) padded: VecDeque<PaddedPdu>,
     /// PDUs reported missing and not retransmitted yet.
     pub(super) nacked: PduSet,
@@ -66,7 +67,8 @@ pub(super) struct Sender {
     pub(super) sdus_done: u64,
 }
 
-/// A sent PDU with `padding` octets of padding.
+/// A sent PDU with `padding` octets of padding, or of flexible size and shorter than the largest PDU
+/// by this number of octets.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PaddedPdu {
     pub pdu: u64,
@@ -87,7 +89,7 @@ impl Sender {
             ue,
             direction,
             buffer: Buffer::default(),
-            rules: config.segmentation_rules(),
+            rules: config.segmentation_rules(direction),
             vt_s: 0,
             vt_a: 0,
             vt_ms: u64::from(config.window),
@@ -232,7 +234,7 @@ impl Sender {
     pub fn can_carry(&self, config: &RlcConfig, octets: u16) -> bool {
         let rules = self.rules;
         let li = rules.length_indicator;
-        if self.nacked_count > 0 || !self.can_send_new() {
+        if rules.is_flexible || self.nacked_count > 0 || !self.can_send_new() {
             return false;
         }
         match config.piggyback {
@@ -376,6 +378,39 @@ impl Sender {
             self.polls.cancel(timers);
             self.reach_max_dat(cx, config, timers, last);
         }
+    }
+
+    /// Octets by which PDU `pdu` is shorter than the largest PDU, or its padding. It is between VT(A) and
+    /// VT(S).
+    fn padding_of(&self, pdu: u64) -> u16 {
+        let found = self.padded.binary_search_by_key(&pdu, |padded| padded.pdu);
+        found.map_or(0, |index| self.padded[index].padding)
+    }
+
+    /// Octets of the PDUs of flexible size in `set`, which this entity has just filled.
+    pub fn flexible_octets(&self, config: &RlcConfig, set: &BlockSet) -> u32 {
+        let largest = u32::from(config.pdu_octets(self.direction));
+        let octets = set.pdus.iter().map(|pdu| match pdu {
+            Pdu::Data(run) => {
+                let first = run.first.count_from(self.vt_a);
+                let pdus = first..first + u64::from(run.count);
+                pdus.map(|pdu| largest - u32::from(self.padding_of(pdu))).sum()
+            }
+            Pdu::Status(status) => u32::from(status.octets),
+            Pdu::Reset(_) | Pdu::ResetAck(_) => RESET_OCTETS as u32,
+            Pdu::Umd(_) | Pdu::Tmd(_) => unreachable!("acknowledged mode sends no such PDUs"),
+        });
+        octets.sum()
+    }
+
+    /// Octets of the PDUs that are reported missing and not sent again yet. `largest`: of a full PDU.
+    pub fn missing_octets(&self, largest: u64) -> u64 {
+        let octets = u64::from(self.nacked_count) * largest;
+        if !self.rules.is_flexible || self.nacked_count == 0 {
+            return octets;
+        }
+        let short = self.padded.iter().filter(|padded| self.nacked.contains(padded.pdu));
+        octets - short.map(|padded| u64::from(padded.padding)).sum::<u64>()
     }
 
     /// Number of stored elements.

@@ -9,7 +9,9 @@ use super::sufis::status_pdu;
 use crate::ids::PacketId;
 use crate::radio::phy::Lost;
 use crate::radio::rlc::buffer::Fit;
-use crate::radio::rlc::wire::{AmdPdu, LengthIndicator, ResetPdu, StatusPdu, UmSn, UmdPdu, WireError};
+use crate::radio::rlc::wire::{
+    AmdFormat, AmdPdu, LengthIndicator, RESET_OCTETS, ResetPdu, StatusPdu, UmSn, UmdPdu, WireError,
+};
 use crate::radio::rlc::{BlockSet, DataRun, Pdu, Sn, Status};
 use crate::trace::TraceEvent;
 
@@ -64,6 +66,8 @@ struct DataPdu {
     indicators: Vec<LengthIndicator>,
     /// The SDUs that end according to the length indicators of this PDU.
     ends: Vec<PacketId>,
+    /// Whether the header indicates that the last octet ends an SDU.
+    ends_exactly: bool,
     data: Vec<u8>,
     transmissions: u32,
 }
@@ -190,8 +194,12 @@ impl Composer {
             if self.pending_end.is_some() {
                 break;
             }
-            pdu.indicators.push(LengthIndicator::End(pdu.data.len() as u16));
             pdu.ends.push(sdu);
+            if rules.is_flexible {
+                pdu.ends_exactly = true;
+                break;
+            }
+            pdu.indicators.push(LengthIndicator::End(pdu.data.len() as u16));
             room -= fitting as u16 + rules.length_indicator;
         }
         pdu
@@ -225,7 +233,8 @@ impl Composer {
                     }
                 }
                 Pdu::Status(status) => blocks.push(control(|out| {
-                    self.status(status, set, self.encoding.pdu_octets)?.emit(out);
+                    let octets = self.control_octets(status.octets.into());
+                    self.status(status, set, octets)?.emit(out);
                     Ok(())
                 })),
                 &Pdu::Reset(rsn) => blocks.push(self.reset(false, rsn)),
@@ -238,9 +247,14 @@ impl Composer {
     /// Encodes a RESET, or a RESET ACK if `acknowledges` is set.
     fn reset(&self, acknowledges: bool, rsn: bool) -> Composed {
         control(|out| {
-            ResetPdu::new(acknowledges, rsn, HFNI, self.encoding.pdu_octets)?.emit(out);
+            ResetPdu::new(acknowledges, rsn, HFNI, self.control_octets(RESET_OCTETS))?.emit(out);
             Ok(())
         })
+    }
+
+    /// Octets of a control PDU with `content` octets.
+    fn control_octets(&self, content: usize) -> usize {
+        if self.encoding.rules.is_flexible { content } else { self.encoding.pdu_octets }
     }
 
     /// The STATUS PDU for `status`, padded to `octets`.
@@ -290,7 +304,12 @@ impl Composer {
         status: Option<&Status>,
         set: &BlockSet,
     ) -> Vec<u8> {
-        let Encoding { mode, rules, pdu_octets } = self.encoding;
+        let Encoding { mode, rules, pdu_octets, .. } = self.encoding;
+        if let Mode::Am { format, .. } = mode
+            && rules.is_flexible
+        {
+            return flexible_pdu(format, Sn::of(count), poll, pdu);
+        }
         let li = usize::from(rules.length_indicator);
         let mut indicators = pdu.indicators.clone();
         let mut data = pdu.data.clone();
@@ -320,6 +339,17 @@ impl Composer {
         debug_assert_eq!(out.len(), pdu_octets);
         out
     }
+}
+
+/// Encodes a data PDU of flexible size.
+fn flexible_pdu(format: AmdFormat, sn: Sn, poll: bool, pdu: &DataPdu) -> Vec<u8> {
+    let encoded = match pdu.ends_exactly {
+        true => AmdPdu::ending_exactly(format, sn, poll, &pdu.data),
+        false => AmdPdu::new(format, sn, poll, Vec::new(), &pdu.data),
+    };
+    let mut out = Vec::new();
+    encoded.expect("the entity fills PDUs only with data").emit(&mut out);
+    out
 }
 
 /// The block of a control PDU. `emit` encodes it.

@@ -124,7 +124,7 @@ fn read_umd<'a>(
     decoded(&DecodedPdu { sn, payload: pdu.payload().clone(), ends: described });
 }
 
-/// Adds the SDU ends that the length indicators of a PDU show. No bit shows in which PDU an SDU
+/// Adds the SDU ends that the length indicators or the header of a PDU show. No bit shows in which PDU an SDU
 /// begins: `first` returns the value for this field.
 fn push_ends(
     payload: &Payload<'_>,
@@ -137,7 +137,7 @@ fn push_ends(
         use LengthIndicator as Li;
         matches!(li, Li::End(_) | Li::PreviousFilled | Li::PreviousOneShort)
     };
-    let ends = payload.indicators().iter().filter(is_end).count();
+    let ends = payload.indicators().iter().filter(is_end).count() + usize::from(payload.ends_exactly());
     assert_eq!(ends, described.len(), "the ends of SDUs in PDU {}", sn.value());
     set.ends.extend(described.iter().map(|end| SduEnd { first: first(end), sn, sdu: end.sdu }));
 }

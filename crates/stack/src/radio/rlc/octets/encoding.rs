@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::ids::Direction;
 use crate::radio::rlc::am::{
     Header, LengthIndicators, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
 };
@@ -10,12 +11,23 @@ use crate::radio::rlc::um;
 use crate::radio::rlc::wire::{AMD_HEADER, AmdFormat, UMD_HEADER, UmdFormat};
 use crate::radio::rlc::{RlcConfig, RlcMode};
 
-/// The formats of a bearer's PDUs, equal in both directions.
+/// The formats of a bearer's PDUs, equal in both directions unless downlink PDUs have a flexible size.
 #[derive(Debug, Clone)]
 pub struct Encoding {
     pub(super) mode: Mode,
     pub(super) rules: SegmentationRules,
     pub(super) pdu_octets: usize,
+    /// Downlink PDUs of flexible size.
+    flexible: Option<FlexiblePdus>,
+}
+
+/// PDUs of flexible size.
+#[derive(Debug, Clone, Copy)]
+struct FlexiblePdus {
+    format: AmdFormat,
+    rules: SegmentationRules,
+    /// Octets of the largest PDU.
+    largest: usize,
 }
 
 /// A mode of RLC.
@@ -103,7 +115,31 @@ impl Encoding {
         let pdu_octets = usize::from(config.pdu_payload.0) + AMD_HEADER;
         let format = AmdFormat::of_size(pdu_octets);
         let mode = Mode::Am { format, reports: config.status_format, window: config.window as usize };
-        Ok(Encoding { mode, rules: config.segmentation_rules(), pdu_octets })
+        let rules = config.segmentation_rules(Direction::Uplink);
+        let flexible = config.is_flexible(Direction::Downlink).then(|| {
+            let largest = usize::from(config.largest_pdu.0);
+            let format = AmdFormat { special_he: true, ..AmdFormat::of_size(largest) };
+            FlexiblePdus { format, rules: config.segmentation_rules(Direction::Downlink), largest }
+        });
+        Ok(Encoding { mode, rules, pdu_octets, flexible })
+    }
+
+    /// The formats of the PDUs that are sent in direction `sends`.
+    pub fn sent_in(&self, sends: Direction) -> Encoding {
+        match (&self.mode, self.flexible) {
+            (&Mode::Am { reports, window, .. }, Some(FlexiblePdus { format, rules, largest }))
+                if sends == Direction::Downlink =>
+            {
+                let mode = Mode::Am { format, reports, window };
+                Encoding { mode, rules, pdu_octets: largest, flexible: self.flexible }
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// Whether these PDUs have the size of their content.
+    pub fn is_flexible(&self) -> bool {
+        self.rules.is_flexible
     }
 
     fn of_um(config: &RlcConfig) -> Self {
@@ -112,6 +148,7 @@ impl Encoding {
             mode: Mode::Um(UmdFormat::of_size(pdu_octets)),
             rules: um::segmentation_rules(config),
             pdu_octets,
+            flexible: None,
         }
     }
 
@@ -121,9 +158,10 @@ impl Encoding {
             length_indicator: 0,
             indicator_rule: LengthIndicators::Ts25322,
             marks_start: false,
+            is_flexible: false,
         };
         let mode = Mode::Tm { segmentation: config.tm_segmentation };
-        Encoding { mode, rules, pdu_octets: usize::from(config.pdu_payload.0) }
+        Encoding { mode, rules, pdu_octets: usize::from(config.pdu_payload.0), flexible: None }
     }
 
     /// The mode of the bearer.
@@ -145,7 +183,7 @@ impl Encoding {
         if let Mode::Um(format) = self.mode { Some(format) } else { None }
     }
 
-    /// Octets of a PDU.
+    /// Octets of a PDU, or of the largest PDU of flexible size.
     pub fn pdu_octets(&self) -> usize {
         self.pdu_octets
     }

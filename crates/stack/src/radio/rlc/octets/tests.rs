@@ -17,7 +17,7 @@ use crate::radio::rlc::am::{MaxDatReading, MissingPduIndication, Piggyback, Stat
 use crate::radio::rlc::testing::packet;
 use crate::radio::rlc::tm::ErroneousSdus;
 use crate::radio::rlc::wire::{AmPdu, AmdFormat, LengthIndicator};
-use crate::radio::rlc::{BlockSet, Rlc, RlcConfig, RlcMode, Sdu, SduDiscard};
+use crate::radio::rlc::{BlockSet, PduSize, Rlc, RlcConfig, RlcMode, Sdu, SduDiscard};
 use crate::trace::TraceEvent;
 
 /// TTI and one-way delay in ms.
@@ -145,7 +145,8 @@ impl Coverage {
                 _ => {}
             }
         }
-        if config.mode != RlcMode::Am {
+        // PDUs of flexible size have neither length indicators nor padding.
+        if config.mode != RlcMode::Am || config.pdu_size == PduSize::Flexible {
             return;
         }
         let format = AmdFormat::of_size(usize::from(config.pdu_payload.0) + 2);
@@ -386,6 +387,15 @@ proptest! {
         config in any_am(), steps in prop::collection::vec(step(RlcMode::Am, 1500), 1..150)
     ) {
         perform(&config.into(), &steps);
+    }
+
+    #[test]
+    fn wire_mode_does_not_change_pdus_of_flexible_size(
+        config in any_am(), largest in prop_oneof![16u16..60, Just(1503)],
+        steps in prop::collection::vec(step(RlcMode::Am, 1500), 1..150)
+    ) {
+        let (pdu_size, largest_pdu) = (PduSize::Flexible, Octets(largest));
+        perform(&RlcConfig { pdu_size, largest_pdu, ..config }.into(), &steps);
     }
 
     #[test]

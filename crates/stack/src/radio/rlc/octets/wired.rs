@@ -22,6 +22,8 @@ use crate::trace::TraceEvent;
 pub struct Wired {
     pub(in crate::radio::rlc) inner: Rlc,
     composer: Composer,
+    /// Formats of the PDUs of the peer.
+    received: Encoding,
     verifier: Verifier,
     /// The decoded block set, stored to reuse its memory.
     decoded: BlockSet,
@@ -34,9 +36,11 @@ impl Wired {
     /// # Errors
     /// Returns an error if the options have no encoding.
     pub fn new(ue: UeId, sends: Direction, config: &Arc<RlcConfig>, blocks: u32) -> Result<Self, NoEncoding> {
+        let encoding = Encoding::of_wire_mode(config)?;
         Ok(Wired {
             inner: Rlc::new(ue, sends, config, blocks),
-            composer: Composer::new(Encoding::of_wire_mode(config)?),
+            composer: Composer::new(encoding.sent_in(sends)),
+            received: encoding.sent_in(sends.reversed()),
             verifier: Verifier::new(),
             decoded: BlockSet::default(),
         })
@@ -73,6 +77,10 @@ impl Wired {
     ) -> R {
         let result = self.run_observed(cx, |rlc, cx| fill(rlc, cx, set));
         set.octets = self.composer.compose(set).into_iter().map(|block| block.octets).collect();
+        if self.composer.encoding().is_flexible() {
+            let octets: usize = set.octets.iter().map(Vec::len).sum();
+            assert_eq!(octets, set.flexible_octets as usize, "the described size of the PDUs");
+        }
         result
     }
 
@@ -86,8 +94,7 @@ impl Wired {
         let mut decoded = std::mem::take(&mut self.decoded);
         let verifier = &mut self.verifier;
         let lost_in_decoded = self
-            .composer
-            .encoding()
+            .received
             .decode(set, lost, &mut decoded, |pdu| verifier.store(pdu))
             .expect("composed PDUs can be parsed");
         self.run_observed(cx, |rlc, cx| {

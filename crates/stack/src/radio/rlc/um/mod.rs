@@ -45,6 +45,7 @@ pub(super) fn segmentation_rules(config: &RlcConfig) -> SegmentationRules {
         length_indicator: if payload < 125 { 1 } else { 2 },
         indicator_rule: LengthIndicators::Ts25322,
         marks_start: true,
+        is_flexible: false,
     }
 }
 

@@ -97,6 +97,11 @@ impl<'a> Payload<'a> {
         out.extend_from_slice(self.octets);
     }
 
+    /// Whether the header shows that the last octet ends an SDU.
+    pub fn ends_exactly(&self) -> bool {
+        self.ends_exactly
+    }
+
     pub fn indicators(&self) -> &[LengthIndicator] {
         &self.indicators
     }

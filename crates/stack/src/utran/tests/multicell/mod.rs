@@ -1,7 +1,6 @@
 //! Tests of the cells of a layout, which share a carrier and interfere: grants on DSCHs, handovers,
-//! calls, DCH bearers, FACH, switched
-//! users. A [`Bench`] has the cells and their UEs, from the packets that enter RLC at
-//! the RNC to the packets that RLC delivers at the UE.
+//! calls, DCH bearers, FACH, switched users. A [`Bench`] has the cells and their UEs, from the packets
+//! that enter RLC at the RNC to the packets that RLC delivers at the UE.
 
 mod dch_bearers;
 mod dedicated;

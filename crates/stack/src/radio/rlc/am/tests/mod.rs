@@ -25,7 +25,7 @@ use umts_units::{Bytes, Duration, Octets, Time};
 
 use super::*;
 use crate::radio::rlc::testing::packet;
-use crate::radio::rlc::{BlockSet, DataRun, Mrw, Pdu, SduDiscard, Sn, SnRun, Status};
+use crate::radio::rlc::{BlockSet, DataRun, Mrw, Pdu, PduSize, SduDiscard, Sn, SnRun, Status};
 
 /// 3GPP formats: 40 octets of payload per PDU with length indicators of one octet, reports sent
 /// immediately in PDUs of their own, no discard. Of the polls only those with the last PDU of a

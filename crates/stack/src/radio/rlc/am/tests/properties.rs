@@ -183,6 +183,15 @@ fn perform(pair: &mut Pair, steps: &[Step]) -> [Vec<u64>; 2] {
     queued
 }
 
+/// The configuration with downlink PDUs of flexible size.
+fn with_flexible_pdus(config: RlcConfig) -> impl Strategy<Value = RlcConfig> {
+    prop_oneof![16u16..60, Just(1503)].prop_map(move |octets| RlcConfig {
+        pdu_size: PduSize::Flexible,
+        largest_pdu: Octets(octets),
+        ..config.clone()
+    })
+}
+
 /// Steps that include re-establishments.
 fn steps_with_reestablishment(max_elements: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(prop_oneof![30 => step(), 1 => Just(Step::Reestablish)], 1..max_elements)
@@ -239,6 +248,19 @@ proptest! {
             prop_assert_eq!(end.am.buffer_occupancy(), Bytes(0));
             prop_assert_eq!(end.discarded(), Vec::<u64>::new());
         }
+    }
+
+    #[test]
+    fn without_discard_every_sdu_in_flexible_pdus_arrives_once_and_in_order(
+        config in any_config().prop_flat_map(with_flexible_pdus), blocks in [1u32..13, 1u32..5],
+        steps in prop::collection::vec(step(), 1..150)
+    ) {
+        let mut pair = Pair::new(&config, blocks);
+        let queued = perform(&mut pair, &steps);
+        if !config.in_sequence {
+            pair.delivered.iter_mut().for_each(|delivered| delivered.sort_unstable());
+        }
+        prop_assert_eq!(&pair.delivered, &queued);
     }
 
     #[test]

@@ -92,3 +92,24 @@ fn a_status_is_piggybacked_only_if_it_fits_into_the_padding() {
         assert_eq!(entity.at(10).sends(4), expected, "{octets} octets");
     }
 }
+
+/// PDUs of flexible size have no padding and data of one SDU. A retransmission has the size of the first
+/// transmission.
+#[test]
+fn flexible_pdus_have_the_size_of_their_content() {
+    let (pdu_size, largest_pdu) = (PduSize::Flexible, Octets(102));
+    let mut entity = TestEntity::new(RlcConfig { pdu_size, largest_pdu, ..config() });
+    entity.submits(0, 250).unwrap();
+    entity.submits(1, 30).unwrap();
+    assert_eq!(entity.am.backlog().pdus, 3);
+    let set = entity.at(10).sends_set(10);
+    // 100, 100 and 50 octets of the first SDU, and 30 of the second one, each with a header.
+    assert_eq!(set.pdus.iter().map(describe).collect::<Vec<_>>(), ["0-3 P"]);
+    assert_eq!(set.flexible_octets, 102 + 102 + 52 + 32);
+    entity.at(80).receives_status(4, &[0, 2]);
+    assert_eq!(entity.am.backlog().octets, Bytes(150));
+    assert_eq!(entity.am.available_for_transmission(ms(80)), Bytes(102 + 52));
+    let set = entity.at(90).sends_set(10);
+    assert_eq!(set.pdus.iter().map(describe).collect::<Vec<_>>(), ["0 R", "2 R P"]);
+    assert_eq!(set.flexible_octets, 102 + 52);
+}
