@@ -9,6 +9,7 @@ export interface Live {
   lostAt: Date | undefined;
 }
 
+/** Pause before the connection is opened again. */
 const RETRY_MS = 2000;
 
 /** The state that the server sends over the one WebSocket of this tab. */
