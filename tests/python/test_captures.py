@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from umtslab import Scenario, open_store, simulate
@@ -33,27 +34,43 @@ def need(tool: str) -> str:
     return path
 
 
+class Download(NamedTuple):
+    """A simulated download: the folder of its captures, and its metrics."""
+
+    captures: Path
+    metrics: dict[str, float | None]
+
+
 @pytest.fixture(scope="module")
-def download(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, float | None]]:
-    """The captures of a lossy download, and its metrics."""
+def download(tmp_path_factory: pytest.TempPathFactory) -> Download:
+    """A lossy download."""
     scenario = Scenario.load(SCENARIOS / "ftp-on-dch-384-3gpp.toml", LOSSY)
     with open_store(tmp_path_factory.mktemp("captures")) as store:
         (run,) = simulate(scenario, store=store, pcap=True)
         assert run.folder is not None
-        return run.folder / "captures", dict(run.metrics)
+        return Download(run.folder / "captures", dict(run.metrics))
 
 
 def fields(capture: Path, display_filter: str, *names: str) -> list[list[str]]:
     """Return fields of the packets that pass a display filter of tshark."""
-    fields = [word for name in names for word in ("-e", name)]
-    command: list[str | Path] = [need("tshark"), "-r", capture, "-Y", display_filter, "-T", "fields", *fields]
+    options = [word for name in names for word in ("-e", name)]
+    command: list[str | Path] = [
+        need("tshark"),
+        "-r",
+        capture,
+        "-Y",
+        display_filter,
+        "-T",
+        "fields",
+        *options,
+    ]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 
 @pytest.mark.parametrize("point", CAPTURE_POINTS)
-def test_tshark_finds_nothing_malformed(download: tuple[Path, dict[str, float | None]], point: str) -> None:
-    capture = download[0] / f"{point}.pcapng"
+def test_tshark_finds_nothing_malformed(download: Download, point: str) -> None:
+    capture = download.captures / f"{point}.pcapng"
     assert fields(capture, "frame", "frame.number")
     assert fields(capture, "_ws.malformed || _ws.expert.severity == error", "frame.number") == []
     # The payload is not captured, so only the checksum of the IP header can be verified. 1 is good,
@@ -61,17 +78,13 @@ def test_tshark_finds_nothing_malformed(download: tuple[Path, dict[str, float | 
     assert {status for (status,) in fields(capture, "ip", "ip.checksum.status")} <= {"1", "2"}
 
 
-def test_every_packet_of_the_server_has_a_unique_ip_id(
-    download: tuple[Path, dict[str, float | None]],
-) -> None:
-    sent = fields(download[0] / "server.pcapng", "ip.src == 198.18.0.0/15", "ip.id")
+def test_every_packet_of_the_server_has_a_unique_ip_id(download: Download) -> None:
+    sent = fields(download.captures / "server.pcapng", "ip.src == 198.18.0.0/15", "ip.id")
     assert len({identity for (identity,) in sent}) == len(sent)
 
 
-def test_tshark_counts_as_many_retransmissions_as_the_run(
-    download: tuple[Path, dict[str, float | None]],
-) -> None:
-    capture, metrics = download[0] / "server.pcapng", download[1]
+def test_tshark_counts_as_many_retransmissions_as_the_run(download: Download) -> None:
+    capture, metrics = download.captures / "server.pcapng", download.metrics
     # The metric counts retransmissions of the sender of the data. The receiver may retransmit its
     # FIN.
     retransmissions = fields(
@@ -82,10 +95,8 @@ def test_tshark_counts_as_many_retransmissions_as_the_run(
     assert len(retransmissions) == metrics["tcp_retransmissions"]
 
 
-def test_tcptrace_sees_a_complete_connection_with_the_metrics_of_the_run(
-    download: tuple[Path, dict[str, float | None]],
-) -> None:
-    capture, metrics = download[0] / "server.pcapng", download[1]
+def test_tcptrace_sees_a_complete_connection_with_the_metrics_of_the_run(download: Download) -> None:
+    capture, metrics = download.captures / "server.pcapng", download.metrics
     text = subprocess.run(
         [need("tcptrace"), "-l", capture], check=True, capture_output=True, text=True
     ).stdout

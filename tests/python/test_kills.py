@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import kills
 import pytest
@@ -25,16 +26,23 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return kills.write_campaign(tmp_path_factory.mktemp("campaign"))
 
 
-@pytest.fixture(scope="module")
-def uninterrupted(campaign: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+class Uninterrupted(NamedTuple):
     """The store and the output of a sweep without kills."""
+
+    store: Path
+    output: str
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(campaign: Path, tmp_path_factory: pytest.TempPathFactory) -> Uninterrupted:
+    """A sweep of the same campaign without kills."""
     out = tmp_path_factory.mktemp("uninterrupted") / "store"
-    return out, kills.Sweep(campaign, out, "--jobs", "2").finish()
+    return Uninterrupted(out, kills.Sweep(campaign, out, "--jobs", "2").finish())
 
 
-def assert_equal(out: Path, uninterrupted: tuple[Path, str]) -> None:
+def assert_equal(out: Path, uninterrupted: Uninterrupted) -> None:
     """Check that `out` has the runs, campaigns and catalogue of the uninterrupted sweep, and no drafts."""
-    whole, _ = uninterrupted
+    whole = uninterrupted.store
     assert kills.whole_runs(out) == kills.whole_runs(whole)
     assert tree(out / "campaigns") == tree(whole / "campaigns")
     assert kills.catalogue_rows(out) == kills.catalogue_rows(whole)
@@ -42,7 +50,7 @@ def assert_equal(out: Path, uninterrupted: tuple[Path, str]) -> None:
 
 
 def test_a_killed_coordinator_loses_no_finished_run(
-    campaign: Path, uninterrupted: tuple[Path, str], tmp_path: Path
+    campaign: Path, uninterrupted: Uninterrupted, tmp_path: Path
 ) -> None:
     times = kills.kill_times(1)
     kill_count = store_count = 0
@@ -65,9 +73,8 @@ def test_a_killed_coordinator_loses_no_finished_run(
 
 
 def test_killed_workers_of_a_cluster_lose_no_run(
-    campaign: Path, uninterrupted: tuple[Path, str], tmp_path: Path
+    campaign: Path, uninterrupted: Uninterrupted, tmp_path: Path
 ) -> None:
-    _, printed = uninterrupted
     times = kills.kill_times(2)
     kill_count = store_count = 0
     with kills.cluster(tmp_path) as cluster:
@@ -79,12 +86,12 @@ def test_killed_workers_of_a_cluster_lose_no_run(
                 cluster.kill_worker()
                 cluster.add_worker()
                 kill_count += 1
-            assert sweep.finish() == printed
+            assert sweep.finish() == uninterrupted.output
             assert_equal(out, uninterrupted)
 
 
 def test_a_killed_coordinator_of_a_cluster_loses_no_finished_run(
-    campaign: Path, uninterrupted: tuple[Path, str], tmp_path: Path
+    campaign: Path, uninterrupted: Uninterrupted, tmp_path: Path
 ) -> None:
     times = kills.kill_times(3)
     out = tmp_path / "store"

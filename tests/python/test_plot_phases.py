@@ -117,5 +117,7 @@ def test_the_command_refuses_other_figures(umts: Umts) -> None:
 def test_without_losses_only_slow_start_is_found() -> None:
     [run] = simulate(Scenario.load(FTP, {"duration": "30 s", "radio.bler": 0}), series=True)
     of_run = phases(run, WHOLE)
-    assert of_run == Phases(of_run.slow_start, [], [], [], [])
+    assert of_run == Phases(
+        slow_start=of_run.slow_start, recovery=[], fast_retransmits=[], timeouts=[], switches=[]
+    )
     assert len(of_run.slow_start) == 1

@@ -25,6 +25,7 @@ export interface Live {
   watch: (session: string | null) => void;
 }
 
+/** Pause before the connection is opened again. */
 const RETRY_MS = 2000;
 
 /** The state that the server sends over the one WebSocket of this tab. */

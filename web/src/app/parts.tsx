@@ -4,15 +4,15 @@ import type { Loaded } from './useLoaded';
 
 /** A command that can be copied. */
 export function Command({ text }: { text: string }) {
-  const [isCopied, set] = useState(false);
-  useEffect(() => set(false), [text]);
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => setCopied(false), [text]);
   return (
     <div class="cmd">
       <code>{text}</code>
       <button
         type="button"
         class="noprint"
-        onClick={() => void navigator.clipboard.writeText(text).then(() => set(true))}
+        onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
       >
         {isCopied ? 'Copied' : 'Copy'}
       </button>
@@ -58,6 +58,7 @@ export function Wide({ label, children }: { label: string; children: ComponentCh
   );
 }
 
+/** Sets the title of the document. */
 export function useTitle(title: string | undefined): void {
   useEffect(() => {
     document.title = title ? `${title} – umtslab` : 'umtslab';

@@ -9,6 +9,7 @@ export interface Loaded<T> {
   again: () => void;
 }
 
+/** Time after which the page says that content is being loaded. */
 const LATE_MS = 250;
 
 /** Loads an address, and again whenever it or `version` changes. The last content stays meanwhile. */

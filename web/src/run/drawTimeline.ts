@@ -8,16 +8,16 @@ const IMAGE_RATIO = 2;
 
 /** Draws on the canvas, which gets its size in device pixels. A new size makes the browser paint the whole page. */
 export function drawTimeline(canvas: HTMLCanvasElement, frame: Frame, ratio = Math.max(1, devicePixelRatio)): Drawn {
-  const tall = tallOf(frame);
-  const [width, height] = [Math.round(frame.width * ratio), Math.round(tall * ratio)];
+  const cssHeight = heightOfFrame(frame);
+  const [width, height] = [Math.round(frame.width * ratio), Math.round(cssHeight * ratio)];
   if (canvas.width !== width || canvas.height !== height) {
     canvas.width = width;
     canvas.height = height;
-    canvas.style.height = `${tall}px`;
+    canvas.style.height = `${cssHeight}px`;
   }
   const pen = penOf(canvas);
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.clearRect(0, 0, frame.width, tall);
+  pen.clearRect(0, 0, frame.width, cssHeight);
   return new Drawing(pen, frame, paletteOf(pen)).draw();
 }
 
@@ -27,7 +27,7 @@ export function timelineSvg(frame: Frame): string {
   const pen = new SvgPen(ruler);
   const palette = paletteOf(pen);
   new Drawing(pen, { ...frame, hasLabels: true }, palette).draw();
-  return pen.file(frame.width, tallOf(frame), palette.colour('bg'));
+  return pen.file(frame.width, heightOfFrame(frame), palette.colour('bg'));
 }
 
 /** The view as a PNG file, on the background of the page. */
@@ -46,8 +46,10 @@ export function timelinePng(frame: Frame): Promise<Blob> {
   });
 }
 
-const tallOf = (frame: Frame) => heightOf(areasOf(frame.head, frame.to - frame.from));
+/** Height of a frame in CSS pixels. */
+const heightOfFrame = (frame: Frame) => heightOf(areasOf(frame.head, frame.to - frame.from));
 
+/** The drawing context of a canvas, with the font of the page. */
 function penOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   const pen = canvas.getContext('2d');
   if (!pen) throw new Error('no canvas');
@@ -60,12 +62,12 @@ function paletteOf(pen: Pen): Palette {
   const style = getComputedStyle(document.documentElement);
   const colours = new Map<string, string>();
   const colour = (name: string) => {
-    let found = colours.get(name);
-    if (found === undefined) {
-      found = style.getPropertyValue(`--${name}`).trim();
-      colours.set(name, found);
+    let value = colours.get(name);
+    if (value === undefined) {
+      value = style.getPropertyValue(`--${name}`).trim();
+      colours.set(name, value);
     }
-    return found;
+    return value;
   };
   return { colour, fill: (look) => fillOf(pen, look, colour) };
 }

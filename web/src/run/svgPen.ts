@@ -35,11 +35,13 @@ export class SvgPen implements Pen {
   textAlign: CanvasTextAlign = 'left';
   private readonly defs: string[] = [];
   private readonly body: string[] = [];
+  /** References to the patterns in `defs`. */
   private readonly patterns = new Map<CanvasPattern, string>();
   /** Whether each saved state has a clip. */
   private readonly saved: boolean[] = [];
   private path = '';
   private dash: number[] = [];
+  /** The last rectangle of `rect`, which becomes the clip. */
   private box: [number, number, number, number] = [0, 0, 0, 0];
 
   constructor(private readonly ruler: CanvasRenderingContext2D) {}
@@ -133,24 +135,29 @@ export class SvgPen implements Pen {
     return pattern;
   }
 
+  /** The attributes of a rectangle's position and size. */
   private place(x: number, y: number, width: number, height: number): string {
     return `x="${short(x)}" y="${short(y)}" width="${short(Math.max(0, width))}" height="${short(Math.max(0, height))}"`;
   }
 
+  /** The colour of a style, or the reference to its pattern. */
   private paint(style: string | CanvasGradient | CanvasPattern): string {
     return typeof style === 'string' ? style : (this.patterns.get(style as CanvasPattern) ?? '#888');
   }
 
+  /** The attribute of the opacity. Empty for opaque shapes. */
   private alpha(): string {
     return this.globalAlpha === 1 ? '' : ` opacity="${this.globalAlpha}"`;
   }
 
+  /** The attributes of a line. */
   private line(): string {
     const dash = this.dash.length ? ` stroke-dasharray="${this.dash.join(' ')}"` : '';
     return `stroke="${this.paint(this.strokeStyle)}" stroke-width="${this.lineWidth}"${dash}${this.alpha()}`;
   }
 }
 
+/** A number with at most two decimal places. */
 const short = (value: number) => String(Number(value.toFixed(2)));
 
 function escaped(text: string): string {
