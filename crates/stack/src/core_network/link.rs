@@ -522,14 +522,14 @@ mod tests {
     #[test]
     fn queued_octets_leave_at_the_rate_of_the_link() {
         // 1 Mbit/s: packets of 1,000 octets take 8 ms each.
-        let mut link = link(None, 0.0);
+        let mut link = link_with(&config());
         for _ in 0..2 {
             let mut packet = packet(960);
             assert_eq!(packet.size(), Bytes(1000));
             send(&mut link, ms(0), &mut packet);
         }
         assert_eq!([0, 4, 16, 20].map(|t| link.queued(ms(t)).0), [2000, 1500, 0, 0]);
-        assert_eq!(link_as(&LinkConfig { rate: None, ..config() }).queued(ms(0)), Bytes::ZERO);
+        assert_eq!(link_with(&LinkConfig { rate: None, ..config() }).queued(ms(0)), Bytes::ZERO);
     }
 
     #[test]

@@ -22,7 +22,7 @@ fn with_fach() -> MulticellConfig {
         processing: CHIP_RATE / 32e3,
         errors: LinkTable::logistic(ERROR_FREE, 2.5).into(),
     };
-    MulticellConfig { sccpch: Some(sccpch), ..sectors(4.0, ERROR_FREE) }
+    MulticellConfig { sccpch: Some(sccpch), ..layout_cells(4.0, ERROR_FREE) }
 }
 
 fn rrc() -> RrcConfig {
@@ -104,7 +104,7 @@ fn commute(config: &MulticellConfig, rrc: &RrcConfig) -> Bench {
     for n in 0..220 {
         let (second, number) = (n / 11, n % 11);
         let wait = if number < 10 { 0 } else { 6_500 };
-        bench.sends(100 + 10_000 * second + wait, 0, n, 570);
+        bench.sends(SentPacket { at_ms: 100 + 10_000 * second + wait, ue: 0, id: n, octets: 570 });
     }
     bench.seconds(240);
     bench
@@ -179,7 +179,7 @@ fn request_without_a_free_code_is_refused_until_one_is_released() {
     let user = switched_user(&standing(place), 4, &rrc());
     let mut bench = Bench::with_users(&config, &[user.clone(), user]);
     for n in 0..40 {
-        bench.sends(100 + n, (n % 2) as u16, n, 570);
+        bench.sends(SentPacket { at_ms: 100 + n, ue: (n % 2) as u16, id: n, octets: 570 });
     }
     bench.seconds(60);
     let mut delivered = bench.delivered_ids();
@@ -212,7 +212,7 @@ fn user_that_waits_for_a_code_gets_it_when_a_call_ends() {
     let calls = offered_calls(3.0, Offered::Network, Duration::from_secs(2));
     config.calls = vec![CallClassConfig {
         mobility: standing(place),
-        ..talk(CallsConfig { spreading_factor: 4, ..calls })
+        ..call_class(CallsConfig { spreading_factor: 4, ..calls })
     }];
     let rrc = RrcConfig { retry: Duration::from_secs(3600), ..rrc() };
     let mut bench = Bench::with_limits(
@@ -221,7 +221,7 @@ fn user_that_waits_for_a_code_gets_it_when_a_call_ends() {
         &Limits { queue: 1, ..Limits::default() },
     );
     for n in 0..200 {
-        bench.sends(1_000 + n, 0, n, 570);
+        bench.sends(SentPacket { at_ms: 1_000 + n, ue: 0, id: n, octets: 570 });
     }
     bench.seconds(60);
     let is_queued = |event: &TraceEvent| matches!(event, TraceEvent::DchQueued { .. });
@@ -244,7 +244,7 @@ fn user_whose_next_cell_has_no_code_returns_to_the_fach_by_a_cell_update() {
     };
     let mut bench = Bench::with_users(&config, &[holder, switched_user(&commuter(&config), 4, &rrc())]);
     for n in 0..1_000 {
-        bench.sends(100 + 60 * n, 1, n, 570);
+        bench.sends(SentPacket { at_ms: 100 + 60 * n, ue: 1, id: n, octets: 570 });
     }
     bench.seconds(120);
     let failures = bench.trace.iter().filter(|(_, event)| {
