@@ -89,14 +89,14 @@ fn every_pdu_is_delivered_once_in_order_or_lost_for_a_cause() {
         for (cell, user, causes) in cases {
             let case = format!("{rlc} {cell} {user}");
             let radio = format!("mac = \"mac_ehs\", cqi = 15, errors = \"per_attempt\", {user}");
-            let cell = format!("cell = [{{ name = \"cell\", hs_dsch = {{ nodeb_queue = 60, {cell} }} }}]");
+            let cell = format!("cell = [{{ name = \"cell\", hs_dsch = {{ nodeb_queue = 200, {cell} }} }}]");
             let pdus = accounts(&saturated_in(rlc, "hsdpa-3.6", &[&radio], &cell));
             // 8 blocks of 11 PDUs in HARQ, and a window of them in the reordering queue.
             let on_air = pdus.sent - pdus.before_air - pdus.delivered - pdus.lost - pdus.dropped;
             assert!(on_air <= (8 + 32) * 11, "{case}: {on_air} PDUs on the air");
-            // 60 PDUs of the largest size, and one of which a part has left the queue.
-            assert!(pdus.max_before_air <= 65, "{case}: {} PDUs at the Node B", pdus.max_before_air);
-            assert!(pdus.delivered > 1_000, "{case}: {}", pdus.delivered);
+            // 200 PDUs of the largest size (210 of 1,430 octets), and one of which a part has left the queue.
+            assert!(pdus.max_before_air <= 211, "{case}: {} PDUs at the Node B", pdus.max_before_air);
+            assert!(pdus.delivered > 500, "{case}: {}", pdus.delivered);
             assert!(pdus.order.is_sorted_by(|before, after| before < after), "{case}");
             let count = |cause: &str| pdus.events.get(cause).copied().unwrap_or_default();
             assert_eq!(pdus.dropped, count("discarded") + count("flushed"), "{case}");
