@@ -2,7 +2,7 @@
 
 use umts_record::metrics::MetricSet;
 
-use crate::common::{assert_near, metrics, output, value};
+use crate::common::{assert_near, output, value};
 use crate::dch_bearers::parse;
 use crate::fach_in_layout::assert_same_bits;
 
@@ -49,30 +49,23 @@ fn users_change_cells_in_every_state() {
 }
 
 #[test]
-fn requests_beyond_the_codes_of_a_cell_are_refused() {
-    // All users are in one cell, whose tree has room for two codes of 384 kbit/s.
+fn requests_beyond_the_codes_or_the_power_of_a_cell_are_refused() {
+    // All users are in one cell.
     let together = "count = 8\nmobility = { model = \"still\", place = [\"500 m\", \"500 m\"] }\n";
-    let limited = "dch = { codes = \"one_tree\", common = \"1/2\" }\n";
-    let [unlimited, limited] = ["", limited].map(|cell| surfers(together, cell, ""));
+    let unlimited = surfers(together, "", "");
     assert_eq!(value(&unlimited, "dch_refusals"), 0.0);
-    assert!(value(&limited, "dch_refusals") > 10.0, "{}", value(&limited, "dch_refusals"));
-    let [most, other] = [&limited, &unlimited].map(|metrics| value(metrics, "max_simultaneous_dch"));
-    assert!(most < other, "{most} and {other}");
-    // Refused users stay on the FACH, and their pages arrive there.
-    assert!(value(&limited, "time_in_cell_fach_s") > value(&unlimited, "time_in_cell_fach_s"));
-    assert_near("goodput", value(&limited, "goodput_kbps"), value(&unlimited, "goodput_kbps"), 0.5);
-}
-
-#[test]
-fn admission_by_power_refuses_dchs_and_calls() {
-    let with_limit = |limit| {
-        metrics("cell-edge-switched", &[("cell.admission.power", limit), ("cell.dch.codes", "unlimited")])
-    };
-    let [free, limited] = ["unlimited", "36 dBm"].map(with_limit);
-    assert_eq!((value(&free, "dch_refusals"), free.value("calls_blocked").unwrap_or(0.0)), (0.0, 0.0));
-    assert!(value(&limited, "dch_refusals") > 0.0 && value(&limited, "calls_blocked") > 0.0);
-    for name in ["tx_power_dbm", "time_in_cell_dch_s"] {
-        let [free, limited] = [&free, &limited].map(|metrics| value(metrics, name));
-        assert!(limited < free, "{name}: {limited} and {free}");
+    for limit in [
+        // The tree has room for two codes of 384 kbit/s.
+        "dch = { codes = \"one_tree\", common = \"1/2\" }\n",
+        // 6 mW more than the pilot.
+        "admission = { power = \"12 dBm\" }\n",
+    ] {
+        let limited = surfers(together, limit, "");
+        assert!(value(&limited, "dch_refusals") > 10.0, "{}", value(&limited, "dch_refusals"));
+        let [most, other] = [&limited, &unlimited].map(|metrics| value(metrics, "max_simultaneous_dch"));
+        assert!(most < other, "{most} and {other}");
+        // Refused users stay on the FACH, and their pages arrive there.
+        assert!(value(&limited, "time_in_cell_fach_s") > value(&unlimited, "time_in_cell_fach_s"));
+        assert_near("goodput", value(&limited, "goodput_kbps"), value(&unlimited, "goodput_kbps"), 0.5);
     }
 }
