@@ -17,6 +17,7 @@ mod hs_dsch;
 mod hs_switching;
 mod impairments;
 mod iub_captures;
+mod live;
 mod pdus;
 mod proxy;
 mod proxy_budget;
