@@ -17,6 +17,7 @@ mod hs_dsch;
 mod hs_switching;
 mod impairments;
 mod iub_captures;
+mod live;
 mod mac_ehs;
 mod pdus;
 mod proxy;
