@@ -163,7 +163,7 @@ fn gtp_u_connections_have_their_teids() {
     }
 }
 
-/// The option if_tsresol of the interface sets the unit of the timestamps to 10^-127 s. No clock
+/// The option `if_tsresol` of the interface sets the unit of the timestamps to 10^-127 s. No clock
 /// counts in this unit.
 #[test]
 fn absurd_clock_unit_error_names_the_interface() {
