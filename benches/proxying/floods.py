@@ -1,11 +1,12 @@
 """Slowdown of a normal client ("honest") by a client that attacks, directly and through proxies.
 
-Honest client, server and proxy share one processor; the hostile client has another one. So the
-hostile client slows the others only by the work that it causes, not by its own CPU time. A direct
-connection shows the part of the server and the kernel. Each turn measures the honest client first
-alone and then beside the hostile one, so that other processes affect both times. It
-times a new connection with 100 bytes there and back, 100 bytes there and back on an existing
-connection, and 4 MiB on an existing connection.
+Honest client, server and proxy share the available processor with the lowest number, normally 0.
+The hostile client runs on processor 1 (`HOSTILE` selects it). So the hostile client slows the
+others only by the work that it causes, not by its own CPU time. A direct connection shows the part
+of the server and the kernel. Each turn measures the honest client first alone and then beside the
+hostile one, so that other processes affect both times. It times a new connection with 100 bytes
+there and back, 100 bytes there and back on an existing connection, and 4 MiB on an existing
+connection.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from proxying.path import HOST, OURS, equalise_conditions, running_haproxy
 
 LISTEN = 8000 + PORT
 GOAL = 2.0
+"""Goal: the largest time of the honest client during a flood, divided by its time alone."""
 FEW_DESCRIPTORS = 600
 """Number of file descriptors of a proxy that is to run out of them."""
 MAX_CONNECTIONS = 9_500
@@ -73,6 +75,7 @@ class Turn(NamedTuple):
 
 FLOODS = (
     Flood("SYNs from nowhere, 20,000 a second", "syn", rate=20_000),
+    # The connections are the load. The action does nothing, and the rate only limits its calls.
     Flood("9,000 silent connections", "silent", rate=1, connections=9_000),
     Flood("9,000 that send an octet each 9 s", "octets", rate=1_000, connections=9_000),
     Flood("1,000 resets of clients a second", "client resets", rate=1_000),
@@ -185,6 +188,7 @@ def measure(seconds: float, rounds: int = 3) -> None:
     equalise_conditions()
     neighbour = ["ip", "neigh", "replace", UNUSED_ADDRESS, "lladdr", "02:00:00:00:00:01", "dev", "client"]
     subprocess.run(neighbour, check=True)
+    # The processor of this process and of the programs that it starts, except the hostile client.
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     print("Time of the honest client during a flood, divided by its time alone (in brackets, in ms).")
     print(f"{'':<54}" + "".join(f"{title:>16}" for title in (*ACTIONS, "times a second", "of it failed")))

@@ -147,6 +147,7 @@ def test_a_point_without_finished_transfers_is_a_cross_at_the_upper_edge(record:
     marks = [line for line in axes.lines if line.get_marker() == "x"]
     crosses = [line for line in marks if len(line.get_xdata())]  # type: ignore[arg-type]
     assert [list(line.get_xdata()) for line in crosses] == [[0.1], [0.1]]  # type: ignore[arg-type]
+    # Each TCP version has a cross. The crosses are drawn below each other.
     assert len({tuple(line.get_ydata()) for line in crosses}) == 2  # type: ignore[arg-type]
     [legend] = figure.legends
     assert "no file arrived completely" in [text.get_text() for text in legend.get_texts()]
@@ -291,6 +292,9 @@ def test_a_map_distinguishes_missing_values_from_missing_runs(record: Record) ->
         runs = zip(cell.runs, values, strict=True)
         return replace(cell, runs=tuple(replace(run, metrics={"delay": value}) for run, value in runs))
 
+    # The map has 5 error rates and 2 TCP versions. One pair has values of "delay", three have runs
+    # with None, and one has runs without this metric. These five have a text. The other five have
+    # no runs.
     first, *middle, last = record.cells
     cells = (
         measured((168.0, 220.0, 116.0), first),

@@ -60,7 +60,7 @@ def test_connections_and_series_have_the_key_of_their_run(filled: Store) -> None
     connections = filled.query("select * from connections")
     assert connections.columns[:4] == ["key", "scenario", "seed", "run"]
     assert {"radio.bler", "duration", "connection", "goodput_kbps"} <= set(connections.columns)
-    # Keys with the same value in all runs are no columns.
+    # Only the table of runs has all keys. This one has the keys with different values in the runs.
     assert "cell.iub.rate" not in connections.columns
     assert connections["key"].to_list() == [run.key for run in filled.runs()]
     largest = filled.query("""select "radio.bler" as bler, run, max(cwnd_segments) as largest from cwnd
@@ -248,6 +248,7 @@ def test_all_types_of_duckdb_are_converted(filled: Store, umts: Umts) -> None:
 
 
 def test_names_of_columns_are_escaped(filled: Store, umts: Umts) -> None:
+    # In a text table, ">" before a heading marks a column of numbers. Names of columns keep it.
     output = umts("query", 'select 1 as "a\x1b[31mb", 2 as ">c", \'x\' as ">d"', "--out", filled.path).stdout
     assert output.splitlines()[0].split() == ["a\\u001b[31mb", ">c", ">d"]
 

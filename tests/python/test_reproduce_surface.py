@@ -2,6 +2,17 @@
 
 A set of parameters is one point of the sweep that a plan names in ``average_over``. The results are
 synthetic: each test chooses the metric ``sent_kbps`` as a function of the point.
+
+The plan `PLAN` has these dimensions. The values belong to its sweep "all" unless noted:
+
+- ``tcp``: reno by default, tahoe, newreno. The model lacks vegas and sack.
+- ``bler``: block error rate, 0.01 by default, 0.1, 0.5.
+- ``maxdat``: 9000 by default. The sweep "maxdat" has 2, 5, 8 and 9000.
+- ``part``: part of the document, 1 by default, 2 or "whole", the whole run of which part 2 measures
+  the end. The sweep "maxdat" has only 1 and 2.
+- ``accounting``: of the RNC, "plain" by default or "honest" (3GPP's accounting), in both sweeps.
+  The plan's key ``honest`` names the latter: lines of a figure with it have `honest` set.
+- ``user``: a connection of the runs, in no sweep.
 """
 
 from __future__ import annotations
@@ -82,7 +93,9 @@ def test_an_unknown_sweep_to_average_over_is_refused(tmp_path: Path) -> None:
 def test_only_an_averaged_order_covers_all_sets_of_parameters(plan: Plan) -> None:
     """Reno is better at the default error rate (0.01) and worse at the other rates.
 
-    An order is tested at the defaults, unless the plan lists its claim in `averaged`.
+    An order is tested at the defaults, unless the plan lists its claim in `averaged`. Then it is
+    tested with means. The plan has no `average_over`, so `Synthetic.sets` has the points of both
+    sweeps.
     """
 
     def goodput(point: Point) -> float:
@@ -165,7 +178,9 @@ def test_a_scatter_has_a_point_for_each_set(plan: Plan) -> None:
     )
     data = figure_data(plan, figure, scattered(plan, lambda x: x), [])
     assert data.x_label == "Delay (s)"
-    # Three error rates with two accountings, and again the three with 3GPP's accounting.
+    # A line has all points of the sweep "all" with its TCP version and part 1. Accounting is fixed
+    # only for the honest lines: 3 error rates · 2 accountings = 6 points, or 3 error rates = 3
+    # points.
     assert [(line.label, line.honest, len(line.dots)) for line in data.lines] == [
         ("reno", False, 6),
         ("newreno", False, 6),

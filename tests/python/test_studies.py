@@ -205,6 +205,7 @@ def test_the_shipped_studies_and_campaigns_are_valid() -> None:
             load_sensitivity(path)
         else:
             Study(load_campaign(path))
+    # An optimisation is not a campaign: its file has keys that campaigns lack.
     with pytest.raises(CampaignError):
         load_campaign(folder / "rlc-best-goodput.toml").combinations()
 
@@ -232,6 +233,7 @@ def test_edited_trials_are_named_by_doctor_and_by_the_next_search(umts: Umts, tm
     file = tmp_path / "results" / "studies" / "study.sqlite"
     assert "no damage found" in umts("doctor", "results").stdout
     with closing(sqlite3.connect(file)) as db, db:
+        # SQLite numbers the rows of trials from 1, and messages number the trials from 0.
         db.execute("UPDATE trial_values SET value = value + 1 WHERE trial_id = 2")
     report = umts("doctor", "results", status=1).stdout
     assert "study study is damaged" in report

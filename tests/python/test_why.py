@@ -126,7 +126,8 @@ def drop(packet: str) -> tuple[str, str]:
 
 
 def test_a_lost_block_is_the_first_cause_of_a_stall(tmp_path: Path) -> None:
-    # The radio loses 70 consecutive blocks, 1.4 s in TTIs of 20 ms.
+    # `recorded` counts transport blocks in the order in which they are sent, here 4 per full TTI.
+    # So these 70 lost blocks are all blocks of about 0.4 s, including retransmissions.
     _, explanation = recorded(tmp_path, PLAIN, range(60, 130), [("measure.stall", "0.3 s")])
     (chain,) = chains_with(explanation, "stall", "rlc_recovery")[:1]
     assert chain.root.kind == "block_lost"
@@ -135,7 +136,8 @@ def test_a_lost_block_is_the_first_cause_of_a_stall(tmp_path: Path) -> None:
 
 
 def test_a_discard_at_max_dat_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
-    # Each PDU may be sent once, so RLC discards the SDU of the lost block.
+    # Each PDU may be sent once, so RLC discards the SDU of the lost block. Block 305 is in the last
+    # segment but one. Only one follows, so three duplicate ACKs cannot precede the timeout.
     _, explanation = recorded(tmp_path, PLAIN, [305], [("rlc.max_dat", "1")])
     (chain,) = chains_with(explanation, "rto", "rlc_discard")
     *_, discard, lost_block = chain.links
@@ -163,7 +165,9 @@ def test_a_reset_is_the_cause_of_a_retransmission(tmp_path: Path) -> None:
 
 
 def test_a_channel_switch_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
-    # The switch to the DCH takes longer than the retransmission timeout.
+    # The switch to the DCH takes longer than the retransmission timeout. With the default
+    # `rto_initial` of 1 s, the UE's SYN+ACK would time out, too: its acknowledgment also waits for
+    # the switch.
     changes = [
         ("tcp.rto_min", "200 ms"),
         ("tcp.rto_initial", "30 s"),
@@ -282,6 +286,7 @@ def test_the_command_lists_stalls_and_prints_chains(umts: Umts, tmp_path: Path) 
 
 
 def test_a_run_without_a_timeline_offers_the_command_that_records_it(umts: Umts, store: Store) -> None:
+    """The errors of `explain` and ``umts why FOLDER`` name the missing option."""
     (run,) = simulate(Scenario.load(FTP, (("duration", "20 s"),)), store=store)
     with pytest.raises(MissingTimeline, match="--timeline"):
         explain(run)
@@ -414,6 +419,7 @@ def test_copies_and_flight_equal_a_search_through_all_segments(
 
 
 def test_a_run_without_a_timeline_names_the_command_that_records_one(umts: Umts) -> None:
+    """The command in the error of ``umts why`` works as printed. ``umts why`` then succeeds."""
     umts("run", FTP, "--duration", "10 s")
     [command] = re.findall("Record it: (.*)", umts("why", "results", status=2).stderr)
     assert command.endswith(" --timeline")

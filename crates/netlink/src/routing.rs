@@ -72,7 +72,8 @@ impl Route {
 pub struct Link {
     /// Size of the largest packet, in octets.
     pub mtu: u32,
-    /// The device is virtual: it accepts every frame.
+    /// The device is virtual, for example a veth: it accepts frames for every address. A network
+    /// card accepts only frames for this host, unless it is in promiscuous mode.
     pub is_virtual: bool,
 }
 
@@ -195,6 +196,7 @@ impl Netlink {
             for attribute in link.attributes {
                 match attribute {
                     LinkAttribute::Mtu(octets) => properties.mtu = octets,
+                    // The kernel reports a kind (`veth`, `bridge`) only for virtual devices.
                     LinkAttribute::LinkInfo(info) => {
                         properties.is_virtual |= info.iter().any(|info| matches!(info, LinkInfo::Kind(_)));
                     }

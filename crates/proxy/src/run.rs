@@ -104,6 +104,8 @@ pub fn run(
     // Before privileges are dropped: reading the host's firewall rules requires them.
     let notices = notices(&options.destination, address);
     if guard.is_some() {
+        // This process keeps the use of other hosts' addresses and ports. It can no longer change
+        // network settings.
         drop_privileges(KeptPrivileges::Addresses).map_err(system("cannot drop rights"))?;
     }
     let (log, writer) = log_output.map(Log::new).unzip();
@@ -143,12 +145,15 @@ pub fn run(
             .unwrap_or_else(|_| Err(io::Error::other("a worker failed")))
             .map_err(system("a worker ended"))?;
     }
+    // Removes the network settings. After `drop_privileges` the rules stay, and the parent process
+    // removes them.
     drop((interception, paths));
     let summary = finish(common, writer)?;
     ended.map(|()| summary)
 }
 
-/// Reserves a slot if the options need policy routing or interception.
+/// Reserves a slot if the options need policy routing or interception. A slot has the firewall
+/// marks, routing tables and rules of one proxy in this network namespace.
 fn slot(options: &Options) -> Result<Option<Arc<Slot>>, ProxyError> {
     let has_paths = [options.client.path, options.server.path] != [PathSettings::default(); 2];
     if !has_paths && !matches!(options.destination, Destination::Original(_)) {
@@ -283,6 +288,7 @@ fn serve_until_end(
         unless_orphaned(end_requested(&mut signals, common), orphaned.as_mut()).await?;
         service::stopping();
         let _ = stage_sender.send(Stage::Draining);
+        // Ends when all workers have finished, at a second signal, or when `drain` has passed.
         let drained = async {
             let mut second_signal = pin!(end_requested(&mut signals, common));
             let mut drain_timeout = pin!(sleep(common.limits.current().drain));
@@ -290,7 +296,8 @@ fn serve_until_end(
             poll_fn(|cx| {
                 let is_over = workers.iter().all(JoinHandle::is_finished);
                 let has_second_signal = second_signal.as_mut().poll(cx).is_ready();
-                // Polled until pending, so that the next tick wakes this task.
+                // A thread that finishes wakes no task, so this is polled every 10 ms. The tick is
+                // polled until pending, so that the next tick wakes this task.
                 while tick.poll_tick(cx).is_ready() {}
                 if is_over || has_second_signal || drain_timeout.as_mut().poll(cx).is_ready() {
                     Poll::Ready(())

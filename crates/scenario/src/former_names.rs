@@ -13,6 +13,8 @@ pub(crate) fn current(name: &str) -> &str {
 /// A warning for each table that a file or an override calls by its former name.
 pub(crate) fn warnings(tree: &Node, sources: &[Source], overrides: &[(String, String)]) -> Vec<String> {
     let first = |key: &str| key.split('.').next().unwrap_or_default().trim_matches(['"', '\'']).to_owned();
+    // The tree has only current names. The text of the file at `key_at` is the key as it is
+    // written, perhaps in quotes.
     let is_in_file = |name: &str, former: &str| {
         tree.get(name).is_some_and(|table| {
             let at = table.key_at;

@@ -80,10 +80,12 @@ fn collect(table: &Value, prefix: &str, suffix: &str, params: &mut Vec<Param>) {
         let is_required = table["required"].as_array().is_some_and(|required| required.contains(&json!(key)));
         let inner = resolve(property);
         let is_table = inner.get("properties").is_some();
-        // A table that may be replaced by a keyword is listed as a key, followed by its keys. A
-        // table that repeats another one, such as `ue.rlc`, is listed as a key without its keys.
+        // A table that may be replaced by a keyword, such as `cell.fach` by "none", is listed as a
+        // key, followed by its keys. A table that repeats another one, such as `ue.rlc`, is listed
+        // as a key without its keys.
         let is_key = !is_table || property.get("anyOf").is_some() || property.get("x-overrides").is_some();
-        // An array of tables contributes the keys of its tables. An array of plain values is a key.
+        // An array of tables, such as `[[flow]]`, contributes the keys of its tables. An array of
+        // plain values, such as `proxy.ports`, is a key.
         let is_list = inner["type"] == "array" && resolve(&inner["items"]).get("properties").is_some();
         if is_key && !is_list {
             params.push(param(path.clone(), property, suffix, is_required));
@@ -119,7 +121,7 @@ fn param(key: String, property: &Value, suffix: &str, required: bool) -> Param {
     }
 }
 
-/// The type of a property, in words.
+/// The type of a property, in words, such as `a bit rate or "unlimited"` or `a table like [rlc]`.
 fn kind(property: &Value) -> String {
     if let Some(overrides) = property["x-overrides"].as_str() {
         return format!("a table like [{overrides}]");
@@ -156,7 +158,7 @@ fn kind(property: &Value) -> String {
     }
 }
 
-/// The keywords that may replace a value.
+/// The keywords that may replace a value, such as "unlimited".
 fn words(property: &Value) -> Vec<&str> {
     let alternatives = property["anyOf"].as_array().map(Vec::as_slice).unwrap_or_default();
     alternatives.iter().filter_map(|alternative| alternative["const"].as_str()).collect()
@@ -207,7 +209,7 @@ pub(crate) fn resolve(property: &Value) -> &Value {
 }
 
 /// Number of leading `keys` that exist, each in the table of the preceding one. The first is a key
-/// of the elements of the array at `path` (such as `cell`).
+/// of the elements of the array at `path`. With `cell`, the keys `fach`, `rate` and `x` give 2.
 pub(crate) fn known_keys(path: &str, keys: &[&str]) -> usize {
     let mut table = resolve(&cached()["properties"][path])["items"].clone();
     for (known, key) in keys.iter().enumerate() {

@@ -57,6 +57,7 @@ def receive(octets: int) -> dict[str, float]:
     ):
         listener.settimeout(ANNOUNCE_EVERY_S)
         for _ in range(MAX_ANNOUNCEMENTS):
+            # The server side, where the sender runs, has the address of the name server.
             announcer.sendto(b"ready", (NAME_SERVER, PORT))
             with suppress(TimeoutError):
                 connection, _ = listener.accept()

@@ -6,6 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+# The server makes the texts of numbers and names, so that the page formats none of these. A number
+# or name often has a second field with its text: `share_pct` and `share_text`, `label` and
+# `label_text`, `length_s` and `length`, `value` and `text`.
+
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Word = Annotated[str, Field(max_length=4000)]
 
@@ -178,8 +182,10 @@ class Place(Model):
 class Headline(Metric):
     """A metric beside the replications of the run."""
 
+    # Scope of the number, such as "downlink, all users". Can be empty.
     of: str
     summary: Summary
+    # `summary.mean` with the half width `summary.ci95` as text. None if there is one replication.
     interval: str | None
     place: Place | None
 
@@ -187,6 +193,7 @@ class Headline(Metric):
 class RunMetric(Metric):
     """A metric with a description."""
 
+    # Mean over the replications with the half width of its interval, as in `Headline`.
     interval: str | None
     meaning: str
 
@@ -348,12 +355,15 @@ class Chain(Model):
     id: str
     kind: Literal["stall", "rto", "retransmission"]
     title: str
+    # Title, UE, connection, label and effect in one text, for screen readers.
     spoken: str
     time_s: float
     connection: int
     ue: int
+    # Name in the time budget: reason of a timeout, loss of a packet, or cause of a wait.
     label: str
     label_text: str
+    # Name of the cause of the link closest to the first cause that has one.
     cause: str
     packet: int | None
     links: list[Link]
@@ -373,12 +383,16 @@ class StallRow(Model):
     start: str
     length: str
     connection: int
+    # Position of the connection among the connections of `ue`, such as "2nd of 2".
     of_ue: str
     ue: int
     timeouts: int
+    # As in `Chain`.
     label: str
+    # Text for `label`, unlike `Chain.cause`.
     cause: str
     parts: list[Part]
+    # Length of the bar, in per cent of the longest stall of the run.
     scale_pct: float
 
 
@@ -568,11 +582,16 @@ class ViewRows(Model):
 class Lanes(Model):
     """Connections over RRC state."""
 
+    # Number of all UEs with connections. `rows` has only some.
     ues: int
+    # Index of the first UE of `rows` among all UEs.
     first: int
     duration_s: float
+    # The times that are drawn.
     spans: list[Span]
+    # The idle times before, between and after the spans. They are not drawn.
     folds: list[Fold]
+    # Length of a cell in which the causes are summed. None: each interval of a cause is drawn.
     cells_s: float | None
     rows: list[LaneRow]
 
@@ -593,10 +612,14 @@ class Key(Model):
     key: str
     label: str
     group: str
+    # Shown at first. Other keys are found by a search.
     is_first: bool
     value: str | None
+    # Values at which the slider can stand. Empty: no slider.
     stops: list[str]
+    # Values to choose from. Empty if the key accepts other values.
     choices: list[Choice]
+    # Words that the key accepts besides numbers, such as "off".
     words: list[str]
     unit: str
     help: str
@@ -756,6 +779,7 @@ class LiveControl(Model):
 class LiveTotal(Model):
     """Rates in kbit/s and RLC buffers in octets, at the ends of the points."""
 
+    # Value i of each list is for the point that ends at `LiveColumn.point_ends_s[i]`.
     rate_kbps: list[float]
     uplink_kbps: list[float]
     buffer: list[int]
@@ -912,6 +936,7 @@ class LiveSessions(Model):
 class CaptureMetric(Metric):
     """A metric of a capture."""
 
+    # Shown in the first table. The page folds the others.
     is_first: bool
     meaning: str
 
@@ -990,8 +1015,11 @@ class PointMean(Model):
 class Point(Model):
     """A point of a campaign."""
 
+    # Values of the varied keys, in the order of the axes.
     at: list[str]
+    # Position on the horizontal axis. None if the values of the key are not comparable numbers.
     x: float | None
+    # Values of all keys except the horizontal one. A curve connects the points of a group.
     group: str
     runs: list[RunLink]
     mean: PointMean

@@ -33,6 +33,7 @@ impl Analyser {
                 continued = Some(ends);
             }
         }
+        // If all numbers belong to other tunnels, the tunnel of the packet is not distinguished.
         continued.or(free).unwrap_or(packet.ends)
     }
 }
@@ -43,6 +44,8 @@ impl Connection {
     #[inline]
     pub fn is_in_tunnel_of(&self, packet: &Packet) -> bool {
         let from_sender = self.teid[self.side_of(packet) as usize];
+        // If only the other direction has a TEID, the tunnel of this one is not known yet. So a
+        // packet outside of any tunnel matches only if neither direction has a TEID.
         from_sender == packet.teid && (from_sender.is_some() || self.teid == [None; 2])
     }
 
@@ -53,6 +56,8 @@ impl Connection {
         let (from_sender, from_receiver) = (self.half(side), self.half(side.other()));
         let segment = &packet.segment;
         let is_tunnelled = self.teid != [None; 2];
+        // A copy can be inside or outside of any tunnel, for example if two interfaces are
+        // captured.
         if is_copy && from_sender.is_near(segment.seq, NEAR) {
             return true;
         }

@@ -25,7 +25,8 @@ fn has_warning(analysis: &Analysis, text: &str) -> bool {
 }
 
 /// A server that still has an old connection answers a SYN with that connection's numbers (RFC 5961
-/// §4). The client resets it (RFC 9293 §3.10.7.3) and repeats its SYN.
+/// §4). The client resets it (RFC 9293 §3.10.7.3) and repeats its SYN. Then the server sends 10
+/// segments of 1,000 bytes: 80,000 bits in 3.2 s are 25 kbit/s.
 #[test]
 fn challenge_ack_of_an_old_connection_is_rejected() {
     let analysis = analysis_of("challenge.pcap");
@@ -43,6 +44,7 @@ fn challenge_ack_of_an_old_connection_is_rejected() {
             ("throughput_kbps", 25.0),
         ],
     );
+    // The ACK of the old connection and the RST.
     assert_eq!(analysis.counts.not_believed, 2);
     assert!(has_warning(
         &analysis,
@@ -50,8 +52,9 @@ fn challenge_ack_of_an_old_connection_is_rejected() {
     ));
 }
 
-/// The copies leave 0.45 s and 0.9 s after the previous copy: the timeout doubles (RFC 6298 §5.5),
-/// so neither is a probe.
+/// Three copies of a segment have the same IP identification. The second follows after 0.45 s, the
+/// third after another 0.9 s: too late for a mirror port. The timeout doubles (RFC 6298 §5.5), so
+/// neither copy is a tail loss probe.
 #[test]
 fn equal_identification_after_half_a_second_is_a_retransmission() {
     let analysis = analysis_of("same-id.pcap");
@@ -67,6 +70,8 @@ fn equal_identification_after_half_a_second_is_a_retransmission() {
     );
 }
 
+/// A mirror port repeats each of the 24 packets 0.2 ms later. Data segments leave every 0.1 ms, so
+/// other packets are between most copies.
 #[test]
 fn mirror_copies_are_found_between_other_packets() {
     let analysis = analysis_of("mirror.pcap");
@@ -82,6 +87,8 @@ fn mirror_copies_are_found_between_other_packets() {
     );
 }
 
+/// The IP header of the last of four segments indicates 30,000 bytes. Its frame had only 1,054
+/// bytes and holds 1,000 bytes of payload.
 #[test]
 fn length_beyond_the_frame_is_reduced_to_the_frame() {
     let analysis = analysis_of("iplen.pcap");
@@ -90,6 +97,8 @@ fn length_beyond_the_frame_is_reduced_to_the_frame() {
     assert!(has_warning(&analysis, "1 packets have headers with a length beyond the end of the frame"));
 }
 
+/// The packets are in Packet Blocks. This block type is obsolete (draft-ietf-opsawg-pcapng,
+/// appendix A), but it has a timestamp. Only Simple Packet Blocks have none.
 #[test]
 fn packet_blocks_have_times() {
     let analysis = analysis_of("old.pcapng");
@@ -97,6 +106,9 @@ fn packet_blocks_have_times() {
     expect(only_row(&analysis), &[("payload_bytes", 5000.0), ("handshake_rtt_s", 0.1)]);
 }
 
+/// Captured at the receiver. Five segments are lost before the capture point. Then an empty ACK
+/// with a sequence number 5,000 bytes higher shows that they had left. 0.58 s later the server
+/// repeats them, one by one after each ACK: one timeout and five retransmissions.
 #[test]
 fn empty_segment_shows_an_earlier_loss() {
     let analysis = analysis_of("hole.pcap");
@@ -107,6 +119,8 @@ fn empty_segment_shows_an_earlier_loss() {
     assert!(has_warning(&analysis, "5 segments filled holes more than 3 ms late"));
 }
 
+/// Each ACK was captured 25 us before the data that it acknowledges, as with two capture points.
+/// Each segment occurs once.
 #[test]
 fn first_copy_after_its_acknowledgment_is_not_a_retransmission() {
     let analysis = analysis_of("ack-first.pcap");
@@ -123,6 +137,7 @@ fn first_copy_after_its_acknowledgment_is_not_a_retransmission() {
     );
 }
 
+/// Some pairs of neighbours are swapped in the file. Their timestamps are right.
 #[test]
 fn swapped_neighbours_are_sorted_by_time() {
     let analysis = analysis_of("swapped.pcap");
@@ -136,6 +151,7 @@ fn swapped_neighbours_are_sorted_by_time() {
     assert!(has_warning(&analysis, "packets were not in the order of their times in the file"));
 }
 
+/// One connection of 13 packets is plain, and one is in GTP-U with TEID 1 in both directions.
 #[test]
 fn gtp_u_connections_have_their_teids() {
     let analysis = analysis_of("gn.pcap");
@@ -147,6 +163,8 @@ fn gtp_u_connections_have_their_teids() {
     }
 }
 
+/// The option `if_tsresol` of the interface sets the unit of the timestamps to 10^-127 s. No clock
+/// counts in this unit.
 #[test]
 fn absurd_clock_unit_error_names_the_interface() {
     let error =
@@ -154,6 +172,9 @@ fn absurd_clock_unit_error_names_the_interface() {
     assert!(error.to_string().contains("interface 0 counts time in units of 10^-127 s"), "{error}");
 }
 
+/// After a download the client sends five keep-alives: each has one byte before the next sequence
+/// number of the client. The client sent less data than the server, so they are of the reverse
+/// direction.
 #[test]
 fn reverse_keep_alives_are_counted() {
     let analysis = analysis_of("keep-alive.pcap");

@@ -62,9 +62,12 @@ impl ExternalIo for Replay {
     }
 
     fn leave(&mut self, network: &mut Network, _now: Time) -> Option<Incoming> {
+        // No devices exist in a replay: each packet is discarded and counted as accepted.
         self.exchange.leave(network, |_, _, _| true)
     }
 
+    /// Always true: called only after [`Wake::Stopped`], which `wait` returns at the end of the
+    /// replay. Only a live run can continue after it.
     fn is_over(&mut self) -> bool {
         true
     }

@@ -155,7 +155,8 @@ impl Report {
         }
     }
 
-    /// Takes the tables of intervals and timeouts that have at least `rows` rows.
+    /// Takes the tables of intervals and timeouts that have at least `rows` rows. The table of
+    /// transfers stays until [`Report::finish`].
     pub fn take(&mut self, origin: ConnectionOrigin, now: Time, rows: usize) -> Vec<Table> {
         let tables: [&mut dyn Recorded; 2] = [&mut self.intervals, &mut self.expiries];
         let full = tables.into_iter().filter(|table| table.rows() >= rows);
@@ -164,12 +165,15 @@ impl Report {
 
     /// Appends the metrics to the metrics of the network. Returns the tables.
     pub fn finish(mut self, config: &BudgetConfig, results: &mut RunMetrics) -> Vec<Table> {
+        // Beside programs, the metrics of the network are computed from the programs.
         if config.origin != ConnectionOrigin::BesidePrograms {
             results.network.append(metrics(&self.parts, &self.timeouts));
         }
-        // Programs have no known timeouts; their connections have a table instead of rows.
         let second_table = match config.origin {
+            // Simulated: timeouts are known. BesidePrograms: also, and the table has another name.
             ConnectionOrigin::Simulated | ConnectionOrigin::BesidePrograms => self.expiries.take(Time::NEVER),
+            // Programs: timeouts are unknown. Connections have this table instead of rows in
+            // `results`.
             ConnectionOrigin::Programs => connections_table(&self.connections),
         };
         let mut tables = vec![self.intervals.take(Time::NEVER), second_table];

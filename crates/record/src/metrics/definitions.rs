@@ -2,6 +2,15 @@
 //! meaning, and formula in words and in code. The macro `metrics!` declares a table of definitions
 //! for each type of totals.
 //!
+//! A row of a table is
+//!
+//! ```text
+//! "name" "label" ["unit"] "meaning" = "numerator" / "denominator" => formula;
+//! ```
+//!
+//! The denominator is empty if the value is no ratio. The formula computes the value from the
+//! totals.
+//!
 //! At the end of a run the formulas give the values of the metrics. The reference page of the
 //! metrics is generated from these tables and from the tables of the time budget.
 

@@ -136,8 +136,10 @@ impl Timeline {
             ue = connection.ue;
             let sender = &mut connection.ends[segment.direction.index()];
             if segment.flags.syn {
-                // In an emulation, the datagrams of a name lookup precede the SYN. They are not data of
-                // the connection.
+                // In an emulation, a connection can begin with a name lookup. Its datagrams have
+                // sequence numbers after the SYN's, which the data of the connection use again.
+                // They are removed, so that the first data do not count as a repetition of a
+                // datagram.
                 sender.unacknowledged.retain(|seq, _| *seq < segment.end());
             }
             if segment.sequence_length() > 0 {

@@ -74,7 +74,8 @@ pub(crate) struct Timeline {
     e_blocks: OpenRows<EBlockRow>,
     e_grants: OpenRows<EGrantRow>,
     events: OpenRows<EventRow>,
-    /// Blocks of the E-DCH without a known noise rise. All were sent in the TTI that begins now.
+    /// Blocks of the E-DCH that UEs of one cell sent in the TTI that begins now. Their noise rise
+    /// is not known yet: the event `ENoiseRise`, which follows them, completes their rows.
     e_blocks_sent: Vec<RowIndex>,
     connections: Open<Connection>,
     /// Segments that have not arrived.
@@ -180,8 +181,9 @@ impl Timeline {
         }
     }
 
-    /// A packet is lost, with the name of the place and reason, and the link of the fixed network. A
-    /// discarded packet may still arrive.
+    /// A packet is lost, with the name of the place and reason, and the link of the fixed network.
+    /// Closes its rows. A packet that RLC discarded may still arrive, so its segment stays in
+    /// `packets`: `arrived` then replaces the end and removes the loss.
     pub fn lost(
         &mut self,
         now: Time,

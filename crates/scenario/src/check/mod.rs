@@ -54,6 +54,7 @@ struct Inspection<'a> {
 struct Findings {
     channels: Vec<GroupChannels>,
     reserved: Vec<Reserved>,
+    /// The flow of each `[[impairment]]`.
     impaired: Vec<FlowId>,
     changes: Vec<TimedChange>,
     proxy: Option<ProxyPlan>,
@@ -87,6 +88,7 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             first,
             cell: named.cell,
             channels: channels.own,
+            // A TDD cell grants capacity on request.
             is_granted: scenario.cell[named.cell].tdd.is_some(),
             dchs: channels.dchs,
             hs_dsch_category: named.hs_dsch_category(),
@@ -111,6 +113,8 @@ fn cells(scenario: &Scenario) -> Vec<PlannedCell> {
 
 /// A problem with the value at `path`, or with the enclosing table if the value is a default.
 pub(crate) fn problem(tree: &Node, path: &str, message: impl Into<String>) -> Problem {
+    // If `is_whole`, the file contains `path`. Otherwise the value is a default, and `node` is the
+    // innermost table of `path` that the file contains.
     let (node, is_whole) = tree.find(path);
     let written = if is_whole { &node.path } else { path };
     Problem::new(message).at(node.at).path(written)

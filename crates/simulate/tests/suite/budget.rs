@@ -76,8 +76,8 @@ fn every_shipped_scenario_is_explained() {
     assert!(count > 15, "{count}");
 }
 
-/// A lone user of a TDD cell waits only for the answers to its requests, for two frames each and
-/// the adjacent frames.
+/// A lone user of a TDD cell waits only for the answers to its requests: about 40 ms for each grant
+/// of 20 packets, which take about 1.4 s. This is about 3 %, so the test requires 1 % to 5 %.
 #[test]
 fn a_lone_user_of_a_tdd_cell_waits_for_answers() {
     let budgets = budgets(&scenario("tdd-one-user", &[("flow.0.start", "0 s")]));
@@ -178,11 +178,10 @@ fn timeout_during_a_switch_is_attributed_to_the_switch() {
         count_caused_by(TimeoutReason::ChannelSwitch)
     );
     assert_eq!(count_caused_by(TimeoutReason::Unknown), 0);
-    let needed = timeouts.iter().filter(|timeout| timeout.is_needed);
-    assert!(
-        needed.clone().count() > 0
-            && needed.clone().all(|timeout| timeout.reason == TimeoutReason::RlcDiscard)
-    );
+    // Needed timeouts follow losses: RLC discarded the segment.
+    let needed: Vec<_> = timeouts.iter().filter(|timeout| timeout.is_needed).collect();
+    assert!(!needed.is_empty());
+    assert!(needed.iter().all(|timeout| timeout.reason == TimeoutReason::RlcDiscard));
 }
 
 /// A timer that never expires early changes neither the page time nor the cost of the switches.
@@ -208,6 +207,10 @@ fn spurious_timeouts_do_not_reduce_the_time_of_switches() {
 /// transfer.
 #[test]
 fn timer_without_delay_takes_no_time() {
+    // The two runs differ slightly, so the time of each cause may differ: in total by at most 4
+    // times the difference of the durations and 0.6 s. Both limits are rough.
+    const MAX_MOVED_PER_CHANGE: f64 = 4.0;
+    const MAX_MOVED_S: f64 = 0.6;
     let run = |more: &[(&str, &str)]| {
         budgets(&scenario("ftp-fach-dch-3gpp", &[&[("duration", "60 s")], more].concat()))
     };
@@ -222,8 +225,10 @@ fn timer_without_delay_takes_no_time() {
             .map(|cause| (early.parts.of(*cause).as_secs() - late.parts.of(*cause).as_secs()).abs())
             .sum();
         let change = (total(early) - total(late)).abs();
+        // `cargo test` shows this only if the test fails.
         println!("{:?}: moved {moved}, changed {change}: {early:?} {late:?}", early.connection);
-        assert!(moved <= 4.0 * change + 0.6, "{:?}: moved {moved}, changed {change}", early.connection);
+        let max_moved = MAX_MOVED_PER_CHANGE * change + MAX_MOVED_S;
+        assert!(moved <= max_moved, "{:?}: moved {moved}, changed {change}", early.connection);
     }
 }
 

@@ -55,7 +55,9 @@ fn managed_links_mark_packets_of_tcp_with_ecn() {
         let marked = with_bottleneck(&[(key, options), ("tcp.ecn", "true")]);
         assert!(value(&marked, "link_aqm_marks") > 0.0, "{key}");
         assert_eq!(value(&marked, "link_aqm_marks"), value(&marked, "ecn_marks"), "{key}");
-        // PIE drops from `ecn_threshold` on, and both drop retransmissions, which are not ECN-capable.
+        // PIE drops packets instead of marking them if its drop probability is `ecn_threshold` or
+        // more. CoDel drops only packets that are not ECN-capable, such as retransmissions: none in
+        // this run.
         assert!(key == "link.1.pie" || value(&marked, "link_aqm_drops") == 0.0);
     }
 }

@@ -115,7 +115,8 @@ impl Shadowing {
         let deviation = config.deviation.0 * DECIBEL;
         // Correlation of two values that are n points apart.
         let correlation = |n: u64| libm::exp2(-(n as f64) / POINTS as f64);
-        // Before point n the next knot is POINTS - n + 1 points ahead. Entry 0 is not used.
+        // Point n is drawn from point n - 1, where the next knot is POINTS - (n - 1) points ahead.
+        // Entry 0 is not used: a knot has its own weights.
         let to_point = std::array::from_fn(|n| bridge(&correlation, POINTS - (n as u64).max(1) + 1));
         let between_sites = config.between_sites.value();
         let site_deviation = deviation * libm::sqrt(1.0 - between_sites);
@@ -181,6 +182,7 @@ impl Shadowing {
         while shadows.point < point {
             shadows.point += 1;
             let weights = self.to_point[shadows.point as usize];
+            // The address of a draw has the number of the point instead of a TTI.
             let draws = draws.tti(shadows.knot * POINTS + shadows.point);
             shadows.for_each_part(sites, |part, number| {
                 part.value = weights.before * part.value
@@ -190,7 +192,8 @@ impl Shadowing {
         }
     }
 
-    /// Starts the process at `knot` with independent values.
+    /// Starts the process at `knot` with independent values. They are first stored as the values of
+    /// the next knot, and `advance_knot` then makes them current. `shadows.knot` stays `knot`.
     fn start(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream, knot: u64) {
         *shadows = Shadows { knot, point: 0, parts: vec![Part::default(); 1 + sites.len()].into() };
         let knot_draws = draws.tti(knot * POINTS);
@@ -198,7 +201,8 @@ impl Shadowing {
         self.advance_knot(shadows, sites, draws);
     }
 
-    /// Moves to the next knot, and draws the one after it.
+    /// Makes the values of the next knot current, and draws the knot after it. The caller sets
+    /// `shadows.knot` to the new current knot before.
     fn advance_knot(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream) {
         let weights = self.from_knot_to_knot;
         let draws = draws.tti((shadows.knot + 1) * POINTS);

@@ -69,6 +69,7 @@ impl Hosts {
         let flow = &mut self.flows[packet.flow.index()];
         let id = flow.connection(segment.connection).and_then(|open| open.transfer());
         match id.and_then(|id| Some((id, relay_and_ends(&mut self.transfers, flow, id)?))) {
+            // The proxy knows the transfer.
             Some((id, (relay, ends))) if !relay.is_lost() => {
                 let side = segment.leg;
                 let [server, radio] = ends;
@@ -79,10 +80,12 @@ impl Hosts {
                 }
                 self.advance_transfer(ctx, id, path);
             }
+            // An outage lost the transfer, and the proxy does not answer its segments.
             Some(_) if !answers_lost => {
                 let place = DropPlace::NoConnection;
                 ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: *packet });
             }
+            // An outage lost the transfer, or it was removed. The proxy answers with a RST.
             _ => self.refuse(ctx, Site::Proxy, packet, segment, path),
         }
     }
@@ -111,6 +114,7 @@ impl Hosts {
             if relay.is_lost() {
                 return;
             }
+            // A SYN that the relay kept until the connection on the other side was established.
             if let Some((side, syn)) = relay.poll_held(&ends) {
                 let [server, radio] = ends;
                 let end = if side == ProxyLeg::Server { server } else { radio };

@@ -28,7 +28,7 @@ pub enum Change {
     Link { hop: u8, change: LinkChange },
     /// Block error ratio of these UEs in one direction, for UEs with independent errors or none.
     BlockErrorRate { ues: Range<u16>, direction: Direction, bler: f64 },
-    /// Blocks in a full TTI of the DCHs of these UEs in one direction.
+    /// Rate of the DCHs of these UEs in one direction, as the number of blocks in a full TTI.
     FullTti { ues: Range<u16>, direction: Direction, blocks: u32 },
     /// Offered traffic of calls of class number `class` in a layout.
     OfferedCalls { class: u16, offered: Erlang },
@@ -44,7 +44,9 @@ impl Network {
         }
     }
 
-    /// Makes change `number`, except for values that a fault overrides.
+    /// Makes change `number`. A fault is a named change in force until its removal (`faults.rs`).
+    /// While a fault overrides a value, a change of this value has no effect. It takes effect when
+    /// no fault overrides the value any more.
     #[cold]
     pub(super) fn make_change(&mut self, now: Time, number: u32) {
         let change = self.changes[number as usize].change.clone();

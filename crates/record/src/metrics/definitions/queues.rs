@@ -1,4 +1,5 @@
-//! Metrics of queue management (RED, CoDel, PIE). Recorded only if a queue has it.
+//! Metrics of queue management (RED, CoDel, PIE). Recorded only if a queue has it. The header of
+//! `definitions.rs` describes the rows. Index 0 of the totals is the downlink, index 1 the uplink.
 
 use super::{Metric, count};
 use crate::metrics::totals::QueueTotals;

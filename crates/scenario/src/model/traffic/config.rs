@@ -108,8 +108,8 @@ fn lognormal(parameters: [Bytes; 4], truncation: Truncation) -> Distribution {
     Distribution::lognormal(mean, deviation, min, max, truncation)
 }
 
-/// Files of `size`, each pushed over its own connection, without pauses: the base of the models of
-/// single files, which set the pause.
+/// Files of `size`, each pushed as one packet call over its own connection, without pauses: the
+/// base of the models of single files, which set the pause.
 fn single_files(size: Distribution) -> BrowsingConfig {
     BrowsingConfig {
         main: size,
@@ -123,11 +123,14 @@ fn single_files(size: Distribution) -> BrowsingConfig {
         whole_segments: None,
         request: None,
         connections: 1,
+        // Connections never outlast a packet call. With one object per call, this only makes the
+        // receiver close the connections of requested files.
         persistent: true,
     }
 }
 
-/// The two segment sizes from which each call draws. `None` if the flow's TCP sets the size.
+/// The two segment sizes from which each packet call (a page, an object or a file) draws one.
+/// `None` if the flow's TCP sets the size.
 fn mixed_segments(kind: Segments, share: Probability, large: Octets, small: Octets) -> Option<MixedSegments> {
     let (large, small) = (large.0.into(), small.0.into());
     let mixed = MixedSegments { large_share: share.value(), large, small };

@@ -35,14 +35,16 @@ fn assert_covariance(products: impl Iterator<Item = f64>, expected: f64) {
 
 #[test]
 fn correlation_is_one_half_at_20_metres_and_a_quarter_at_40() {
-    // One point, then one, two and five decorrelation distances after the first distance.
+    // Points are 20 m / 16 = 1.25 m apart. After the first distance: one point, then one, two and
+    // five decorrelation distances of 20 m.
     let travelled = [3.75, 5.0, 23.75, 43.75, 103.75];
     let mobiles: Vec<_> = (0..MOBILES).map(|id| shadows(id, &travelled)).collect();
     let one_point = libm::exp2(-1.0 / shadowing::POINTS as f64);
     for (distance, expected) in [1.0, one_point, 0.5, 0.25, 0.031_25].into_iter().enumerate() {
         assert_covariance(mobiles.iter().map(|shadows| shadows[0][1] * shadows[distance][1]), expected);
     }
-    // The standard deviation is the same at knots and between them.
+    // The standard deviation is 10 dB at each distance. All are between knots, which are at the
+    // multiples of 20 m.
     for distance in 0..travelled.len() {
         assert_covariance(mobiles.iter().map(|shadows| shadows[distance][0] * shadows[distance][0]), 1.0);
     }
@@ -80,10 +82,13 @@ fn shadow_does_not_depend_on_the_step_length() {
 
 #[test]
 fn sectors_of_a_site_have_one_shadow() {
-    let [clear, shadowed] = [0.0, 10.0].map(|deviation| still(&environment(deviation, 4), 17));
+    // Any seed and mobile would do.
+    let (seed, mobile) = (4, 17);
+    let [clear, shadowed] = [0.0, 10.0].map(|deviation| still(&environment(deviation, seed), mobile));
     assert_eq!(clear.place(), shadowed.place());
     let difference =
         |cell: u16| decibels(shadowed.gains().of(CellId(cell))) - decibels(clear.gains().of(CellId(cell)));
+    // The 12 sites of `torus`, with three cells each.
     for site in 0..12 {
         for sector in 1..3 {
             assert!((difference(3 * site) - difference(3 * site + sector)).abs() < 1e-9);

@@ -139,7 +139,8 @@ impl CodeShare {
     /// other phase stay allocated.
     pub fn begin_phase(&mut self) {
         let whole = leaves(self.branch.spreading_factor);
-        // The other phase holds what is neither free nor held by the previous TTIs of this phase.
+        // The phases change roles. So far `held_by_other_phase` counts the previous codes of this
+        // phase, which become free now. The other phase took the other codes that are not free.
         self.held_by_other_phase = whole - self.free - self.held_by_other_phase;
         self.free = whole - self.held_by_other_phase;
     }

@@ -1,5 +1,7 @@
 //! The sending side of unacknowledged and transparent mode: SDUs wait until they are sent or
-//! discarded, and are never retransmitted.
+//! discarded, and are never retransmitted. The queue also records events of the receiving side, for
+//! SDUs and PDUs of the peer (`record_delivered`, `record_lost`, `record_lost_ends`,
+//! `record_dropped`).
 
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration, Time};
@@ -109,7 +111,9 @@ impl SduQueue {
     pub fn backlog(&self, rules: &SegmentationRules, max_pdus: u64) -> Backlog {
         let octets = self.buffer.unsent_octets();
         let marks_start = octets > 0 && self.buffer.marks_start(rules);
+        // A length indicator for the end of each SDU, and possibly one for the start of the first.
         let indicators = self.buffer.sdus() as u64 + u64::from(marks_start);
+        // At least one: the buffer may have only the end of a sent SDU, which a PDU must indicate.
         let pdus = rules.pdus(octets, indicators).max(u64::from(!self.buffer.is_empty())).min(max_pdus);
         let pdus = u32::try_from(pdus).unwrap_or(u32::MAX);
         Backlog { octets: Bytes(octets), since: self.buffer.oldest(), pdus, sdus: self.buffer.sdus() as u32 }

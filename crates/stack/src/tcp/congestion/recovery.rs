@@ -1,10 +1,11 @@
 //! Loss recovery with SACK on full duplex connections: RFC 6675 §5, and FACK's variant of it (see
 //! `forward.rs`). One-way connections use the recoveries of ns-2 in `ns2`.
 //!
-//! A duplicate ACK is one that SACKs new segments. A recovery begins with the third duplicate, or
-//! with one that shows that the oldest segment is lost. This file reduces the window; [`Selective`]
-//! selects the segments to send. A recovery ends when all data outstanding at its beginning is
-//! acknowledged. Losses from before a timeout do not begin a recovery after it.
+//! An ACK counts as a duplicate if it SACKs new segments. A recovery begins with the third
+//! duplicate, or earlier if the SACKed segments show that the oldest segment is lost. This file
+//! reduces the window; [`Selective`] selects the segments to send. A recovery ends when all data
+//! outstanding at its beginning is acknowledged. Losses from before a timeout do not begin a
+//! recovery after it.
 //!
 //! If a retransmission is lost, the sender waits for the timer, as in the RFC, unless [`Selective`]
 //! detects the loss.
@@ -63,8 +64,8 @@ impl SackRecovery {
 
     /// Begins a recovery: reduces ssthresh, and starts the reduction of cwnd.
     fn begin(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) {
-        // The window from which cwnd falls with data smoothing. `enter_fast_recovery` reduces cwnd
-        // at once.
+        // The window from which cwnd falls with data smoothing. It is computed first, because
+        // `enter_fast_recovery` reduces cwnd at once.
         let initial_cwnd = window.cwnd.min(f64::from(flight.segments));
         window.enter_fast_recovery(flight);
         // `pipe` estimates the segments in flight, so the window needs no inflation.
@@ -77,6 +78,7 @@ impl SackRecovery {
             Reduction::AtOnce => {}
             Reduction::Smooth => window.cwnd = window.cwnd.max(initial_cwnd),
             Reduction::Proportional(prr) => {
+                // RecoverFS of RFC 9937: segments in flight, and those that this ACK delivers.
                 *prr = Prr::begin(sent.unsacked() as u32 + self.newly_sacked);
                 let cwnd = prr.on_ack(&PrrAck {
                     ssthresh: window.ssthresh,
@@ -95,6 +97,7 @@ impl SackRecovery {
         let more_lost = self.holes.update(window, sent);
         match &mut self.reduction {
             Reduction::AtOnce => {}
+            // Down to ssthresh. A cwnd that is below ssthresh already stays.
             Reduction::Smooth => window.cwnd = (window.cwnd - 0.5).max(window.ssthresh.min(window.cwnd)),
             Reduction::Proportional(prr) => {
                 // SafeACK of RFC 9937: the window may then grow as in slow start.

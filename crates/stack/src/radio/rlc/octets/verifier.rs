@@ -26,14 +26,15 @@ pub(super) struct Verifier {
 #[derive(Debug, Clone)]
 struct KnownEnd {
     end: SduEnd,
-    /// Index among the SDU ends in the PDU.
+    /// Index among the SDU ends that PDU `end.sn` indicates, the end of an SDU in the previous PDU
+    /// included.
     index: usize,
 }
 
 /// The data of a PDU.
 #[derive(Debug, Clone)]
 struct StoredPdu {
-    /// The length indicator for an SDU that ended in the previous PDU.
+    /// The first length indicator, if it indicates the end of an SDU in the previous PDU.
     previous_end: Option<LengthIndicator>,
     /// The parts of the SDUs that end in this PDU.
     ended: Vec<Vec<u8>>,
@@ -63,6 +64,7 @@ impl Verifier {
         }
         while self.order.len() > MAX_KNOWN_ENDS {
             let oldest = self.order.pop_front().expect("the loop condition implies an element");
+            // A PDU that arrives again adds the SDUs that end in it to `order` again.
             if !self.order.contains(&oldest) {
                 self.ends.remove(&oldest);
             }
@@ -73,8 +75,8 @@ impl Verifier {
     pub fn assemble(&self, sdu: &Sdu) -> Option<Vec<u8>> {
         let KnownEnd { end, index } = self.ends.get(&sdu.packet.id)?;
         let last = self.pdu(end.sn)?;
-        // Index in `ended`. `None` if the SDU ended in the previous PDU and only its indicator is in
-        // this PDU.
+        // Index in `ended`, which lacks an SDU that ended in the previous PDU. `None` if this is
+        // that SDU: only its indicator, which precedes all others, is in this PDU.
         let ended_here = index.checked_sub(usize::from(last.previous_end.is_some()));
         let mut octets = ended_here.map_or_else(Vec::new, |index| last.ended[index].clone());
         // The unused last octet of a PDU in which the SDU ended one octet short is not data.

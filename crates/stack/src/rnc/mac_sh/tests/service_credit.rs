@@ -1,6 +1,17 @@
 //! Service credits, TTI by TTI: a user earns a number of credits per TTI, requests as many blocks as it
 //! has credits, and spends a credit for each block. The branch of the DSCH has room for two codes of
 //! spreading factor 8. `cell.tti(&[8, 8])` is a TTI in which users with priority take both of them.
+//!
+//! | format | blocks per TTI | spreading factor |
+//! |---|---|---|
+//! | TF1 | 1 | 128 |
+//! | TF2 | 2 | 64 |
+//! | TF3 | 4 | 32 |
+//! | TF4 | 8 | 16 |
+//! | TF5 | 12 | 8 |
+//! | TF6 | 16 | 8 |
+//!
+//! The tests `s1` to `s3` and `s7` are worked cases. The cases `s4` to `s6` are in `timeout.rs`.
 
 use super::*;
 
@@ -43,7 +54,11 @@ fn s2_credits_make_up_for_refusals() {
 /// Spreading factors granted to users that request the spreading factors `wanted`, in this order. `None`:
 /// the user is postponed.
 fn granted_to(wanted: &[u16]) -> Vec<Option<u16>> {
-    let mut cell = Cell::new(config(RatePolicy::ServiceCredit, SchedulerKind::RoundRobin, 1.0, 300));
+    const CREDITS_PER_TTI: f64 = 1.0;
+    /// Without effect, because the rate follows from the credits.
+    const TIMEOUT_MS: u64 = 300;
+    let (policy, scheduler) = (RatePolicy::ServiceCredit, SchedulerKind::RoundRobin);
+    let mut cell = Cell::new(config(policy, scheduler, CREDITS_PER_TTI, TIMEOUT_MS));
     for (ue, wanted) in wanted.iter().enumerate() {
         cell = cell.user(&[SDU]);
         let formats = formats();
@@ -79,6 +94,7 @@ fn s3_spreading_factors_are_doubled_until_they_fit() {
 fn s7_two_of_three_users_fill_the_branch() {
     let mut cell = Cell::new(credits(16.0)).user(&[SDU]).user(&[SDU]).user(&[SDU]);
     assert_eq!(cell.tti(&[]), [tf(6).gets_sf(8).sends(15), tf(6).gets_sf(8).sends(15), tf(6).waits()]);
+    // `Refusal::wanted` is an index, counted from 0: index 5 is TF6.
     assert_eq!(cell.mac.refusals(), [Refusal { ue: UeId(2), wanted: 5, reason: Postponed::Codes }]);
 }
 
@@ -144,6 +160,7 @@ fn credit_moves_with_the_user_to_another_cell() {
     assert_eq!(from.mac.leave(UeId(0)), None);
     to.tti = 3;
     to.mac.join(UeId(0), taken_along);
+    // The user brings 5 credits of TTI 0 and earns 3 in TTIs 1 to 3: it requests TF4, 8 blocks.
     assert_eq!(to.tti(&[]), [tf(4).gets_sf(16).sends(8)]);
 }
 

@@ -2,6 +2,9 @@
 //! before its timeout. The timeout of an SDU of 570 octets is configured, and a smaller SDU has a
 //! proportionally shorter one. TTIs last 20 ms. TF1, TF2, TF3, TF4 and TF6 have 1, 2, 4, 8 and 16
 //! blocks.
+//!
+//! `s4` to `s6` are numbers in one list of worked cases. Cases 1, 2, 3 and 7 are in
+//! `service_credit`.
 
 use super::*;
 
@@ -75,6 +78,7 @@ fn the_user_with_the_least_time_left_is_first() {
     config.requirement = RatePolicy::FullBacklog;
     let mut cell = Cell::new(config).user(&[sdu(570, 16)]).user(&[sdu(300, 16)]).user(&[sdu(380, 16)]);
     assert_eq!(cell.tti(&[]), [tf(6).waits(), tf(6).gets_sf(8).sends(16), tf(6).gets_sf(8).sends(16)]);
+    // The requests need no timeouts with `FullBacklog`, but the order of the users does.
     assert!(cell.mac.config().needs_sdus());
     assert!(!credits(1.0).needs_sdus());
 }
@@ -86,9 +90,11 @@ fn control_pdus_alone_request_one_block_and_come_first() {
     let candidate = Candidate { gain: 1e-10, ..Candidate::new(UeId(0), Bytes(0), 1, Some(Time::ZERO)) };
     let sdu = WaitingSdu { entered: Time::ZERO, size: Bytes(570), blocks: 15 };
     candidates.push(candidate, [sdu]);
+    // No waiting SDU: the block of UE 1 has only control PDUs.
     candidates.push(Candidate { ue: UeId(1), ..candidate }, []);
     let radio = Radio { power: &power(), interference: &|_| 0.0 };
     let grants = mac.schedule(Time::ZERO, 0, &candidates, &radio, &mut Load::default());
+    // UE and blocks. UE 0 has 15 TTIs (300 ms) for its 15 blocks.
     let order: Vec<(u16, u32)> = grants.iter().map(|grant| (grant.ue.0, grant.blocks)).collect();
     assert_eq!(order, [(1, 1), (0, 1)]);
 }

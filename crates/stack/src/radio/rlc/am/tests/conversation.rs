@@ -10,6 +10,10 @@
 //!   lost. SDU 1, in PDUs 0 and 1, ends in them. `data_with_poll`: the last PDU polls.
 //!
 //! `poll_timeout` returns the next deadline of a timer. Timer_Poll is 170 ms.
+//!
+//! `eurane()` has the options of the simulator EURANE. A report waits 10 ms for data that can carry
+//! it (`piggyback_wait`). After a report, further ones are prohibited for 150 ms
+//! (`timer_status_prohibit`). A gap that is detected in this time is forgotten.
 
 use super::*;
 
