@@ -29,7 +29,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """One metric of two results. `difference` is the mean of the second minus that of the first."""
+    """One metric of two results. `difference` is the second mean minus the first."""
 
     metric: str
     first: Summary

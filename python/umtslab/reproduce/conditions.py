@@ -158,8 +158,8 @@ def _within(
 ) -> list[Value]:
     """Return the values of a dimension that a list selects.
 
-    Two numbers are a range over the values that were run. More numbers select those of them that
-    were run. Words are returned unchanged.
+    Two numbers are a range over the values that were run. Of more numbers, those that were
+    run are selected. Words are returned unchanged.
     """
     if any(isinstance(value, str) for value in values) or not plan.dimensions[name].is_run or len(values) < 2:
         return list(values)

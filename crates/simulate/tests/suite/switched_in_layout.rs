@@ -25,7 +25,8 @@ fn switched_users_of_one_cell_without_losses_give_the_bits_of_a_run_without_a_la
     }
 }
 
-/// Switched users of small cells who download pages for 300 s. `user`, `cell` and `rest`: further keys and tables.
+/// Switched users of small cells download pages for 300 s. `user`, `cell` and `rest`: further keys and
+/// tables.
 fn surfers(user: &str, cell: &str, rest: &str) -> MetricSet {
     let text = format!(
         "version = 1\nduration = \"300 s\"\n[layout]\nsites = [2, 2]\nsector_radius = \"200 m\"\n\
