@@ -41,7 +41,7 @@ export function Column({ column, session, isPair }: Props) {
         <LineChart title="RLC buffers, all users" unit="byte" end={column.point_ends_s.at(-1)} span={session.span_s} curves={buffers} most={largest(totals, (total) => [...total.buffer, ...total.uplink_buffer])} />
       </div>
       <div class={isPair ? '' : 'two'}>
-        <Cells column={column} />
+        <Cells column={column} hasBegun={session.time_s > 0} />
         <Links column={column} />
       </div>
       <Section title="Users" note={`rates are means of the last second${further > 0 ? `; ${further} further users are not shown` : ''}`}>
@@ -66,11 +66,15 @@ export function Column({ column, session, isPair }: Props) {
   );
 }
 
-function Cells({ column }: { column: Run }) {
+function Cells({ column, hasBegun }: { column: Run; hasBegun: boolean }) {
   if (!column.cells.length) {
     return (
       <Section title="DCHs">
-        <p class="small">The users of this scenario keep their channels. The table shows the channel of each.</p>
+        <p class="small">
+          {hasBegun
+            ? "The users of this scenario keep their channels. The table shows the channel of each."
+            : "RRC states and reserved DCHs are shown when the run has begun: Play, or go on by one event."}
+        </p>
       </Section>
     );
   }
