@@ -4,7 +4,7 @@
 mod history;
 mod notable;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use umts_kernel::TraceSink;
 use umts_stack::ids::{ConnectionId, End, UeId};
@@ -24,7 +24,7 @@ use self::notable::NotableEvents;
 pub struct LiveState {
     ues: Vec<LiveUe>,
     cells: Vec<Option<LiveCell>>,
-    connections: HashMap<ConnectionId, LiveConnection>,
+    connections: BTreeMap<ConnectionId, LiveConnection>,
     histories: Histories,
     notable: NotableEvents,
 }
@@ -109,7 +109,7 @@ impl LiveState {
         LiveState {
             ues: network.ues.iter().map(LiveUe::new).collect(),
             cells: vec![None; network.cells.len()],
-            connections: HashMap::new(),
+            connections: BTreeMap::new(),
             histories: Histories::new(network.ues.len()),
             notable: NotableEvents::default(),
         }

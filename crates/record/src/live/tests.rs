@@ -33,7 +33,7 @@ fn state() -> LiveState {
     LiveState {
         ues: vec![ue; 2],
         cells: vec![None],
-        connections: HashMap::new(),
+        connections: BTreeMap::new(),
         histories: Histories::new(2),
         notable: NotableEvents::default(),
     }

@@ -252,6 +252,7 @@ fn after_timeout(window: &Window, sent: &Outstanding) -> Selection {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "lists of runs of segments, some with one run")]
 mod tests {
     use std::ops::Range;
 

@@ -76,8 +76,7 @@ fn transmit(parameters: Parameters, fates: &[Fate]) -> Outcome {
         None => queue.take(2),
         Some((_, room)) => queue.take_octets(room),
     };
-    let mut fates = fates.iter();
-    let mut now = Time::ZERO;
+    let (mut fates, mut now) = (fates.iter(), Time::ZERO);
     loop {
         feedback.make_contiguous().sort_by_key(|(at, ..)| *at);
         while let Some((_, process, answer)) = feedback.pop_front_if(|(at, ..)| *at <= now) {

@@ -103,7 +103,7 @@ impl Step {
                 }
                 None => Step::ToFach,
             },
-            Step::OnDch(_) if ue.0 % 2 == 0 => Step::Changes(0),
+            Step::OnDch(_) if ue.0.is_multiple_of(2) => Step::Changes(0),
             Step::OnDch(_) => Step::ToFach,
             Step::Changes(from) => {
                 bearers.change(codes, ue, 1 - from);
