@@ -33,9 +33,9 @@ class Peer(NamedTuple):
     host: str
     """Its address."""
     sends: int
-    """Its port whose connections reach `SENDS`."""
+    """Its port for connections to `SENDS`."""
     echoes: int
-    """Its port whose connections reach `ECHOES`."""
+    """Its port for connections to `ECHOES`."""
     processes: tuple[int, ...]
     """Its processes; their CPU time is measured."""
 

@@ -15,6 +15,7 @@ from umtslab import _core
 from umtslab.overrides import OverridePairs, changes, changes_text, source_text
 from umtslab.python_congestion import overrides_for as control_overrides
 from umtslab.python_scheduler import overrides_for as scheduler_overrides
+from umtslab.shipped import scenario_path
 
 Overrides = Iterable[tuple[str, str]] | Mapping[str, object]
 """Pairs of dotted key and value (``("tcp.variant", "vegas")``), or a mapping, possibly nested."""
@@ -67,9 +68,12 @@ class Scenario:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], overrides: Overrides = ()) -> Scenario:
-        """Read a scenario file and apply overrides."""
+        """Read a scenario file and apply overrides.
+
+        A name without folder and ending, such as ``ftp-on-fach``, is a shipped scenario.
+        """
         pairs = normalise(overrides)
-        name = os.fspath(path)
+        name = scenario_path(path)
         return cls(_core.Scenario.load(name, list(pairs)), path=name, overrides=pairs)
 
     @classmethod

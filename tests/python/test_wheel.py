@@ -40,8 +40,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_umts_runs_a_scenario_from_the_wheel(clean: Path) -> None:
-    scenario = ROOT / "scenarios/ftp-on-fach.toml"
-    out = sh(clean / "venv/bin/umts", "run", scenario, "--duration", "30 s", "--json", cwd=clean)
+    out = sh(clean / "venv/bin/umts", "run", "ftp-on-fach", "--duration", "30 s", "--json", cwd=clean)
     printed = json.loads(out)
     (run,) = printed["runs"]
     # Goodput over the 32 kbit/s channel: positive and below the channel rate.

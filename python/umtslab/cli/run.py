@@ -41,7 +41,12 @@ def options(parser: Parser) -> None:
         "Ctrl-C keeps the finished runs. Exit status: 0 done; 1 a run failed or the precision was "
         "not reached; 2 wrong usage or input."
     )
-    parser.add_argument("scenario", type=Path, metavar="SCENARIO", help="A scenario file (TOML).")
+    parser.add_argument(
+        "scenario",
+        type=Path,
+        metavar="SCENARIO",
+        help="A scenario file (TOML), or the name of a shipped one such as ftp-on-fach.",
+    )
     _runs_group(parser.add_argument_group("runs"))
     recorded = parser.add_argument_group("recording")
     add_flag(recorded, "--series", "Record time series for `umts plot`.")

@@ -15,6 +15,7 @@ from umtslab.reproduce.plan import Plan
 from umtslab.reproduce.selection import Part
 from umtslab.reproduce.study import PlannedPoint, StudyResults, check_changes, run_plan, wanted_points
 from umtslab.reproduce.verdict import Scored, not_yet, score
+from umtslab.shipped import INSTALLED, shipped_folder
 
 if TYPE_CHECKING:
     from umtslab.store import Store
@@ -157,21 +158,15 @@ def _chapter(
 
 
 def find_data() -> Path:
-    """Return the folder that contains ``reproductions`` and ``scenarios``.
-
-    Searches the working directory and its parents, then the parents of this package (the source
-    tree), then the ``share`` of an installed wheel.
+    """Return the folder that contains ``reproductions`` and ``scenarios``, as `shipped_folder`.
 
     Raises
     ------
     BadData
         If there is none. The message says where it was searched for.
     """
-    here = Path.cwd()
-    package = Path(__file__).resolve().parents[1]
-    installed = package / "share"
-    candidates = [here, *here.parents, *package.parents, installed]
-    for folder in candidates:
-        if (folder / "reproductions").is_dir() and (folder / "scenarios").is_dir():
-            return folder
-    raise BadData(f"no folders reproductions and scenarios in {here}, above it, or in {installed}")
+    folder = shipped_folder()
+    if folder is None:
+        message = f"no folders reproductions and scenarios in {Path.cwd()}, above it, or in {INSTALLED}"
+        raise BadData(message)
+    return folder
