@@ -248,19 +248,10 @@ impl Admission {
     /// smallest one of `dchs`. If these are too few, the request waits if the queue has room. A UE
     /// that has a DCH requests a larger one: such a request never preempts and never waits. While
     /// requests of a higher class wait, no request of a lower class is granted.
-    pub fn request(
-        &mut self,
-        now: Time,
-        request: (UeId, ServiceClass),
-        dchs: &[DchRates],
-        preemptible: impl Fn(UeId) -> Option<Preemptible>,
-    ) -> Decision {
-        self.request_if(now, request, dchs, preemptible, |_| true)
-    }
-
-    /// Like [`request`](Self::request). `is_possible`: whether the radio has room for the DCH with this index
-    /// in `dchs`. Preemption makes no such room.
-    pub fn request_if(
+    ///
+    /// `is_possible`: whether the radio has room for the DCH with this index in `dchs`. Preemption
+    /// makes no such room.
+    pub fn decide(
         &mut self,
         now: Time,
         (ue, class): (UeId, ServiceClass),

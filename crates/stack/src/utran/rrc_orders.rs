@@ -154,7 +154,7 @@ impl Utran {
         let layout = multicell.and_then(|id| carriers[id].mac.multicell());
         let is_possible = |dch| layout.is_none_or(|mac| mac.has_room_for_dch(ue, cell, dch));
         let admission = &mut cells[cell.index()].admission;
-        let decision = admission.request_if(ctx.cx.now, request, wanted, preemptible, is_possible);
+        let decision = admission.decide(ctx.cx.now, request, wanted, preemptible, is_possible);
         if let Decision::Granted { dch, .. } = decision {
             self.in_multicell(|mac, _| mac.allocate_dch(ue, usize::from(dch)));
         }

@@ -57,6 +57,19 @@ const QUEUED: Decision = Decision::Queued { displaced: None };
 /// The largest requested DCH is granted at once, without preemption.
 const FREE: Decision = Decision::Granted { dch: 0, after: Duration::ZERO, preempted: Vec::new() };
 
+impl Admission {
+    /// Decides on a request in a cell with a radio that has room for every DCH.
+    fn request(
+        &mut self,
+        now: Time,
+        user: (UeId, ServiceClass),
+        dchs: &[DchRates],
+        preemptible: impl Fn(UeId) -> Option<Preemptible>,
+    ) -> Decision {
+        self.decide(now, user, dchs, preemptible, |_| true)
+    }
+}
+
 #[test]
 fn twelve_dchs_of_64_kbps_fit_beside_the_fach() {
     let mut cell = cell(0);
@@ -442,14 +455,14 @@ fn a_dch_for_which_the_radio_has_no_room_is_not_granted() {
     let dchs = [dch(384, 64), dch(64, 32)];
     let mut cell = cell(1);
     let only_second = |dch| dch == 1;
-    let granted = cell.request_if(ms(0), interactive(UeId(0)), &dchs, no_inactive_ue, only_second);
+    let granted = cell.decide(ms(0), interactive(UeId(0)), &dchs, no_inactive_ue, only_second);
     assert_eq!(granted, Decision::Granted { dch: 1, after: Duration::ZERO, preempted: Vec::new() });
     let none = |_| false;
-    assert_eq!(cell.request_if(ms(0), interactive(UeId(1)), &dchs, no_inactive_ue, none), QUEUED);
-    assert_eq!(cell.request_if(ms(0), interactive(UeId(2)), &dchs, no_inactive_ue, none), Decision::Refused);
+    assert_eq!(cell.decide(ms(0), interactive(UeId(1)), &dchs, no_inactive_ue, none), QUEUED);
+    assert_eq!(cell.decide(ms(0), interactive(UeId(2)), &dchs, no_inactive_ue, none), Decision::Refused);
     // An unused DCH is no help.
     let preemptible = |_| Some(unused(ms(0), Duration::from_millis(100)));
-    assert_eq!(cell.request_if(ms(0), interactive(UeId(1)), &dchs, preemptible, none), QUEUED);
+    assert_eq!(cell.decide(ms(0), interactive(UeId(1)), &dchs, preemptible, none), QUEUED);
 }
 
 #[test]
