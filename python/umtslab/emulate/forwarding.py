@@ -84,8 +84,11 @@ def _release_dead_holders(folder: Path, switch: Path) -> list[str]:
 
 
 def _is_alive(pid: int, started: str) -> bool:
-    """Whether the process with this number and start time still runs."""
-    return _started(pid) == started
+    """Whether the process with this number and start time still runs.
+
+    The start time is empty if the process was killed before it had written its hold.
+    """
+    return started != "" and _started(pid) == started
 
 
 def _started(pid: int) -> str:
