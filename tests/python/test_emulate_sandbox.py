@@ -140,45 +140,57 @@ def test_a_ue_cannot_enter_another_ue(inside: Inside) -> None:
     assert output == "10.45.0.2/32\n"
 
 
-def test_control_groups_give_no_access_to_processes_of_the_host(
-    tmp_path: Path, umts: Callable[..., subprocess.CompletedProcess[str]]
-) -> None:
+def test_control_groups_give_no_access_to_processes_of_the_host(tmp_path: Path) -> None:
     """A program of root mounts all hierarchies of control groups, and kills every process there.
 
-    The test moves the process `victim` into a control group of the host, which must stay alive.
+    The process `victim` is in one control group of the host and must stay alive. The command
+    ``umts emulate`` is in another, which must be empty afterwards.
     """
     if os.geteuid() != 0:
         pytest.skip("the test needs root")
-    groups = list(control_groups.own_groups())
-    if not any((group / "cgroup.controllers").exists() for group in groups):
+    own = list(control_groups.own_groups())
+    if not any((group / "cgroup.controllers").exists() for group in own):
         pytest.skip("control groups of the second version are not mounted")
-    of_host = [group / "umts-test-host" for group in groups]
-
-    def groups_of_emulations() -> set[Path]:
-        return {path for group in groups for path in group.glob(f"{control_groups.PREFIX}*")}
-
-    before = groups_of_emulations()
+    of_victim = [group / "umts-test-host" for group in own]
+    of_command = [group / "umts-test-command" for group in own]
     victim = subprocess.Popen(["sleep", "600"])
     try:
-        for group in of_host:
+        for group in of_victim + of_command:
             group.mkdir(exist_ok=True)
             control_groups.copy_cpus(group)
+        for group in of_victim:
             (group / "cgroup.procs").write_text(str(victim.pid))
-        done = umts("emulate", "-q", "--", "sh", "-c", KILL_GROUPS)
+        emulate = command("emulate", "-q", "--", "sh", "-c", KILL_GROUPS)
+        done = subprocess.run(
+            ["sh", "-c", RUN_IN_GROUPS, "sh", *map(str, of_command), "--", *emulate],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
         # The mounts succeeded, but they show only the program's own group.
         assert "mounted" in done.stdout
         assert "found group of the host" not in done.stdout
         assert victim.poll() is None
+        # The emulation had a group below each of the command's groups and has removed them.
+        assert [child for group in of_command for child in group.iterdir() if child.is_dir()] == []
     finally:
         victim.kill()
         victim.wait()
-        for group in of_host:
-            group.rmdir()
-    # The emulation has removed its groups. Emulations of other tests that run may have groups, too:
-    # the name of a group has the number of its process.
-    others = [path.name.removeprefix(control_groups.PREFIX) for path in groups_of_emulations() - before]
-    assert all(Path("/proc", process).exists() for process in others)
+        control_groups.remove([str(group) for group in of_victim + of_command])
 
+
+RUN_IN_GROUPS = """
+while [ "$1" != -- ]; do
+    echo 0 > "$1/cgroup.procs" || exit 99
+    shift
+done
+shift
+exec "$@"
+"""
+"""Shell script that enters the control groups before ``--`` and then runs the command after it. In
+``cgroup.procs`` 0 stands for the writing process."""
 
 KILL_GROUPS = """
 mkdir m
