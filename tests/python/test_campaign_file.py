@@ -16,11 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from umtslab.campaign import CampaignError, load_campaign
 from umtslab.campaign.file import Campaign
+from umtslab.campaign.study import campaign_points
 from umtslab.campaign.where import Where
 from umtslab.cli import main
 from umtslab.metrics import units
 from umtslab.quantity import in_one_unit, quantity
 
+HSDPA = FTP.with_name("hsdpa.toml")
 HEAD = f'version = 1\nscenario = "{FTP}"\n'
 
 
@@ -67,6 +69,24 @@ def test_a_value_of_zip_may_repeat(tmp_path: Path) -> None:
         {"a": "8 s", "b": "8 s"},
         {"a": "0 s", "b": "12 s"},
     ]
+
+
+def test_a_value_may_be_a_list(tmp_path: Path) -> None:
+    """The error model in ``[set]`` needs probabilities, which are a list at each point."""
+    text = """
+        [set]
+        ue.0.hs_dsch.errors = "per_attempt"
+        [grid]
+        ue.0.hs_dsch.attempt_errors = [[0.1], [0.3, 0.01]]
+        """
+    file = tmp_path / "campaign.toml"
+    file.write_text(HEAD.replace(str(FTP), str(HSDPA)) + text)
+    points = campaign_points(load_campaign(file))
+    assert [point.overrides for point in points] == [
+        {"ue.0.hs_dsch.attempt_errors": "[0.1]"},
+        {"ue.0.hs_dsch.attempt_errors": "[0.3, 0.01]"},
+    ]
+    assert "attempt_errors = [0.3, 0.01]" in points[1].scenario.to_toml()
 
 
 def test_where_keeps_the_points_that_satisfy_it(tmp_path: Path) -> None:
@@ -170,6 +190,15 @@ WRONG = {
     "value listed twice": (HEAD + "[grid]\nradio.bler = [0.1, 0.1]", "twice"),
     "one value for a list": (HEAD + "[grid]\nradio.bler = 0.1", "[0.1]"),
     "a table as value": (HEAD + "[grid]\nradio.bler = [{ a = 1 }]", "radio.bler"),
+    "a list for a number": (
+        HEAD + "[grid]\nradio.bler = [[0.1, 0.2]]",
+        "c.toml:4: the point radio.bler = [0.1, 0.2] is not a valid",
+    ),
+    "a list of lists": (HEAD + "[grid]\nradio.bler = [[[0.1]]]", "c.toml:4"),
+    "set and point wrong together": (
+        HEAD + "[set]\nue.0.bearer = 'hsdpa-3.6'\n[grid]\nue.0.hs_dsch.category = [0]",
+        "c.toml:6: the point ue.0.hs_dsch.category = 0 is not a valid",
+    ),
     "bad scenario key": (
         HEAD + "[grid]\nradio.blre = [0.1]",
         "c.toml:4: the point radio.blre = 0.1 is not a valid",

@@ -268,12 +268,12 @@ def each_point(campaign: Campaign, combinations: Iterable[Mapping[str, Value]]) 
     """
     if not campaign.axes:
         raise CampaignError(f"{campaign}: no key is varied: add [grid], or use -P KEY=VALUE,VALUE")
-    bases: dict[Path, Scenario] = {}
+    bases: dict[Path, Scenario | None] = {}
     for combination in combinations:
         yield point_at(campaign, combination, bases)
 
 
-def point_at(campaign: Campaign, combination: Mapping[str, Any], bases: dict[Path, Scenario]) -> Point:
+def point_at(campaign: Campaign, combination: Mapping[str, Any], bases: dict[Path, Scenario | None]) -> Point:
     """Return a point of a campaign with its scenario. `bases` caches the scenario files.
 
     Raises
@@ -286,20 +286,34 @@ def point_at(campaign: Campaign, combination: Mapping[str, Any], bases: dict[Pat
     path = campaign.scenario if scenario_name is None else _scenario_path(campaign, str(scenario_name))
     if path not in bases:
         bases[path] = _base(campaign, path)
+    base = bases[path]
     try:
-        point = Point(combination, bases[path].with_overrides(values))
+        if base is None:
+            point = Point(combination, Scenario.load(path, {**campaign.settings, **values}))
+        else:
+            point = Point(combination, base.with_overrides(values))
     except _core.ScenarioError as error:
-        listed = ", ".join(f"{key} = {value}" for key, value in combination.items())
         key = error.key
-        location = str(campaign) if key is None or key not in values else campaign.location_of(key)
-        raise CampaignError(f"{location}: the point {listed} is not a valid scenario\n{error}") from error
+        if base is None and key is not None and key in campaign.settings and key not in values:
+            if campaign.source is None:
+                raise
+            problem = f"{campaign.location_of(key)}: the settings common to all points are"
+        else:
+            listed = ", ".join(f"{key} = {value}" for key, value in combination.items())
+            location = str(campaign) if key is None or key not in values else campaign.location_of(key)
+            problem = f"{location}: the point {listed} is"
+        raise CampaignError(f"{problem} not a valid scenario\n{error}") from error
     if not campaign.allow_code:
         refuse_code(point.scenario, allow_in_overrides=campaign.allow_typed_code)
     return point
 
 
-def _base(campaign: Campaign, path: Path) -> Scenario:
-    """Load a scenario file with the settings that all points share."""
+def _base(campaign: Campaign, path: Path) -> Scenario | None:
+    """Load a scenario file with the settings that all points share.
+
+    Returns None if one of the settings is wrong without the values of a point, as
+    ``errors = "per_attempt"`` is without ``attempt_errors``.
+    """
     if campaign.source is not None and campaign.source != path and not path.is_file():
         hint = "paths in a campaign are relative to its folder"
         raise CampaignError(
@@ -308,12 +322,9 @@ def _base(campaign: Campaign, path: Path) -> Scenario:
     try:
         return Scenario.load(path, campaign.settings)
     except _core.ScenarioError as error:
-        if campaign.source is None or error.key is None or error.key not in campaign.settings:
-            raise
-        location = campaign.location_of(error.key)
-        raise CampaignError(
-            f"{location}: the settings common to all points are not a valid scenario\n{error}"
-        ) from error
+        if error.key in campaign.settings:
+            return None
+        raise
 
 
 def run_campaign(

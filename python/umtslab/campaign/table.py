@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Collection, Mapping
@@ -214,10 +215,13 @@ class Table:
         return flat
 
     def _value(self, key: str, value: object) -> Value:
-        """Return a value of a scenario key: a text, a number or a truth value."""
-        if not isinstance(value, str | int | float | bool):
-            raise self.wrong(key, f"{value!r} is not a text, a number, true or false")
-        return value
+        """Return a value of a scenario key: text, number or truth value, or a list of them as text."""
+        if isinstance(value, str | int | float | bool):
+            return value
+        if isinstance(value, list) and all(isinstance(item, str | int | float | bool) for item in value):
+            # Lists in JSON are lists in TOML, too.
+            return json.dumps(value)
+        raise self.wrong(key, f"{value!r} is not a text, a number, true, false or a list of them")
 
 
 def _is_key(text: str, key: str) -> bool:
