@@ -108,13 +108,19 @@ class Scenario:
         """
         return self.with_overrides(control_overrides(control))
 
-    def with_scheduler(self, scheduler: type) -> Scenario:
-        """Return the scenario with a class as its DSCH scheduler (see `umtslab.DschScheduler`).
+    def with_scheduler(self, scheduler: type, table: str = "cell.0.dsch") -> Scenario:
+        """Return the scenario with a class as the scheduler of a shared channel.
 
-        The scenario must have a `[layout]`. The requirements on the class are those of
-        `with_congestion`.
+        Parameters
+        ----------
+        scheduler : type
+            The class: an `umtslab.Scheduler`, or for the DSCH of a layout an
+            `umtslab.DschScheduler`. The requirements are those of `with_congestion`.
+        table : str, default "cell.0.dsch"
+            Table of the channel: ``"cell.0.dsch"`` for all cells of a layout, ``"cell.0.hs_dsch"``,
+            ``"cell.0.fach"``, ``"cell.0.tdd.grant"`` or ``"bearer.0.downlink"``.
         """
-        return self.with_overrides(scheduler_overrides(scheduler))
+        return self.with_overrides(scheduler_overrides(scheduler, table))
 
     @property
     def base_dir(self) -> str | None:

@@ -46,7 +46,7 @@ pub struct Dsch {
     pub priority: SchedulerKind,
     /// File and class of a scheduler in Python that replaces `requirement` and `priority`, as in
     /// `"my_scheduler.py:MyScheduler"`. The path is relative to the scenario file.
-    #[schemars(extend("x-label" = "Python class that schedules the DSCH", "x-source" = "for experiments: docs/dsch.md"))]
+    #[schemars(extend("x-label" = "Python class that schedules the DSCH", "x-source" = "for experiments: docs/schedulers.md"))]
     pub python: String,
     /// Class and text of that file. Filled in by the loader.
     #[serde(skip)]

@@ -366,8 +366,7 @@ impl User {
     }
 
     /// Sends a block in TTI number `tti`: one that failed before, or else a new one. `process`: the
-    /// process of the cell, if the cell has the processes. Returns the size of the content in the unit of
-    /// the MAC, 0 if the UE has the block already.
+    /// process of the cell, if the cell has the processes.
     pub fn transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -376,7 +375,7 @@ impl User {
         ue: UeId,
         tti: u64,
         process: Option<u8>,
-    ) -> u32 {
+    ) -> Sent {
         let (is_cut, air) = (below.ues[ue].is_cut, &mut *below.air);
         let again = match process {
             None => self.sender.resend(),
@@ -426,7 +425,7 @@ impl User {
             let pdus = block.content.take().map_or_else(Vec::new, |content| content.pdus);
             self.deliver_pdus(ctx, config, air, decoded_at, pdus, true);
         }
-        size
+        Sent { size, is_decoded }
     }
 
     /// Passes a block that the UE has decoded at `at` to the reordering queue, and the blocks that are in
@@ -587,6 +586,14 @@ impl User {
         }
     }
 
+    /// Octets of a size in the unit of the MAC.
+    pub fn octets(&self, size: f64) -> f64 {
+        match self.mac {
+            HsMac::MacHs => size * f64::from(self.pdu_bits) / 8.0,
+            HsMac::MacEhs => size,
+        }
+    }
+
     pub fn qos(&self) -> &QosConfig {
         &self.qos
     }
@@ -628,6 +635,15 @@ pub(super) struct SentWindow {
     pub from: u64,
     /// Count of the next new PDU. A reset lowers it.
     pub next: u64,
+}
+
+/// A transmission of a block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sent {
+    /// Size of the content in the unit of the MAC, 0 if the UE has the block already.
+    pub size: u32,
+    /// Whether the UE decodes the block, and did not have it before.
+    pub is_decoded: bool,
 }
 
 /// What the Node B could send to a UE.

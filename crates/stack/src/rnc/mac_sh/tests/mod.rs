@@ -20,8 +20,8 @@ use crate::radio::mac::PowerFormat;
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::PowerConfig;
 use crate::scheduling::{
-    Accrual, CreditConfig, Debit, DschScheduler, Expired, FormatRequest, LooksAt, SchedulerKind,
-    ServiceClass, TimeoutConfig,
+    Accrual, ChannelScheduler, CreditConfig, Debit, Expired, FormatRequest, LooksAt, SchedulerKind,
+    ServiceClass, TimeoutConfig, Turn, UserCandidate,
 };
 
 const TTI: Duration = Duration::from_millis(20);
