@@ -86,10 +86,9 @@ class DschScheduler:
 
     The base class serves users round-robin, each with its whole backlog. The DSCH of each cell has
     an object of its own, created without arguments. The scheduler chooses the users, their formats
-    and their order. A class that chooses only the order is a `Scheduler`. Codes and power are then allocated in this order, as for the built-in
-    schedulers, and the spreading factor is doubled if they are short. Runs are reproducible to the
-    bit only if the class is deterministic: it must not use clocks, random numbers except from a
-    generator with a fixed seed, or state shared between objects.
+    and their order. Codes and power are then allocated in this order, as for the built-in
+    schedulers, and the spreading factor is doubled if they are short. A class that chooses only the
+    order is a `Scheduler`; the rules for its code are the same.
     """
 
     next_ue = 0
