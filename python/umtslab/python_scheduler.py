@@ -58,7 +58,7 @@ class Scheduler:
                 HS-DSCH and the DSCH of a layout, otherwise None.
             `cqi`, `codes`
                 CQI that the Node B has, and codes of the user's block. Only on an HS-DSCH, otherwise
-                None.
+                None. With CQI 0 only a block that failed before can be sent.
             `service_class`, `is_rate_met`, `guaranteed_kbps`, `transfer_delay_s`
                 Quality of service of the bearer: ``"conversational"``, ``"streaming"``,
                 ``"interactive"`` or ``"background"``; whether the user has received its guaranteed

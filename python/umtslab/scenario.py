@@ -163,7 +163,9 @@ class Scenario:
         if "python" not in self._toml:
             return []
         overridden = {text.strip("\"'") for key, text in self.overrides if key.rpartition(".")[2] == "python"}
-        return [(name, name in overridden) for name in dict.fromkeys(_classes(json.loads(self.to_json())))]
+        return [
+            (name, name in overridden) for name in dict.fromkeys(named_classes(json.loads(self.to_json())))
+        ]
 
     @property
     def capture_notes(self) -> list[str]:
@@ -286,20 +288,20 @@ def _restore(
     return Scenario.parse(text or "", name=label, base_dir=base_dir, overrides=overrides)
 
 
-def _classes(content: object) -> Iterator[str]:
+def named_classes(content: object) -> Iterator[str]:
     """Yield the values of keys ``python``.
 
     In a table with a `variant`, only if it is ``python``.
     """
     if isinstance(content, list):
         for item in content:
-            yield from _classes(item)
+            yield from named_classes(item)
     elif isinstance(content, dict):
         name = content.get("python")
         if isinstance(name, str) and name and content.get("variant", "python") == "python":
             yield name
         for item in content.values():
-            yield from _classes(item)
+            yield from named_classes(item)
 
 
 class CodeNotAllowed(ValueError):

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from quoted import ROOT
 from umtslab import Run, Scenario, ScenarioError, Scheduler, SchedulerError, simulate
 from umtslab._core import Candidate
 from umtslab.cli.emulate import _scenario as emulated
 from umtslab.cli.failures import UsageError
-
-ROOT = Path(__file__).parents[2]
 
 HSDPA = """\
 version = 1
@@ -81,6 +80,7 @@ duplex = "tdd"
 [[ue]]
 name = "www"
 count = 12
+bearer = "granted"
 [[flow]]
 ue = "www"
 """
@@ -218,7 +218,7 @@ class Checks(Scheduler):
             assert user.mean_octets is None or user.mean_octets >= 0
             assert (user.cqi is not None) == (user.codes is not None) == (channel == "hs_dsch")
             if user.cqi is not None and user.codes is not None:
-                assert 1 <= user.cqi <= 30
+                assert 0 <= user.cqi <= 30
                 assert 1 <= user.codes <= 15
         return [] if tti % 2 else ues[::-1]
 

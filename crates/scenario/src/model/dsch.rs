@@ -193,7 +193,7 @@ impl Dsch {
         let largest = self.format.last().map_or(0.0, |format| self.blocks(format.rate));
         CreditConfig {
             per_tti,
-            most: self.credit_limit.map_or(largest.max(2.0 * per_tti), |most| f64::from(most.0)),
+            max_blocks: self.credit_limit.map_or(largest.max(2.0 * per_tti), |limit| f64::from(limit.0)),
             accrues: self.credit_accrual,
             debit: self.credit_debit,
         }

@@ -66,7 +66,7 @@ fn config(requirement: RatePolicy, priority: SchedulerKind, per_tti: f64, timeou
         capped_by_backlog: false,
         credit: CreditConfig {
             per_tti,
-            most: (2.0 * per_tti).max(16.0),
+            max_blocks: (2.0 * per_tti).max(16.0),
             accrues: Accrual::Always,
             debit: Debit::Sent,
         },
