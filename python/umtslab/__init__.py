@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from umtslab.plot.campaign import draw_campaign
     from umtslab.progress import Progress
     from umtslab.python_congestion import CongestionControl
-    from umtslab.python_scheduler import DschScheduler
+    from umtslab.python_scheduler import DschScheduler, Scheduler
     from umtslab.run import Run
     from umtslab.runs import Runs
     from umtslab.scenario import Scenario
@@ -42,6 +42,7 @@ __all__ = [
     "Runs",
     "Scenario",
     "ScenarioError",
+    "Scheduler",
     "SchedulerError",
     "Store",
     "analyse_captures",
@@ -70,6 +71,7 @@ _HOME = {
     "Runs": "umtslab.runs",
     "Scenario": "umtslab.scenario",
     "ScenarioError": "umtslab._core",
+    "Scheduler": "umtslab.python_scheduler",
     "SchedulerError": "umtslab._core",
     "Store": "umtslab.store",
     "analyse_captures": "umtslab.captures",

@@ -5,6 +5,7 @@ from typing import Any, Literal, final
 
 __all__ = [
     "Analysis",
+    "Candidate",
     "CaptureReadError",
     "Columns",
     "CongestionControlError",
@@ -91,6 +92,23 @@ class CongestionControlError(RuntimeError):
 
 class SchedulerError(RuntimeError):
     """A scheduler in Python failed; ``__cause__`` is the exception that it raised."""
+
+@final
+class Candidate:
+    """A user of a shared channel with waiting data; see `umtslab.Scheduler.order`."""
+
+    ue: int
+    backlog_octets: int
+    backlog_blocks: int | None
+    since_s: float
+    possible_octets: int | None
+    mean_octets: float | None
+    cqi: int | None
+    codes: int | None
+    service_class: Literal["conversational", "streaming", "interactive", "background"]
+    is_rate_met: bool
+    guaranteed_kbps: float | None
+    transfer_delay_s: float | None
 
 @final
 class DschFormat:

@@ -1,4 +1,4 @@
-"""Base class for DSCH schedulers in Python."""
+"""Base classes for schedulers of shared channels in Python."""
 
 from __future__ import annotations
 
@@ -8,18 +8,87 @@ from typing import TYPE_CHECKING
 from umtslab.python_class import file_and_name
 
 if TYPE_CHECKING:
-    from umtslab._core import DschAsk, DschFormat
+    from umtslab._core import Candidate, DschAsk, DschFormat
+
+
+class Scheduler:
+    """Scheduler of a shared channel: it puts the users with data in order.
+
+    It schedules an HS-DSCH, a FACH, the shared downlink of a bearer, the grants of a TDD cell, and
+    the DSCH of a layout. The base class serves users round-robin. Each channel of each cell has an
+    object of its own, created without arguments; in a TDD cell each direction has one. The channel
+    then serves the users in this order as far as it has capacity, as for the built-in schedulers.
+    Runs are reproducible to the bit only if the class is deterministic: it must not use clocks,
+    random numbers except from a generator with a fixed seed, or state shared between objects.
+    """
+
+    next_ue = 0
+
+    def order(
+        self, *, channel: str, cell: int, tti: int, now_s: float, candidates: Sequence[Candidate]
+    ) -> Iterable[int]:
+        """Return the numbers of the users to serve, in order of priority.
+
+        Parameters
+        ----------
+        channel : str
+            ``"hs_dsch"``, ``"fach"``, ``"bearer"`` (the shared downlink of a bearer),
+            ``"tdd_downlink"``, ``"tdd_uplink"`` or ``"dsch"`` (of a layout).
+        cell, tti : int
+            Index of the cell and of the TTI, both from 0. In a TDD cell, of the frame.
+        now_s : float
+            Simulated time.
+        candidates : sequence of Candidate
+            Users with data that the channel can serve in this TTI, ordered by number. All have these
+            fields:
+
+            `ue`
+                Number of the user.
+            `backlog_octets`
+                Waiting data. On an HS-DSCH, the queue at the Node B. In the uplink of a TDD cell the
+                RNC knows only the number of packets that the user reported, and this is it.
+            `backlog_blocks`
+                Waiting data in RLC blocks. None on an HS-DSCH.
+            `since_s`
+                Arrival time of the oldest data (on an HS-DSCH, at the Node B). 0 if only control PDUs
+                wait, or on an HS-DSCH only a block to repeat: schedulers by age serve these first.
+            `possible_octets`, `mean_octets`
+                Data that the radio can carry to the user in this TTI, and the recent mean of the data
+                sent to it per TTI, with the time constant `mean_over` of the channel. Only on an
+                HS-DSCH and the DSCH of a layout, otherwise None.
+            `cqi`, `codes`
+                CQI that the Node B has, and codes of the user's block. Only on an HS-DSCH, otherwise
+                None. With CQI 0 only a block that failed before can be sent.
+            `service_class`, `is_rate_met`, `guaranteed_kbps`, `transfer_delay_s`
+                Quality of service of the bearer: ``"conversational"``, ``"streaming"``,
+                ``"interactive"`` or ``"background"``; whether the user has received its guaranteed
+                rate; this rate and the transfer delay, or None. They have no effect unless the
+                scheduler uses them.
+
+        Returns
+        -------
+        iterable of int
+            Users that are left out wait for the next TTI.
+        """
+        return [user.ue for user in sorted(candidates, key=lambda user: (user.ue - self.next_ue) % 65_536)]
+
+    def served(self, *, tti: int, ue: int, sent: int, received: int) -> None:
+        """Called with what was sent to a user in a TTI, and what of it was received.
+
+        The unit is a block, on an HS-DSCH an octet. In a TDD cell it is called when a grant is made:
+        `sent` is its number of blocks per frame, and `received` is 0.
+        """
+        self.next_ue = ue + 1
 
 
 class DschScheduler:
-    """Scheduler of the DSCH of a cell.
+    """Scheduler of the DSCH of a cell of a layout, with formats.
 
     The base class serves users round-robin, each with its whole backlog. The DSCH of each cell has
     an object of its own, created without arguments. The scheduler chooses the users, their formats
     and their order. Codes and power are then allocated in this order, as for the built-in
-    schedulers, and the spreading factor is doubled if they are short. Runs are reproducible to the
-    bit only if the class is deterministic: it must not use clocks, random numbers except from a
-    generator with a fixed seed, or state shared between objects.
+    schedulers, and the spreading factor is doubled if they are short. A class that chooses only the
+    order is a `Scheduler`; the rules for its code are the same.
     """
 
     next_ue = 0
@@ -78,8 +147,15 @@ class DschScheduler:
         return next(numbers, len(formats) - 1)
 
 
-def overrides_for(scheduler: type) -> list[tuple[str, str]]:
-    """Return the scenario keys that select a class as the scheduler of the layout's DSCHs.
+def overrides_for(scheduler: type, table: str) -> list[tuple[str, str]]:
+    """Return the scenario keys that select a class as a scheduler.
+
+    Parameters
+    ----------
+    scheduler : type
+        The class.
+    table : str
+        Table of the channel, such as ``"cell.0.hs_dsch"``.
 
     Raises
     ------
@@ -89,4 +165,4 @@ def overrides_for(scheduler: type) -> list[tuple[str, str]]:
         If the class is not at the top level of a file, for example defined in a function or at a
         prompt.
     """
-    return [("cell.0.dsch.python", file_and_name(scheduler, "scheduler"))]
+    return [(f"{table}.python", file_and_name(scheduler, "scheduler"))]

@@ -108,13 +108,19 @@ class Scenario:
         """
         return self.with_overrides(control_overrides(control))
 
-    def with_scheduler(self, scheduler: type) -> Scenario:
-        """Return the scenario with a class as its DSCH scheduler (see `umtslab.DschScheduler`).
+    def with_scheduler(self, scheduler: type, table: str = "cell.0.dsch") -> Scenario:
+        """Return the scenario with a class as the scheduler of a shared channel.
 
-        The scenario must have a `[layout]`. The requirements on the class are those of
-        `with_congestion`.
+        Parameters
+        ----------
+        scheduler : type
+            The class: an `umtslab.Scheduler`, or for the DSCH of a layout an
+            `umtslab.DschScheduler`. The requirements are those of `with_congestion`.
+        table : str, default "cell.0.dsch"
+            Table of the channel: ``"cell.0.dsch"`` for all cells of a layout, ``"cell.0.hs_dsch"``,
+            ``"cell.0.fach"``, ``"cell.0.tdd.grant"`` or ``"bearer.0.downlink"``.
         """
-        return self.with_overrides(scheduler_overrides(scheduler))
+        return self.with_overrides(scheduler_overrides(scheduler, table))
 
     @property
     def base_dir(self) -> str | None:
@@ -157,7 +163,9 @@ class Scenario:
         if "python" not in self._toml:
             return []
         overridden = {text.strip("\"'") for key, text in self.overrides if key.rpartition(".")[2] == "python"}
-        return [(name, name in overridden) for name in dict.fromkeys(_classes(json.loads(self.to_json())))]
+        return [
+            (name, name in overridden) for name in dict.fromkeys(named_classes(json.loads(self.to_json())))
+        ]
 
     @property
     def capture_notes(self) -> list[str]:
@@ -280,20 +288,20 @@ def _restore(
     return Scenario.parse(text or "", name=label, base_dir=base_dir, overrides=overrides)
 
 
-def _classes(content: object) -> Iterator[str]:
+def named_classes(content: object) -> Iterator[str]:
     """Yield the values of keys ``python``.
 
     In a table with a `variant`, only if it is ``python``.
     """
     if isinstance(content, list):
         for item in content:
-            yield from _classes(item)
+            yield from named_classes(item)
     elif isinstance(content, dict):
         name = content.get("python")
         if isinstance(name, str) and name and content.get("variant", "python") == "python":
             yield name
         for item in content.values():
-            yield from _classes(item)
+            yield from named_classes(item)
 
 
 class CodeNotAllowed(ValueError):

@@ -72,5 +72,5 @@ mod _core {
     #[pymodule_export]
     use super::table_files::{count_rows, read_table};
     #[pymodule_export]
-    use super::user_scheduler::{DschAsk, DschFormat};
+    use super::user_scheduler::{Candidate, DschAsk, DschFormat};
 }

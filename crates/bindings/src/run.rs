@@ -96,7 +96,7 @@ pub fn simulate(
     }
 }
 
-/// Loads the congestion control and the scheduler of a scenario that are classes of Python.
+/// Loads the congestion control and the schedulers of a scenario that are classes of Python.
 pub(crate) fn user_code(
     py: Python<'_>,
     scenario: &umts_scenario::Scenario,
@@ -105,10 +105,7 @@ pub(crate) fn user_code(
     let controls: Vec<_> = scenario.flow.iter().map(|flow| flow.tcp.python_control.clone()).collect();
     let has_python_control = controls.iter().any(Option::is_some);
     let laws = has_python_control.then(|| control::laws(py, controls, failure)).transpose()?;
-    let mut dschs = scenario.cell.iter().filter_map(|cell| cell.dsch.as_ref());
-    let scheduler = dschs.find_map(|dsch| dsch.python_scheduler.as_ref());
-    let schedulers = scheduler.map(|class| schedulers(py, class, failure)).transpose()?;
-    Ok((laws, schedulers))
+    Ok((laws, schedulers(py, scenario, failure)?))
 }
 
 /// Tables of a run, and the error that stopped their writing.

@@ -1,13 +1,17 @@
-//! DSCH schedulers in Python: adapts a class of the user to the scheduler interface of MAC-c/sh.
+//! Schedulers of shared channels in Python: adapts a class of the user to the scheduler interface of the
+//! MACs.
+
+use std::collections::BTreeMap;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use umts_scenario::model::PythonClass;
+use umts_scenario::{Scenario, scheduler_path};
 use umts_simulate::{
-    DschScheduler, FormatRequest, RankedCandidate, Tti, UeId, UserScheduler, UserSchedulers,
+    ChannelScheduler, Direction, FormatRequest, HsValues, RankedCandidate, RateValues, SharedChannel, Tti,
+    Turn, UeId, UserCandidate, UserScheduler, UserSchedulers,
 };
-use umts_units::Duration;
+use umts_units::{BitRate, Duration, Time};
 
 use crate::errors::SchedulerError;
 use crate::python_class::{Failure, load};
@@ -72,26 +76,109 @@ impl DschAsk {
     }
 }
 
-/// Loads the class of a scenario. Returns a factory of schedulers.
-pub fn schedulers(py: Python<'_>, class: &PythonClass, failure: &Failure) -> PyResult<UserSchedulers> {
-    let (class, name) = load::<SchedulerError>(py, class, failure)?;
-    let failure = failure.clone();
-    Ok(UserSchedulers::new(move |cell| -> UserScheduler {
-        let object = Python::attach(|py| {
-            let instance = class.call0(py);
-            instance.map_err(|error| failure.record::<SchedulerError>(py, &format!("{name}()"), error)).ok()
-        });
-        let (name, failure) = (name.clone(), failure.clone());
-        Box::new(Scheduler { object, cell: cell.0, formats: None, name, failure })
-    }))
+/// A user with data to send on any shared channel.
+#[pyclass(frozen, get_all, module = "umtslab._core")]
+#[derive(Debug)]
+pub struct Candidate {
+    /// Number of the user.
+    ue: u16,
+    /// Waiting octets.
+    backlog_octets: u64,
+    /// Waiting blocks. `None` on an HS-DSCH.
+    backlog_blocks: Option<u32>,
+    /// Arrival time of the oldest waiting data in seconds. 0 if only control PDUs or a block to repeat
+    /// wait: disciplines by age serve these first.
+    since_s: f64,
+    /// Octets that the radio can carry to the user in this TTI; `None` if the channel does not know.
+    possible_octets: Option<u64>,
+    /// Recent mean of the user's octets per TTI; `None` if the channel does not know.
+    mean_octets: Option<f64>,
+    /// The CQI that the Node B has; `None` unless on an HS-DSCH.
+    cqi: Option<u8>,
+    /// HS-PDSCH codes of the user's block; `None` unless on an HS-DSCH.
+    codes: Option<u8>,
+    /// Service class of the user's bearer: `conversational`, `streaming`, `interactive` or `background`.
+    service_class: String,
+    /// Whether the user has received its guaranteed rate. `False` without a guaranteed rate.
+    is_rate_met: bool,
+    /// Guaranteed rate of the user's bearer in kbit/s, or `None`.
+    guaranteed_kbps: Option<f64>,
+    /// Transfer delay of the user's bearer in seconds, or `None`.
+    transfer_delay_s: Option<f64>,
 }
 
-/// An instance of the user's class for one cell.
+impl Candidate {
+    fn new(candidate: &UserCandidate) -> Self {
+        let UserCandidate { candidate: user, rate, hs } = *candidate;
+        Candidate {
+            ue: user.ue.0,
+            backlog_octets: user.octets.0,
+            backlog_blocks: hs.is_none().then_some(user.blocks),
+            since_s: user.since.unwrap_or(Time::ZERO).as_secs(),
+            possible_octets: rate.map(|RateValues { possible, .. }| possible.0),
+            mean_octets: rate.map(|RateValues { mean, .. }| mean),
+            cqi: hs.map(|HsValues { cqi, .. }| cqi),
+            codes: hs.map(|HsValues { codes, .. }| codes),
+            service_class: user.class.keyword().to_owned(),
+            is_rate_met: user.is_rate_met,
+            guaranteed_kbps: user.guaranteed.map(|rate: BitRate| rate.bps() as f64 / 1e3),
+            transfer_delay_s: user.transfer_delay.map(Duration::as_secs),
+        }
+    }
+}
+
+/// Loads the classes of a scenario. Returns a factory of schedulers, or `None` if it names no class.
+pub fn schedulers(
+    py: Python<'_>,
+    scenario: &Scenario,
+    failure: &Failure,
+) -> PyResult<Option<UserSchedulers>> {
+    let mut classes = BTreeMap::new();
+    for (path, class) in scenario.python_schedulers() {
+        classes.insert(path, load::<SchedulerError>(py, &class, failure)?);
+    }
+    if classes.is_empty() {
+        return Ok(None);
+    }
+    let (has_layout, failure) = (scenario.layout.is_some(), failure.clone());
+    Ok(Some(UserSchedulers::new(move |channel| -> Option<UserScheduler> {
+        let (class, name) = classes.get(&scheduler_path(channel, has_layout))?;
+        let (object, chooses_formats) = Python::attach(|py| {
+            let instance = class.call0(py);
+            let object = instance
+                .map_err(|error| failure.record::<SchedulerError>(py, &format!("{name}()"), error))
+                .ok();
+            let has = |method: &str| {
+                object.as_ref().is_some_and(|object| object.bind(py).hasattr(method).unwrap_or(false))
+            };
+            let chooses_formats = has("schedule") || !has("order");
+            (object, chooses_formats)
+        });
+        let (name, failure) = (name.clone(), failure.clone());
+        Some(Box::new(Scheduler { object, channel, chooses_formats, formats: None, name, failure }))
+    })))
+}
+
+/// Name of a channel in calls of `order`.
+fn keyword(channel: SharedChannel) -> &'static str {
+    match channel {
+        SharedChannel::Fach(_) => "fach",
+        SharedChannel::Bearer { .. } => "bearer",
+        SharedChannel::HsDsch(_) => "hs_dsch",
+        SharedChannel::Tdd(_, Direction::Downlink) => "tdd_downlink",
+        SharedChannel::Tdd(_, Direction::Uplink) => "tdd_uplink",
+        SharedChannel::Dsch(_) => "dsch",
+    }
+}
+
+/// An instance of the user's class for one channel of one cell.
 #[derive(Debug)]
 struct Scheduler {
     /// `None` if it could not be created.
     object: Option<Py<PyAny>>,
-    cell: u16,
+    channel: SharedChannel,
+    /// Whether the class chooses formats on the DSCH of a layout: it has `schedule`, or not even `order`.
+    chooses_formats: bool,
     /// Formats of the DSCH, created on first use.
     formats: Option<Py<PyTuple>>,
     /// File and name of the class.
@@ -112,9 +199,39 @@ impl Scheduler {
         Python::attach(|py| {
             let object = self.object.as_ref()?.clone_ref(py);
             let answer = object.bind(py).getattr(method).and_then(|method| call(self, &method));
-            let location = || format!("{}.{method}, in cell {} and TTI {tti},", self.name, self.cell);
+            let location = || {
+                let (name, cell) = (&self.name, self.channel.cell().0);
+                match self.channel {
+                    SharedChannel::Dsch(_) => format!("{name}.{method}, in cell {cell} and TTI {tti},"),
+                    channel => {
+                        format!("{name}.{method}, on {} in cell {cell} and TTI {tti},", keyword(channel))
+                    }
+                }
+            };
             answer.map_err(|error| self.failure.record::<SchedulerError>(py, &location(), error)).ok()
         })
+    }
+
+    /// Requests of a class that decides only the order: for each user the smallest format that holds its
+    /// backlog, or the largest one.
+    fn order_with_fitting_formats(
+        &mut self,
+        tti: &Tti<'_>,
+        candidates: &[RankedCandidate],
+    ) -> Vec<FormatRequest> {
+        let turn = Turn { now: tti.now, number: tti.number };
+        let with_rates = candidates.iter().map(|ranked| {
+            let mean = ranked.mean * tti.block.0 as f64;
+            let rate = Some(RateValues { possible: tti.possible(ranked), mean });
+            UserCandidate { candidate: ranked.candidate, rate, hs: None }
+        });
+        let order = self.order(turn, &with_rates.collect::<Vec<_>>());
+        let fitting = |candidate: usize| {
+            let backlog = candidates[candidate].candidate.blocks;
+            let smaller = tti.formats.iter().take_while(|format| format.blocks < backlog).count();
+            smaller.min(tti.formats.len() - 1)
+        };
+        order.into_iter().map(|candidate| FormatRequest { candidate, format: fitting(candidate) }).collect()
     }
 
     /// Returns the formats as Python objects.
@@ -140,7 +257,7 @@ impl Scheduler {
         let candidates = candidates.iter().map(|candidate| Py::new(py, DschAsk::new(tti, candidate)));
         let headroom = tti.load.total(tti.power.common).map_or(0.0, |used| (tti.power.max - used).max(0.0));
         let values = PyDict::new(py);
-        values.set_item("cell", self.cell)?;
+        values.set_item("cell", self.channel.cell().0)?;
         values.set_item("tti", tti.number)?;
         values.set_item("now_s", tti.now.as_secs())?;
         values.set_item("room_mw", headroom)?;
@@ -150,13 +267,36 @@ impl Scheduler {
     }
 }
 
-impl DschScheduler for Scheduler {
-    fn decide(&mut self, tti: &Tti<'_>, candidates: &[RankedCandidate], order: &mut Vec<FormatRequest>) {
+impl ChannelScheduler for Scheduler {
+    fn order(&mut self, turn: Turn, candidates: &[UserCandidate]) -> Vec<usize> {
+        let answer = self.call(("order", turn.number), |scheduler, method| {
+            let py = method.py();
+            let ues: Vec<UeId> = candidates.iter().map(|candidate| candidate.candidate.ue).collect();
+            let candidates = candidates.iter().map(|candidate| Py::new(py, Candidate::new(candidate)));
+            let values = PyDict::new(py);
+            values.set_item("channel", keyword(scheduler.channel))?;
+            values.set_item("cell", scheduler.channel.cell().0)?;
+            values.set_item("tti", turn.number)?;
+            values.set_item("now_s", turn.now.as_secs())?;
+            values.set_item("candidates", candidates.collect::<PyResult<Vec<_>>>()?)?;
+            let mut order = Selection::new(ues);
+            for ue in method.call((), Some(&values))?.try_iter()? {
+                order.add(ue?.extract()?)?;
+            }
+            Ok(order.indices)
+        });
+        answer.unwrap_or_default()
+    }
+
+    fn order_with_formats(&mut self, tti: &Tti<'_>, candidates: &[RankedCandidate]) -> Vec<FormatRequest> {
+        if !self.chooses_formats {
+            return self.order_with_fitting_formats(tti, candidates);
+        }
         let answer = self.call(("schedule", tti.number), |scheduler, method| {
             let arguments = scheduler.arguments(method.py(), tti, candidates)?;
             requests(&method.call((), Some(&arguments))?, candidates, tti.formats.len())
         });
-        order.extend(answer.unwrap_or_default());
+        answer.unwrap_or_default()
     }
 
     fn served(&mut self, tti: u64, ue: UeId, sent: u32, received: u32) {
@@ -177,23 +317,45 @@ fn requests(
     candidates: &[RankedCandidate],
     formats: usize,
 ) -> PyResult<Vec<FormatRequest>> {
-    let mut requests: Vec<FormatRequest> = Vec::new();
+    let mut order = Selection::new(candidates.iter().map(|candidate| candidate.candidate.ue).collect());
+    let mut requests = Vec::new();
     for pair in answer.try_iter()? {
         let (ue, format): (i64, i64) = pair?.extract()?;
-        let Some(index) = candidates.iter().position(|candidate| i64::from(candidate.candidate.ue.0) == ue)
-        else {
-            return Err(PyValueError::new_err(format!("user {ue} has no request in this TTI")));
-        };
-        if requests.iter().any(|request| request.candidate == index) {
-            return Err(PyValueError::new_err(format!("user {ue} occurs twice")));
-        }
+        let candidate = order.add(ue)?;
         let number = usize::try_from(format).ok().filter(|number| *number < formats).ok_or_else(|| {
             PyValueError::new_err(format!(
                 "a format must be a number from 0 to {}, not {format}",
                 formats - 1
             ))
         })?;
-        requests.push(FormatRequest { candidate: index, format: number });
+        requests.push(FormatRequest { candidate, format: number });
     }
     Ok(requests)
+}
+
+/// Users that a class returned, each at most once and each with a request.
+struct Selection {
+    /// The candidates.
+    ues: Vec<UeId>,
+    is_selected: Vec<bool>,
+    /// Indices of the selected candidates, in the order of the class.
+    indices: Vec<usize>,
+}
+
+impl Selection {
+    fn new(ues: Vec<UeId>) -> Self {
+        Selection { is_selected: vec![false; ues.len()], indices: Vec::with_capacity(ues.len()), ues }
+    }
+
+    /// Adds a user by its number. Returns its index among the candidates.
+    fn add(&mut self, ue: i64) -> PyResult<usize> {
+        let index = self.ues.iter().position(|candidate| i64::from(candidate.0) == ue);
+        let index =
+            index.ok_or_else(|| PyValueError::new_err(format!("user {ue} has no request in this TTI")))?;
+        if std::mem::replace(&mut self.is_selected[index], true) {
+            return Err(PyValueError::new_err(format!("user {ue} occurs twice")));
+        }
+        self.indices.push(index);
+        Ok(index)
+    }
 }

@@ -55,6 +55,7 @@ pub use error::ScenarioError;
 pub use flat_profiles::{FlatProfile, flat_profiles};
 pub use load::Loaded;
 pub use profiles::{Profile, ProfileKey, profiles};
+pub use python_classes::scheduler_path;
 pub use reference_bearers::{Coding, ReferenceBearer, ReferenceChannel, reference_bearers};
 pub use resolved::{Channel, Group, PlannedCell, Resolved, Scenario};
 pub use rrc_profiles::{RrcProfile, rrc_profiles};

@@ -7,7 +7,7 @@ use serde_json::Value;
 use umts_stack::radio::capacity::CapacityTrace;
 
 use crate::model::{BlockErrors, FlowTable, Radio, Scenario, TcpProfile, Traffic};
-use crate::python_classes::content;
+use crate::python_classes::{SchedulerKey, content, scheduler_keys};
 
 /// Keys that do not affect results.
 const LABELS: [&str; 4] = ["name", "title", "source", "seed"];
@@ -76,9 +76,9 @@ impl crate::Scenario {
                 *file = hash_of_content(&power.links);
             }
         }
-        for dsch in scenario.cell.iter_mut().filter_map(|cell| cell.dsch.as_mut()) {
-            if let Some(scheduler) = &dsch.python_scheduler {
-                dsch.python = content(scheduler);
+        for SchedulerKey { named, class, .. } in scheduler_keys(&mut scenario.cell, &mut scenario.bearer) {
+            if let Some(class) = class {
+                *named = content(class);
             }
         }
         // The values of a profile count, not its name.

@@ -23,8 +23,9 @@ pub use live::{LiveRuns, Step};
 pub use map::{Map, houses, map, track};
 pub use recorder_config::recorder_config;
 pub use run::{RunError, RunOptions, RunOutput, observe, run};
-pub use umts_stack::ids::UeId;
+pub use umts_stack::ids::{Direction, UeId};
 pub use umts_stack::scheduling::{
-    DschScheduler, FormatRequest, RankedCandidate, Tti, UserScheduler, UserSchedulers,
+    ChannelScheduler, FormatRequest, HsValues, RankedCandidate, RateValues, SharedChannel, Tti, Turn,
+    UserCandidate, UserScheduler, UserSchedulers,
 };
 pub use umts_stack::tcp::congestion::{LawAck, Loss, UserLaw, UserLaws, WindowLaw};

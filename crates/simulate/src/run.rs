@@ -39,7 +39,7 @@ pub struct RunOptions<'a> {
     /// Congestion control of flows with `variant = "python"`, by flow number in the scenario.
     /// Without it these flows use RFC 5681.
     pub laws: Option<UserLaws>,
-    /// Scheduler of the DSCHs of a layout, instead of the scenario's requirement and priority.
+    /// Schedulers of shared channels that replace the disciplines of the scenario.
     pub schedulers: Option<UserSchedulers>,
     /// Takes the rows of closed connections, and the rows of a series when it has
     /// [`CHUNK_ROWS`](umts_record::CHUNK_ROWS) of them, so that a long run does not keep them.
@@ -113,7 +113,7 @@ pub(crate) fn network_of(config: &NetworkConfig, options: &mut RunOptions<'_>) -
         network.set_laws(laws);
     }
     if let Some(schedulers) = options.schedulers.take() {
-        network.set_schedulers(&schedulers);
+        network.set_schedulers(schedulers);
     }
     network
 }

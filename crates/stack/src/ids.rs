@@ -63,7 +63,7 @@ impl MacTimer {
 
 impl UeId {
     /// The largest number of UEs in a network. Their count must fit into 16 bits.
-    pub const MOST: usize = u16::MAX as usize;
+    pub const MAX_COUNT: usize = u16::MAX as usize;
 }
 
 /// Towards the UE, or from it.

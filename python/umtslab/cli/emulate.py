@@ -404,7 +404,7 @@ def _scenario(
 ) -> Scenario:
     """Load the scenario file or build the network of a bearer, with at least `ues` UEs."""
     from umtslab.emulate.network import DEFAULT, of_bearer
-    from umtslab.scenario import Scenario
+    from umtslab.scenario import Scenario, named_classes
 
     forever = (*changes, ("duration", FOREVER))
     if file is not None:
@@ -419,9 +419,9 @@ def _scenario(
             raise UsageError(
                 "congestion control in Python works in simulated time only: choose another tcp.variant"
             )
-        if any(cell.get("dsch", {}).get("python") for cell in content.get("cell", [])):
+        if any(named_classes([content.get("cell"), content.get("bearer")])):
             raise UsageError(
-                "a scheduler in Python works in simulated time only: choose a `priority` instead"
+                "a scheduler in Python works in simulated time only: choose a built-in discipline instead"
             )
         return scenario
     name = DEFAULT if bearer is None else bearer

@@ -8,6 +8,7 @@ use umts_units::{Bytes, Duration};
 
 use super::Inspection;
 use super::channels::loses_nothing;
+use super::names::GroupNames;
 use crate::error::Problem;
 use crate::model::{PduSize, Rlc, RlcHeader, RlcMode};
 
@@ -88,6 +89,13 @@ impl Inspection<'_> {
                 .problem(&path("scheduler"), message)
                 .label("this scheduler")
                 .help(help.to_owned()));
+        }
+        let has_hs_dsch = |group: &GroupNames| group.cell == i && group.hs_dsch_category().is_some();
+        if !config.python.is_empty() && !self.names.groups.iter().any(has_hs_dsch) {
+            let message = "`python` has no effect: no user of this cell has an HS-DSCH".to_owned();
+            let help =
+                "leave `python` out, or give users an hsdpa or hspa bearer (`umts bearers`)".to_owned();
+            return Err(self.problem(&path("python"), message).label("this scheduler").help(help));
         }
         if !WINDOWS.contains(&window) {
             let message = format!("a window of {window} blocks cannot be signalled");

@@ -201,9 +201,9 @@ fn number_of_ues(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     match total {
         0 if scenario.ue.iter().any(|ue| ue.calls.is_some()) => Ok(()),
         0 => Err(problem(tree, "ue", "there is no user").help("add a [[ue]] with a name".to_owned())),
-        1..=UeId::MOST => Ok(()),
+        1..=UeId::MAX_COUNT => Ok(()),
         _ => Err(problem(tree, "ue", format!("{total} UEs are too many"))
-            .help(format!("a scenario can have at most {}", UeId::MOST))),
+            .help(format!("a scenario can have at most {}", UeId::MAX_COUNT))),
     }
 }
 

@@ -7,7 +7,8 @@ use umts_stack::trace::Channel;
 use super::Inspection;
 use super::channels::GroupChannels;
 use crate::error::Problem;
-use crate::model::{Fach, FachScheduling};
+use crate::model::{Cell, Fach, FachScheduling};
+use crate::resolved;
 
 impl Inspection<'_> {
     /// Checks the quality of service of all user groups.
@@ -68,13 +69,28 @@ impl Inspection<'_> {
                     .help(format!("choose {} or more", dsch.tti)));
             }
             Some(dsch) => !dsch.python.is_empty() || dsch.reads_timeouts(),
-            None if downlink.kind == Channel::HsDsch => cell.hs_dsch.scheduler == SchedulerKind::Timeout,
-            None => downlink.scheduler == SchedulerKind::Timeout,
+            None if downlink.kind == Channel::HsDsch => {
+                cell.hs_dsch.scheduler == SchedulerKind::Timeout || !cell.hs_dsch.python.is_empty()
+            }
+            None => downlink.scheduler == SchedulerKind::Timeout || self.has_python(downlink, cell),
         };
         if !is_read {
             self.warn(&path, "only schedulers of the kind `timeout` use the transfer delay");
         }
         Ok(())
+    }
+
+    /// Whether a class in Python schedules a FACH, a shared bearer or the grants of a TDD cell.
+    fn has_python(&self, downlink: &resolved::Channel, cell: &Cell) -> bool {
+        let grants = cell.tdd.as_ref().is_some_and(|tdd| !tdd.grant.python.is_empty());
+        let shared = match downlink.kind {
+            Channel::Fach => cell.fach.as_ref().map(|fach| &fach.python),
+            Channel::Dsch => {
+                self.scenario.bearer.get(usize::from(downlink.number)).map(|b| &b.downlink.python)
+            }
+            _ => None,
+        };
+        grants || shared.is_some_and(|python| !python.is_empty())
     }
 
     /// Warns if no scheduler and no admission serves the users by class.

@@ -39,14 +39,12 @@ impl Inspection<'_> {
     /// Refuses a scheduler of the FACH with `per_ue_push`, where RLC pushes blocks without one.
     fn fach_scheduler(&self, i: usize) -> Result<(), Problem> {
         let pushed = |fach: &&Fach| fach.scheduling == FachScheduling::PerUePush;
-        let fach = self.scenario.cell[i].fach.as_ref().filter(pushed);
-        if fach.is_none_or(|fach| fach.scheduler == SchedulerKind::default()) {
-            return Ok(());
-        }
+        let Some(fach) = self.scenario.cell[i].fach.as_ref().filter(pushed) else { return Ok(()) };
+        let Some(key) = scheduler_key(fach.scheduler, &fach.python) else { return Ok(()) };
         let message =
-            "`scheduler` has no effect with scheduling = \"per_ue_push\": RLC pushes each user's blocks";
-        let help = "leave `scheduler` out, or set scheduling = \"pull\"".to_owned();
-        Err(self.problem(&format!("cell.{i}.fach.scheduler"), message).label("this scheduler").help(help))
+            format!("`{key}` has no effect with scheduling = \"per_ue_push\": RLC pushes each user's blocks");
+        let help = format!("leave `{key}` out, or set scheduling = \"pull\"");
+        Err(self.problem(&format!("cell.{i}.fach.{key}"), message).label("this scheduler").help(help))
     }
 
     /// Refuses a shared uplink, and the scheduler of a channel that is not shared.
@@ -60,15 +58,16 @@ impl Inspection<'_> {
                 .help("leave `shared` out, or set it for the downlink".to_owned()));
         }
         for (direction, channel) in [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)] {
-            if !channel.shared && channel.scheduler != SchedulerKind::default() {
+            let key = scheduler_key(channel.scheduler, &channel.python).filter(|_| !channel.shared);
+            if let Some(key) = key {
                 let message = format!(
-                    "`scheduler` has no effect: the {direction} of bearer `{}` is not shared",
+                    "`{key}` has no effect: the {direction} of bearer `{}` is not shared",
                     bearer.name
                 );
                 return Err(self
-                    .problem(&format!("bearer.{i}.{direction}.scheduler"), message)
+                    .problem(&format!("bearer.{i}.{direction}.{key}"), message)
                     .label("this scheduler")
-                    .help("leave `scheduler` out, or set downlink.shared = true".to_owned()));
+                    .help(format!("leave `{key}` out, or set downlink.shared = true")));
             }
         }
         Ok(())
@@ -126,5 +125,16 @@ impl Inspection<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The key that chooses a scheduler, if one of them differs from its default.
+fn scheduler_key(scheduler: SchedulerKind, python: &str) -> Option<&'static str> {
+    if scheduler != SchedulerKind::default() {
+        Some("scheduler")
+    } else if !python.is_empty() {
+        Some("python")
+    } else {
+        None
     }
 }

@@ -13,7 +13,7 @@ use umts_units::{BitRate, Dbm, Duration};
 use super::dsch::Dsch;
 use super::power::Power;
 use super::tdd::{Duplex, Tdd};
-use super::{Dchs, Sccpch};
+use super::{Dchs, PythonClass, Sccpch};
 use crate::text::pdus;
 
 /// The transmission time intervals of the channels modelled here (TS 25.302 §7.1), in milliseconds.
@@ -154,6 +154,13 @@ pub struct Fach {
     /// Order in which users with data are served (`pull` only).
     #[schemars(extend("x-label" = "Scheduler of the FACH", "x-source" = "TS 25.321 §4.2.3.3, which leaves it to the implementation"))]
     pub scheduler: SchedulerKind,
+    /// File and class of a scheduler in Python that replaces `scheduler`, as in
+    /// `"my_scheduler.py:MyScheduler"`. The path is relative to the scenario file.
+    #[schemars(extend("x-label" = "Python class that schedules the FACH", "x-source" = "for experiments: docs/schedulers.md"))]
+    pub python: String,
+    /// Class and text of that file. Filled in by the loader.
+    #[serde(skip)]
+    pub python_scheduler: Option<PythonClass>,
     /// Capacity of the Node B's drop-tail queue, in blocks (`per_ue_push` only).
     #[serde(with = "pdus")]
     #[schemars(with = "crate::text::Pdus", extend("x-label" = "Node B queue", "x-min" = "1 PDUs", "x-source" = "EURANE at 32 kbit/s"))]
@@ -171,6 +178,8 @@ impl Default for Fach {
             tti: Duration::from_millis(10),
             scheduling: FachScheduling::Pull,
             scheduler: SchedulerKind::default(),
+            python: String::new(),
+            python_scheduler: None,
             nodeb_queue: 9,
             rnc_jitter: Duration::ZERO,
         }
@@ -265,13 +274,22 @@ pub struct Dch {
     #[serde(default)]
     #[schemars(extend("x-label" = "Scheduler of the bearer", "x-source" = "TS 25.321 §4.2.3.3, which leaves it to the implementation"))]
     pub scheduler: SchedulerKind,
+    /// File and class of a scheduler in Python that replaces `scheduler`, as in
+    /// `"my_scheduler.py:MyScheduler"`. The path is relative to the scenario file.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(extend("x-label" = "Python class that schedules the bearer", "x-source" = "for experiments: docs/schedulers.md"))]
+    pub python: String,
+    /// Class and text of that file. Filled in by the loader.
+    #[serde(skip)]
+    pub python_scheduler: Option<PythonClass>,
 }
 
 impl Dch {
     /// A channel that is dedicated to one user.
     pub fn new(rate: BitRate, tti: Duration) -> Self {
         let transport_formats = Vec::new();
-        Dch { rate, tti, transport_formats, shared: false, scheduler: SchedulerKind::default() }
+        let (shared, scheduler, python) = (false, SchedulerKind::default(), String::new());
+        Dch { rate, tti, transport_formats, shared, scheduler, python, python_scheduler: None }
     }
 }
 

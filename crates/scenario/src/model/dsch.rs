@@ -46,7 +46,7 @@ pub struct Dsch {
     pub priority: SchedulerKind,
     /// File and class of a scheduler in Python that replaces `requirement` and `priority`, as in
     /// `"my_scheduler.py:MyScheduler"`. The path is relative to the scenario file.
-    #[schemars(extend("x-label" = "Python class that schedules the DSCH", "x-source" = "for experiments: docs/dsch.md"))]
+    #[schemars(extend("x-label" = "Python class that schedules the DSCH", "x-source" = "for experiments: docs/schedulers.md"))]
     pub python: String,
     /// Class and text of that file. Filled in by the loader.
     #[serde(skip)]
@@ -193,7 +193,7 @@ impl Dsch {
         let largest = self.format.last().map_or(0.0, |format| self.blocks(format.rate));
         CreditConfig {
             per_tti,
-            most: self.credit_limit.map_or(largest.max(2.0 * per_tti), |most| f64::from(most.0)),
+            max_blocks: self.credit_limit.map_or(largest.max(2.0 * per_tti), |limit| f64::from(limit.0)),
             accrues: self.credit_accrual,
             debit: self.credit_debit,
         }

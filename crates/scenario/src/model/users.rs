@@ -24,7 +24,7 @@ pub struct Ue {
     pub name: String,
     /// Number of user equipments in the group; 0 for calls, which come and go.
     #[serde(default = "one", skip_serializing_if = "is_zero")]
-    #[schemars(extend("x-label" = "Users", "x-min" = 1, "x-max" = UeId::MOST))]
+    #[schemars(extend("x-label" = "Users", "x-min" = 1, "x-max" = UeId::MAX_COUNT))]
     pub count: u16,
     /// Cell of the group, optional if there is only one. With `[layout]`, `"best"` is the cell that
     /// each user receives best.

@@ -49,7 +49,7 @@ fn dsch_defaults_are_the_values_of_the_study() {
         (config.requirement, config.priority),
         (RatePolicy::ServiceCredit, SchedulerKind::ServiceCredit)
     );
-    assert_eq!((config.credit.per_tti, config.credit.most), (4.0, 16.0));
+    assert_eq!((config.credit.per_tti, config.credit.max_blocks), (4.0, 16.0));
     // Block error ratio 1 % at the target, and the target of the first format is 3.25 dB.
     let first = &config.formats[0];
     assert!((10.0 * first.target.log10() - 3.25).abs() < 1e-9);
@@ -72,7 +72,7 @@ fn rates_and_limits_become_blocks() {
         ("guaranteed = \"64 kbit/s\"\ncredit_limit = \"auto\"", 4.0, 16.0),
     ] {
         let credit = configured(keys).credit;
-        assert_eq!((credit.per_tti, credit.most), (per_tti, limit), "{keys}");
+        assert_eq!((credit.per_tti, credit.max_blocks), (per_tti, limit), "{keys}");
     }
     let by_timeout = configured("timeout_of = \"any\"\nrequirement = \"timeout\"\npriority = \"max_ci\"");
     assert_eq!((by_timeout.timeout.of_size, by_timeout.requirement), (None, RatePolicy::Timeout));

@@ -81,8 +81,8 @@ impl Network {
         self.hosts.set_laws(laws);
     }
 
-    /// Sets the schedulers of the DSCHs of the cells of a layout.
-    pub fn set_schedulers(&mut self, schedulers: &UserSchedulers) {
+    /// Sets the schedulers of the user on the shared channels for which it has one.
+    pub fn set_schedulers(&mut self, schedulers: UserSchedulers) {
         self.path.access.set_schedulers(schedulers);
     }
 

@@ -9,8 +9,7 @@ use crate::ids::UeId;
 pub struct CreditConfig {
     /// Blocks per TTI at the guaranteed rate. A user starts with this credit.
     pub per_tti: f64,
-    /// Maximum credit.
-    pub most: f64,
+    pub max_blocks: f64,
     pub accrues: Accrual,
     pub debit: Debit,
 }
@@ -61,7 +60,12 @@ impl Credit {
             Accrual::Always => 0,
             Accrual::Backlogged => tti,
         };
-        Credit { blocks: config.per_tti.min(config.most), earned_to, mean_served: 0.0, averaged_to: tti }
+        Credit {
+            blocks: config.per_tti.min(config.max_blocks),
+            earned_to,
+            mean_served: 0.0,
+            averaged_to: tti,
+        }
     }
 
     /// Credits in blocks, as of the last update.
@@ -76,7 +80,7 @@ impl Credit {
             Accrual::Always => (tti - self.earned_to) as f64,
             Accrual::Backlogged => f64::from(u8::from(tti > self.earned_to)),
         };
-        self.blocks = (self.blocks + ttis_with_accrual * config.per_tti).min(config.most);
+        self.blocks = (self.blocks + ttis_with_accrual * config.per_tti).min(config.max_blocks);
         self.earned_to = tti;
     }
 

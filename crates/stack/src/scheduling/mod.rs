@@ -27,7 +27,10 @@ use umts_units::{BitRate, Bytes, Duration, Time};
 pub use self::credit::{Accrual, Credit, CreditConfig, Credits, Debit};
 pub use self::fcds::SnrFilter;
 pub use self::proportional_fair::memory;
-pub use self::python::{DschScheduler, FormatRequest, RankedCandidate, Tti, UserScheduler, UserSchedulers};
+pub use self::python::{
+    ChannelScheduler, FormatRequest, HsValues, RankedCandidate, RateValues, SharedChannel, Tti, Turn,
+    UserCandidate, UserScheduler, UserSchedulers,
+};
 pub use self::qos::{QosConfig, RateGuarantee, ServiceClass};
 use self::round_robin::RoundRobin;
 pub use self::timeout::{Expired, LooksAt, TimeoutConfig, blocks_in_time, deadline};

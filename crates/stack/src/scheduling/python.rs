@@ -1,33 +1,111 @@
-//! Schedulers that the user of umtslab writes, in Python, for experiments. They decide the order and
-//! the formats. Codes and power limit the result as for any discipline.
+//! Schedulers that the user of umtslab writes, in Python, for experiments. They decide the order of the
+//! UEs on a shared channel, and on the DSCH of a layout the formats too. The capacity of the channel, and
+//! its codes and power, limit the result as for any discipline.
 
 use std::fmt;
 
-use umts_units::Time;
+use umts_units::{Bytes, Time};
 
 use super::Candidate;
-use crate::ids::{CellId, UeId};
+use crate::ids::{CellId, Direction, UeId};
 use crate::radio::mac::PowerFormat;
 use crate::radio::phy::power_control::{Load, PowerConfig};
 use crate::radio::phy::sir::Link;
 
-/// Order and formats of the users in a TTI.
-pub trait DschScheduler: fmt::Debug + Send {
-    /// Appends the users that may send to `order`, each at most once. The others wait for the next TTI.
-    fn decide(&mut self, tti: &Tti<'_>, candidates: &[RankedCandidate], order: &mut Vec<FormatRequest>);
+/// Scheduler of one shared channel. Its calls are made only for TTIs with candidates.
+pub trait ChannelScheduler: fmt::Debug + Send {
+    /// Returns indices of `candidates` in the order of service, each at most once. The UEs that are left
+    /// out wait for the next TTI.
+    fn order(&mut self, turn: Turn, candidates: &[UserCandidate]) -> Vec<usize>;
 
-    /// Called after a grant was used: `sent` blocks were sent, `received` of them received.
+    /// The order on the DSCH of a layout, and the format of each UE.
+    fn order_with_formats(&mut self, tti: &Tti<'_>, candidates: &[RankedCandidate]) -> Vec<FormatRequest>;
+
+    /// Called after a UE was served in TTI number `tti`, with what was sent and what was received of it:
+    /// blocks, on the HS-DSCH octets. In a TDD cell it is called when a grant is made: `sent` is its number of
+    /// blocks per frame, and `received` is 0.
     fn served(&mut self, tti: u64, ue: UeId, sent: u32, received: u32);
 }
 
-pub type UserScheduler = Box<dyn DschScheduler>;
+pub type UserScheduler = Box<dyn ChannelScheduler>;
 
-/// A TTI with candidates.
+/// A shared channel that a scheduler of the user can serve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SharedChannel {
+    /// FACH of a cell.
+    Fach(CellId),
+    /// Shared downlink of bearer number `bearer` in a cell.
+    Bearer { cell: CellId, bearer: u16 },
+    /// HS-DSCH of a cell.
+    HsDsch(CellId),
+    /// Grants of a TDD cell.
+    Tdd(CellId, Direction),
+    /// DSCH of a cell of a layout.
+    Dsch(CellId),
+}
+
+impl SharedChannel {
+    pub fn cell(self) -> CellId {
+        let (SharedChannel::Fach(cell)
+        | SharedChannel::Bearer { cell, .. }
+        | SharedChannel::HsDsch(cell)
+        | SharedChannel::Tdd(cell, _)
+        | SharedChannel::Dsch(cell)) = self;
+        cell
+    }
+}
+
+/// A TTI in which UEs are put in order. In a TDD cell, a frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Turn {
+    pub now: Time,
+    /// Number of the TTI, from 0 at the start of the run.
+    pub number: u64,
+}
+
+/// A candidate with the values that its channel has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UserCandidate {
+    pub candidate: Candidate,
+    /// `None`: the channel does not know the rates of its UEs.
+    pub rate: Option<RateValues>,
+    /// `None`: not on an HS-DSCH.
+    pub hs: Option<HsValues>,
+}
+
+/// What a UE could get in a TTI, and what it got.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RateValues {
+    /// Octets that the radio can carry to the UE in this TTI.
+    pub possible: Bytes,
+    /// Recent mean of the octets per TTI.
+    pub mean: f64,
+}
+
+/// Values of a UE on an HS-DSCH.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HsValues {
+    /// The CQI that the Node B has.
+    pub cqi: u8,
+    /// Codes of the block.
+    pub codes: u8,
+}
+
+impl UserCandidate {
+    /// A candidate on a channel that has no other values.
+    pub fn new(candidate: Candidate) -> Self {
+        UserCandidate { candidate, rate: None, hs: None }
+    }
+}
+
+/// A TTI of the DSCH of a layout with candidates.
 #[derive(Debug)]
 pub struct Tti<'a> {
     /// Start of the TTI.
     pub now: Time,
     pub number: u64,
+    /// Octets of RLC payload in a block.
+    pub block: Bytes,
     pub formats: &'a [PowerFormat],
     /// Processing gain of each format.
     pub processing: &'a [f64],
@@ -71,6 +149,14 @@ impl Tti<'_> {
         Some(load_with_grant.total(self.power.common)? - self.load.total(self.power.common)?)
     }
 
+    /// Octets of the largest format for which the cell has power, if this user alone has a grant.
+    pub fn possible(&self, user: &RankedCandidate) -> Bytes {
+        let fits =
+            |format: &usize| self.load.with(Load::of(self.power, &self.link(user, *format))).fits(self.power);
+        let largest = (0..self.formats.len()).rev().find(fits);
+        self.block * largest.map_or(0, |format| u64::from(self.formats[format].blocks))
+    }
+
     /// Transmit power in mW with which this user receives its cell as strongly as noise and other
     /// cells together.
     pub fn outside(&self, user: &RankedCandidate) -> f64 {
@@ -78,20 +164,21 @@ impl Tti<'_> {
     }
 }
 
-type SchedulerFactory = dyn Fn(CellId) -> UserScheduler + Send;
+type SchedulerFactory = dyn Fn(SharedChannel) -> Option<UserScheduler> + Send;
 
-/// Makes a scheduler for each cell.
+/// Makes the schedulers of shared channels.
 pub struct UserSchedulers {
     factory: Box<SchedulerFactory>,
 }
 
 impl UserSchedulers {
-    pub fn new(make: impl Fn(CellId) -> UserScheduler + Send + 'static) -> Self {
+    pub fn new(make: impl Fn(SharedChannel) -> Option<UserScheduler> + Send + 'static) -> Self {
         UserSchedulers { factory: Box::new(make) }
     }
 
-    pub fn make(&self, cell: CellId) -> UserScheduler {
-        (self.factory)(cell)
+    /// A scheduler for `channel`. `None`: the scenario names a discipline for it.
+    pub fn make(&self, channel: SharedChannel) -> Option<UserScheduler> {
+        (self.factory)(channel)
     }
 }
 

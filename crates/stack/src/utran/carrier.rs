@@ -19,7 +19,7 @@ use crate::nodeb::Iub;
 use crate::radio::mac::{Channel, TransportFormat};
 use crate::radio::phy::Lost;
 use crate::rnc::multicell::Multicell;
-use crate::scheduling::Scheduler;
+use crate::scheduling::{Scheduler, UserSchedulers};
 use crate::trace::TraceEvent;
 use crate::ue::ChannelConfig;
 
@@ -30,6 +30,8 @@ pub(super) struct Carriers {
     numbers: BTreeMap<CarrierKey, CarrierId>,
     /// Whether UEs can differ in their priority level.
     has_levels: bool,
+    /// Schedulers of the user, for carriers that are created later.
+    user_schedulers: Option<UserSchedulers>,
 }
 
 /// Key of a carrier. UEs share a carrier if the keys of their channels are equal.
@@ -81,10 +83,25 @@ impl Carriers {
             iub: cell.iub,
         };
         let new_scheduler = if self.has_levels { Scheduler::new } else { Scheduler::of_one_level };
-        let mac = CarrierMac::new(cell, new_scheduler(channel.scheduler), &config, streams);
+        let mut mac = CarrierMac::new(cell, new_scheduler(channel.scheduler), &config, streams);
+        if let Some(schedulers) = &self.user_schedulers {
+            mac.set_scheduler(schedulers, &config, key.number);
+        }
         let id = self.push(config, mac);
         self.numbers.insert(key, id);
         id
+    }
+
+    /// Sets the schedulers of the user on all carriers, those that are created later included.
+    pub fn set_schedulers(&mut self, schedulers: UserSchedulers) {
+        for (key, id) in &self.numbers {
+            let Carrier { config, mac, .. } = &mut self.list[id.index()];
+            mac.set_scheduler(&schedulers, config, key.number);
+        }
+        for mac in self.list.iter_mut().filter_map(|carrier| carrier.mac.multicell_mut()) {
+            mac.set_schedulers(&schedulers);
+        }
+        self.user_schedulers = Some(schedulers);
     }
 
     /// Adds the carrier of the DSCHs of a layout, with the Iub of its cells.

@@ -11,7 +11,7 @@ use crate::mac::{Below, CarrierConfig, Dedicated, Mac, MacE, MacHs, PrivateRach,
 use crate::radio::mac::{Channel, RachAccess};
 use crate::rnc::multicell::{Handover, Multicell};
 use crate::rnc::tdd::MacTdd;
-use crate::scheduling::{Scheduler, UserSchedulers};
+use crate::scheduling::{Scheduler, SharedChannel, UserSchedulers};
 use crate::trace::TraceEvent;
 use crate::ue::UeContext;
 use crate::{Context, EventContext};
@@ -89,10 +89,24 @@ impl CarrierMac {
         if let CarrierMac::Multicell(mac) = self { mac.poll_handover() } else { None }
     }
 
-    /// Sets schedulers of the user. Only the DSCHs of a layout have candidates for them.
-    pub fn set_schedulers(&mut self, schedulers: &UserSchedulers) {
-        if let Some(mac) = self.multicell_mut() {
-            mac.set_schedulers(schedulers);
+    /// Sets the scheduler of the user for a channel of this configuration, if it has one. `number`
+    /// distinguishes the shared bearers of a cell.
+    pub fn set_scheduler(&mut self, schedulers: &UserSchedulers, config: &CarrierConfig, number: u16) {
+        let cell = config.cell;
+        match self {
+            CarrierMac::Shared(mac) => mac.set_scheduler(schedulers.make(match config.channel {
+                Channel::Fach => SharedChannel::Fach(cell),
+                _ => SharedChannel::Bearer { cell, bearer: number },
+            })),
+            CarrierMac::Hs(mac) => mac.set_scheduler(schedulers.make(SharedChannel::HsDsch(cell))),
+            CarrierMac::Tdd(mac) => mac.set_schedulers(
+                Direction::BOTH.map(|direction| schedulers.make(SharedChannel::Tdd(cell, direction))),
+            ),
+            CarrierMac::Dedicated(_)
+            | CarrierMac::Pushed(_)
+            | CarrierMac::Rach(_)
+            | CarrierMac::E(_)
+            | CarrierMac::Multicell(_) => {}
         }
     }
 

@@ -9,15 +9,9 @@ use crate::EventContext;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::radio::mac::Channel;
 use crate::rnc::multicell::{BufferAtHandover, CellChange, Handover, RlcAtHandover};
-use crate::scheduling::UserSchedulers;
 use crate::trace::{CellUpdateCause, TraceEvent};
 
 impl Utran {
-    /// Sets the schedulers of the DSCHs of a layout.
-    pub fn set_schedulers(&mut self, schedulers: &UserSchedulers) {
-        self.carriers.iter_mut().for_each(|carrier| carrier.mac.set_schedulers(schedulers));
-    }
-
     /// Executes the handovers that the MAC of a carrier requires.
     #[inline]
     pub(super) fn execute_handovers<T: TraceSink<TraceEvent>>(

@@ -51,6 +51,7 @@ use crate::radio::Air;
 use crate::radio::rlc::Sdu;
 use crate::rnc::Admission;
 use crate::rnc::multicell::Multicell;
+use crate::scheduling::UserSchedulers;
 use crate::trace::{DropPlace, TraceEvent};
 use crate::ue::Ues;
 
@@ -87,6 +88,11 @@ struct Cell {
 }
 
 impl Utran {
+    /// Sets the schedulers of the user on the shared channels for which it has one.
+    pub fn set_schedulers(&mut self, schedulers: UserSchedulers) {
+        self.carriers.set_schedulers(schedulers);
+    }
+
     /// Schedules the start of RRC, the timers of carriers, and the supervision of radio links.
     pub fn start(&mut self, agenda: &mut EventQueue<Event>) {
         for ue in self.ues.iter().filter(|ue| ue.control.is_some()) {

@@ -118,9 +118,9 @@ mod tests {
         for category in (1..=6).filter_map(Category::new) {
             for max_bits in [SHORT_TTI, LONG_TTI].into_iter().filter_map(|tti| category.max_bits(tti)) {
                 for pdu_bits in [136, 144, 328, 336, 340, 656, 1_344] {
-                    let most = pdus_in(max_bits, pdu_bits);
-                    assert!(block_bits(most, pdu_bits, false) <= max_bits);
-                    assert!(most == MAX_PDUS || block_bits(most + 1, pdu_bits, false) > max_bits);
+                    let max_pdus = pdus_in(max_bits, pdu_bits);
+                    assert!(block_bits(max_pdus, pdu_bits, false) <= max_bits);
+                    assert!(max_pdus == MAX_PDUS || block_bits(max_pdus + 1, pdu_bits, false) > max_bits);
                 }
             }
         }

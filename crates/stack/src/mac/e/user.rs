@@ -257,18 +257,18 @@ impl User {
         buffer.bits() <= u64::from(limits.granted_pdus()) * u64::from(limits.pdu_bits) * ttis
     }
 
-    /// Takes up to `most` PDUs from RLC for a new block.
+    /// Takes up to `max_pdus` PDUs from RLC for a new block.
     fn take_pdus<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         carrier: &CarrierConfig,
         below: &mut Below<'_>,
         ue: UeId,
-        most: u32,
+        max_pdus: u32,
     ) -> Option<Content> {
         let context = &mut below.ues[ue];
         let mut set = below.air.spare_set();
-        let pdus = context.take_blocks(&mut ctx.cx, carrier.direction, carrier.channel, most, &mut set);
+        let pdus = context.take_blocks(&mut ctx.cx, carrier.direction, carrier.channel, max_pdus, &mut set);
         if context.is_takeable | context.awaits_fall {
             below.watched.push(ue);
         }

@@ -3,9 +3,9 @@
 use umts_units::{Db, Duration, Probability, Speed};
 
 use super::link_trace::LinkTrace;
-use crate::options::options;
 #[cfg(feature = "schema")]
 use crate::options::{Auto, OrNone, Unlimited};
+use crate::options::{PythonClass, options};
 use crate::scheduling::SchedulerKind;
 
 options! {
@@ -19,6 +19,13 @@ options! {
         /// `largest_backlog`, `timeout`, `max_ci`, `proportional_fair` or `fcds`.
         [label = "Scheduler of the HS-DSCH", source = "TS 25.321 §4.2.3.3, which leaves it to the implementation"]
         pub scheduler: SchedulerKind = SchedulerKind::RoundRobin,
+        /// File and class of a scheduler in Python that replaces `scheduler`, as in
+        /// `"my_scheduler.py:MyScheduler"`. The path is relative to the scenario file.
+        [label = "Python class that schedules the HS-DSCH", source = "for experiments: docs/schedulers.md"]
+        pub python: String = String::new(),
+        /// Class and text of that file. Filled in by the loader.
+        #[cfg_attr(feature = "schema", serde(skip))]
+        pub python_scheduler: Option<PythonClass> = None,
         /// Time constant of the mean rate of a UE, for `proportional_fair` and for credits.
         [label = "Averaging time of rates", min = "2 ms", max = "1 h",
             source = "Jalali et al. (2000): 1,000 slots"]

@@ -42,7 +42,7 @@ use self::user::User;
 use super::{Below, CarrierConfig, Mac};
 use crate::detail::Detail;
 use crate::ids::{Direction, MacTimer, UeId};
-use crate::scheduling::Scheduler;
+use crate::scheduling::{Scheduler, UserScheduler};
 use crate::trace::TraceEvent;
 use crate::ue::UeContext;
 use crate::{Context, EventContext};
@@ -79,6 +79,8 @@ impl HarqTiming {
 pub struct MacHs {
     config: Arc<HsDschConfig>,
     scheduler: Scheduler,
+    /// Replaces the scheduler.
+    user_scheduler: Option<UserScheduler>,
     users: BTreeMap<UeId, User>,
     /// UEs with a running timer T1, and its expiry.
     t1s: BTreeMap<UeId, Time>,
@@ -101,6 +103,7 @@ impl MacHs {
         MacHs {
             processes,
             scheduler: Scheduler::new(config.scheduler),
+            user_scheduler: None,
             flow_control: FlowControl::new(config.allocation_interval),
             config,
             users: BTreeMap::new(),
@@ -109,6 +112,11 @@ impl MacHs {
             next_tti: None,
             streams: *streams,
         }
+    }
+
+    /// Replaces the scheduler, unless there is no other.
+    pub fn set_scheduler(&mut self, scheduler: Option<UserScheduler>) {
+        self.user_scheduler = scheduler;
     }
 
     /// PDUs of `ue` reach the Node B at `arrival`: TTIs are scheduled from then on.

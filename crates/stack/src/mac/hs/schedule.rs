@@ -1,9 +1,9 @@
 //! A TTI of the HS-DSCH: which UEs are served, and with how many codes.
 
 use umts_kernel::TraceSink;
-use umts_units::Time;
+use umts_units::{Bytes, Time};
 
-use super::user::{Sendable, SentWindow, User};
+use super::user::{Sendable, Sent, SentWindow, User};
 use super::{MacHs, TTI};
 use crate::EventContext;
 use crate::detail::{Detail, Stage};
@@ -12,7 +12,9 @@ use crate::mac::{Below, CarrierConfig};
 use crate::nodeb::QueuedBlock;
 use crate::radio::phy::Lost;
 use crate::radio::phy::link_quality::lowest_snr_db;
-use crate::scheduling::{Candidate, ChannelState, PriorityLevel, Rank, memory};
+use crate::scheduling::{
+    Candidate, ChannelState, HsValues, PriorityLevel, Rank, RateValues, Turn, UserCandidate, memory,
+};
 use crate::trace::TraceEvent;
 
 /// State of the HS-DSCH that schedulers query for a candidate.
@@ -44,6 +46,16 @@ impl ChannelState for HsState<'_> {
     }
 }
 
+/// A UE that can receive a block, with the values that decide its place.
+struct Ranked {
+    level: PriorityLevel,
+    rank: Rank,
+    /// Arrival of its oldest PDU.
+    since: Option<Time>,
+    ue: UeId,
+    sendable: Sendable,
+}
+
 impl MacHs {
     /// Sends blocks to UEs in the order of the scheduler while codes and HS-SCCHs are left, if a TTI
     /// begins now.
@@ -62,10 +74,12 @@ impl MacHs {
         let memory = memory(TTI, self.config.mean_over);
         // Process of the cell in this TTI, if the cell has the processes.
         let process = self.process_of(tti);
-        let mut candidates = self.candidates(tti, memory, process);
-        candidates.sort_by_key(|&(level, rank, since, ue, _)| (level, rank, since, ue));
+        let order = match self.user_scheduler {
+            None => self.order(tti, memory, process),
+            Some(_) => self.user_order(tti, memory, process),
+        };
         let (mut codes, mut channels) = (self.config.codes, self.config.users_per_tti);
-        for (.., ue, sendable) in candidates {
+        for (ue, sendable) in order {
             if channels == 0 {
                 break;
             }
@@ -75,7 +89,11 @@ impl MacHs {
             channels -= 1;
             codes -= sendable.codes;
             let user = self.users.get_mut(&ue).expect("an active UE is a user");
-            let size = user.transmit(ctx, config, below, ue, tti, process);
+            let Sent { size, is_decoded } = user.transmit(ctx, config, below, ue, tti, process);
+            if let Some(scheduler) = &mut self.user_scheduler {
+                let octets = user.octets(f64::from(size)) as u32;
+                scheduler.served(tti, ue, octets, if is_decoded { octets } else { 0 });
+            }
             if let Some(process) = process {
                 self.processes[usize::from(process)] = Some(ue);
             }
@@ -138,31 +156,60 @@ impl MacHs {
         });
     }
 
-    /// UEs that can receive a block in TTI number `tti`, each with its priority level and rank, the arrival
-    /// of its oldest PDU, and its block.
-    fn candidates(
+    /// UEs that can receive a block in TTI number `tti`, with their blocks, in the order of the scheduler.
+    fn order(&mut self, tti: u64, memory: f64, process: Option<u8>) -> Vec<(UeId, Sendable)> {
+        let (scheduler, fcds_memory) = (self.scheduler, self.config.fcds_memory.value());
+        let mut ranked = self.candidates(tti, process, |user, candidate, sendable| {
+            let mean_size = user.mean_size(memory, tti);
+            let mut state = HsState { sendable, mean_size, user, tti, fcds_memory };
+            let rank = scheduler.rank(&candidate, &mut state);
+            Ranked { level: candidate.level(), rank, since: candidate.since, ue: candidate.ue, sendable }
+        });
+        ranked.sort_by_key(|&Ranked { level, rank, since, ue, .. }| (level, rank, since, ue));
+        ranked.into_iter().map(|ranked| (ranked.ue, ranked.sendable)).collect()
+    }
+
+    /// UEs that can receive a block in TTI number `tti`, with their blocks, in the order of the scheduler of
+    /// the user. UEs that it leaves out are missing.
+    fn user_order(&mut self, tti: u64, memory: f64, process: Option<u8>) -> Vec<(UeId, Sendable)> {
+        let candidates = self.candidates(tti, process, |user, candidate, sendable| {
+            let Sendable { cqi, codes, size, .. } = sendable;
+            let mean_size = user.mean_size(memory, tti);
+            let rate = RateValues {
+                possible: Bytes(user.octets(f64::from(size)) as u64),
+                mean: user.octets(mean_size),
+            };
+            (UserCandidate { candidate, rate: Some(rate), hs: Some(HsValues { cqi, codes }) }, sendable)
+        });
+        let (candidates, sendables): (Vec<UserCandidate>, Vec<Sendable>) = candidates.into_iter().unzip();
+        let Some(scheduler) = self.user_scheduler.as_mut().filter(|_| !candidates.is_empty()) else {
+            return Vec::new();
+        };
+        let turn = Turn { now: Time::ZERO + TTI * tti, number: tti };
+        let order = scheduler.order(turn, &candidates);
+        order.into_iter().map(|index| (candidates[index].candidate.ue, sendables[index])).collect()
+    }
+
+    /// UEs that can receive a block in TTI number `tti`, in ascending order. `make` is called for each, with
+    /// its block.
+    fn candidates<T>(
         &mut self,
         tti: u64,
-        memory: f64,
         process: Option<u8>,
-    ) -> Vec<(PriorityLevel, Rank, Option<Time>, UeId, Sendable)> {
+        mut make: impl FnMut(&mut User, Candidate, Sendable) -> T,
+    ) -> Vec<T> {
         // Only the UE of the block in the process of this TTI may be served.
         let holder = process.and_then(|process| self.processes[usize::from(process)]);
-        let fcds_memory = self.config.fcds_memory.value();
-        let Self { users, scheduler, active, .. } = self;
+        let Self { users, active, .. } = self;
         let candidates = active.iter().filter_map(|&ue| {
             let user = users.get_mut(&ue).expect("an active UE is a user");
             let sendable = match holder {
                 None => user.sendable(tti, process)?,
                 Some(holder) => user.repeatable(tti, process?).filter(|_| holder == ue)?,
             };
-            let octets = user.queued();
-            let oldest = user.oldest();
-            let candidate =
-                Candidate::new(ue, octets, sendable.size, oldest).with_qos(user.qos(), sendable.is_rate_met);
-            let mean_size = user.mean_size(memory, tti);
-            let mut state = HsState { sendable, mean_size, user, tti, fcds_memory };
-            Some((candidate.level(), scheduler.rank(&candidate, &mut state), oldest, ue, sendable))
+            let candidate = Candidate::new(ue, user.queued(), sendable.size, user.oldest())
+                .with_qos(user.qos(), sendable.is_rate_met);
+            Some(make(user, candidate, sendable))
         });
         candidates.collect()
     }

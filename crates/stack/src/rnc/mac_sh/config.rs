@@ -108,7 +108,7 @@ impl MacShConfig {
     pub fn credit_of(&self, candidate: &Candidate) -> CreditConfig {
         let Some(rate) = candidate.guaranteed else { return self.credit };
         let per_tti = rate.bps() as f64 * self.tti.as_secs() / self.block.bits() as f64;
-        CreditConfig { per_tti, most: self.credit.most.max(2.0 * per_tti), ..self.credit }
+        CreditConfig { per_tti, max_blocks: self.credit.max_blocks.max(2.0 * per_tti), ..self.credit }
     }
 
     /// Whether candidates need a list of their waiting SDUs.

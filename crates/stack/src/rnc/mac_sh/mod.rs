@@ -343,12 +343,13 @@ impl MacSh {
             RankedCandidate { candidate, interference, credit: credit.blocks(), mean }
         };
         let ranked_candidates: Vec<RankedCandidate> = candidates.list.iter().map(ranked).collect();
-        let mut requests = Vec::new();
-        if !ranked_candidates.is_empty() {
-            let (formats, power) = (&config.formats[..], radio.power);
-            let tti = Tti { now, number: tti, formats, processing, power, load };
-            scheduler.decide(&tti, &ranked_candidates, &mut requests);
-        }
+        let requests = if ranked_candidates.is_empty() {
+            Vec::new()
+        } else {
+            let (formats, power, block) = (&config.formats[..], radio.power, config.block);
+            let tti = Tti { now, number: tti, block, formats, processing, power, load };
+            scheduler.order_with_formats(&tti, &ranked_candidates)
+        };
         let mut is_left_out = vec![true; ranked_candidates.len()];
         requests.iter().for_each(|request| is_left_out[request.candidate] = false);
         // Each candidate with its requested format: in the order of the scheduler, then those that it

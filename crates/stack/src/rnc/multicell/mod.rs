@@ -57,7 +57,7 @@ use crate::radio::air::Transmission;
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::PowerControl;
 use crate::rnc::mac_sh::{Candidates, MacSh};
-use crate::scheduling::UserSchedulers;
+use crate::scheduling::{SharedChannel, UserSchedulers};
 use crate::trace::TraceEvent;
 use crate::ue::{UeConfig, UeContext, Ues};
 use crate::{Context, EventContext};
@@ -170,7 +170,9 @@ impl Multicell {
     /// Schedules the DSCH of each cell with an instance of `schedulers` from now on.
     pub fn set_schedulers(&mut self, schedulers: &UserSchedulers) {
         for (number, cell) in self.cells.iter_mut().enumerate() {
-            cell.mac.set_scheduler(schedulers.make(CellId(number as u16)));
+            if let Some(scheduler) = schedulers.make(SharedChannel::Dsch(CellId(number as u16))) {
+                cell.mac.set_scheduler(scheduler);
+            }
         }
     }
 

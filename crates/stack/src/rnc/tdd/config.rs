@@ -7,7 +7,7 @@ use crate::count::{Frames, Sdus};
 use crate::ids::Direction;
 #[cfg(feature = "schema")]
 use crate::options::Unlimited;
-use crate::options::options;
+use crate::options::{PythonClass, options};
 use crate::radio::phy::tdd::TddRadioConfig;
 use crate::radio::phy::tdd::layout::LayoutKind;
 use crate::scheduling::SchedulerKind;
@@ -51,6 +51,13 @@ options! {
         /// Order in which the requests of one frame and one direction are granted.
         [label = "Order of grants", source = "an interpretation: the study says nothing"]
         pub order: GrantOrder = GrantOrder::FirstCome,
+        /// File and class of a scheduler in Python that replaces `order`, as in
+        /// `"my_scheduler.py:MyScheduler"`. The path is relative to the scenario file.
+        [label = "Python class that orders grants", source = "for experiments: docs/schedulers.md"]
+        pub python: String = String::new(),
+        /// Class and text of that file. Filled in by the loader.
+        #[cfg_attr(feature = "schema", serde(skip))]
+        pub python_scheduler: Option<PythonClass> = None,
     }
 }
 

@@ -42,6 +42,7 @@ use crate::mac::{Below, CarrierConfig, Mac};
 use crate::radio::phy::tdd::TddRadio;
 use crate::radio::phy::tdd::layout::FRAME;
 use crate::radio::rlc::Rlc;
+use crate::scheduling::UserScheduler;
 use crate::trace::TraceEvent;
 use crate::ue::{CapacityRequest, UeContext, Ues};
 use crate::{Context, EventContext};
@@ -84,6 +85,11 @@ impl MacTdd {
             queried: Vec::new(),
             config: config.clone(),
         }
+    }
+
+    /// Replaces the order of grants, by direction, where there is a scheduler.
+    pub fn set_schedulers(&mut self, schedulers: [Option<UserScheduler>; 2]) {
+        self.demand.user_schedulers = schedulers;
     }
 
     /// Updates the needs of an RLC entity: requests capacity for data and queues the UE for the

@@ -11,7 +11,7 @@ use super::config::TddConfig;
 use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::radio::mac::TddAccess;
-use crate::scheduling::{Candidate, PriorityLevel, Scheduler};
+use crate::scheduling::{Candidate, PriorityLevel, Scheduler, UserScheduler};
 use crate::trace::TraceEvent;
 use crate::ue::CapacityRequest;
 
@@ -28,6 +28,8 @@ pub(super) struct Demand {
     pub known: Requests,
     /// Schedulers of the requests, by direction; `None`: first come, first served.
     pub schedulers: Option<[Scheduler; 2]>,
+    /// Replace the schedulers, by direction.
+    pub user_schedulers: [Option<UserScheduler>; 2],
 }
 
 impl Demand {
@@ -44,6 +46,7 @@ impl Demand {
             ),
             known: Requests::default(),
             schedulers: config.grant.order.scheduler().map(|kind| [kind; 2].map(Scheduler::new)),
+            user_schedulers: [None, None],
         }
     }
 
@@ -170,6 +173,28 @@ impl Requests {
         }
     }
 
+    /// Reorders the requests for `direction` that can be granted in `frame`. `order` returns indices of the
+    /// requests that it is called with, in ascending order of their users. Requests that it leaves out
+    /// follow the others, and are returned. The other requests keep their positions.
+    pub fn reorder_by(
+        &mut self,
+        frame: u64,
+        direction: Direction,
+        order: impl FnOnce(&[Request]) -> Vec<usize>,
+    ) -> Vec<UeId> {
+        let is_due = |request: &Request| request.from <= frame && request.direction == direction;
+        let mut due: Vec<Request> = self.0.iter().filter(|request| is_due(request)).copied().collect();
+        if due.is_empty() {
+            return Vec::new();
+        }
+        due.sort_by_key(|request| request.ue);
+        let order = order(&due);
+        let left_out: Vec<usize> = (0..due.len()).filter(|index| !order.contains(index)).collect();
+        let positions = self.0.iter_mut().filter(|request| is_due(request));
+        positions.zip(order.iter().chain(&left_out)).for_each(|(position, &index)| *position = due[index]);
+        left_out.into_iter().map(|index| due[index].ue).collect()
+    }
+
     /// Reorders the requests for `direction` that can be granted in `frame` by the priority levels of
     /// their users. Requests of one level keep their order, the other requests their positions.
     pub fn order_by_level(
@@ -230,6 +255,24 @@ mod tests {
         // (background). UEs 1, 3 and 6 keep their positions.
         let order: Vec<u16> = requests.0.iter().map(|request| request.ue.0).collect();
         assert_eq!(order, [4, 1, 2, 3, 5, 0, 6]);
+    }
+
+    #[test]
+    fn requests_that_an_order_leaves_out_follow_the_others() {
+        let mut requests = Requests::default();
+        requests.push(request(4, UP, 1));
+        requests.push(request(1, DOWN, 1));
+        requests.push(request(2, UP, 1));
+        requests.push(request(3, UP, 5));
+        requests.push(request(0, UP, 2));
+        let left_out = requests.reorder_by(2, UP, |due| {
+            // UEs 0, 2 and 4 in ascending order. UE 2 is left out.
+            assert_eq!(due.iter().map(|request| request.ue.0).collect::<Vec<_>>(), [0, 2, 4]);
+            vec![2, 0]
+        });
+        assert_eq!(left_out, [UeId(2)]);
+        let order: Vec<u16> = requests.0.iter().map(|request| request.ue.0).collect();
+        assert_eq!(order, [4, 1, 0, 3, 2]);
     }
 
     #[test]

@@ -7,10 +7,10 @@ use umts_units::{Bytes, Duration};
 
 use super::config::Refused;
 use super::grants::Grant;
-use super::requests::{Request, RequestFate};
+use super::requests::{Demand, Request, RequestFate};
 use super::{MacTdd, frame_start};
 use crate::EventContext;
-use crate::ids::Direction;
+use crate::ids::{Direction, UeId};
 use crate::mac::{Below, CarrierConfig};
 use crate::nodeb::Iub;
 use crate::radio::air::Transmission;
@@ -18,7 +18,7 @@ use crate::radio::mac::Channel;
 use crate::radio::phy::tdd::SlotTransmission;
 use crate::radio::phy::tdd::layout::FRAME;
 use crate::radio::rlc::Rlc;
-use crate::scheduling::Candidate;
+use crate::scheduling::{Candidate, Turn, UserCandidate};
 use crate::trace::TraceEvent;
 use crate::ue::{Pdus, Ues};
 
@@ -71,9 +71,19 @@ impl MacTdd {
             return;
         }
         let mut requests = std::mem::take(&mut self.demand.known);
+        let mut left_out = [Vec::new(), Vec::new()];
         for direction in Direction::BOTH {
             let candidate_of = |request: &Request| candidate(ues, frame, request);
-            match &self.demand.schedulers {
+            let Demand { schedulers, user_schedulers, .. } = &mut self.demand;
+            if let Some(scheduler) = &mut user_schedulers[direction.index()] {
+                let turn = Turn { now: frame_start(frame), number: frame };
+                left_out[direction.index()] = requests.reorder_by(frame, direction, |due| {
+                    let candidates = due.iter().map(|request| UserCandidate::new(candidate_of(request)));
+                    scheduler.order(turn, &candidates.collect::<Vec<_>>())
+                });
+                continue;
+            }
+            match schedulers {
                 Some(schedulers) => {
                     requests.reorder(frame, direction, &schedulers[direction.index()], candidate_of);
                 }
@@ -83,18 +93,21 @@ impl MacTdd {
         // Room only shrinks while requests are decided: if a request does not fit, no later request of
         // the same direction fits.
         let mut is_full = [false; 2];
-        requests.decide(frame, |request| self.decide_request(ctx, frame, request, &mut is_full, ues));
+        requests
+            .decide(frame, |request| self.decide_request(ctx, frame, request, &left_out, &mut is_full, ues));
         debug_assert!(self.demand.known.next().is_none(), "decisions add no requests");
         self.demand.known = requests;
     }
 
-    /// Withdraws, grants or refuses a request. `is_full`: there is no room left, by direction.
+    /// Withdraws, grants or refuses a request. `left_out`: users whose requests wait, because a scheduler of
+    /// the user left them out. `is_full`: there is no room left. Both are by direction.
     #[inline]
     fn decide_request<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,
         request: &mut Request,
+        left_out: &[Vec<UeId>; 2],
         is_full: &mut [bool; 2],
         ues: &mut Ues,
     ) -> RequestFate {
@@ -104,6 +117,9 @@ impl MacTdd {
             self.demand.state_mut(ue, direction).released();
             ctx.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
             return RequestFate::Removed;
+        }
+        if left_out[direction.index()].contains(&ue) {
+            return RequestFate::Kept;
         }
         let is_direction_full = &mut is_full[direction.index()];
         if !*is_direction_full && self.grant(ctx, frame, request, rlc) {
@@ -133,6 +149,9 @@ impl MacTdd {
             schedulers[direction.index()].served(ue);
         }
         let blocks = grant.places.len() as u32;
+        if let Some(scheduler) = &mut self.demand.user_schedulers[direction.index()] {
+            scheduler.served(frame, ue, blocks, 0);
+        }
         ctx.cx.record(|| TraceEvent::CapacityGranted { ue, direction, blocks, wanted });
         self.grants.push(grant);
         true

@@ -20,8 +20,8 @@ use crate::radio::mac::PowerFormat;
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::PowerConfig;
 use crate::scheduling::{
-    Accrual, CreditConfig, Debit, DschScheduler, Expired, FormatRequest, LooksAt, SchedulerKind,
-    ServiceClass, TimeoutConfig,
+    Accrual, ChannelScheduler, CreditConfig, Debit, Expired, FormatRequest, LooksAt, SchedulerKind,
+    ServiceClass, TimeoutConfig, Turn, UserCandidate,
 };
 
 const TTI: Duration = Duration::from_millis(20);
@@ -66,7 +66,7 @@ fn config(requirement: RatePolicy, priority: SchedulerKind, per_tti: f64, timeou
         capped_by_backlog: false,
         credit: CreditConfig {
             per_tti,
-            most: (2.0 * per_tti).max(16.0),
+            max_blocks: (2.0 * per_tti).max(16.0),
             accrues: Accrual::Always,
             debit: Debit::Sent,
         },

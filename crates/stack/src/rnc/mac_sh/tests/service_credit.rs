@@ -109,7 +109,7 @@ fn a_late_update_earns_the_ttis_in_between_only_if_credits_always_accrue() {
         once.earn(&config, 6);
         assert_eq!(once.blocks(), late, "nothing twice");
         often.earn(&config, 1000);
-        assert!(often.blocks() <= config.most);
+        assert!(often.blocks() <= config.max_blocks);
     }
 }
 

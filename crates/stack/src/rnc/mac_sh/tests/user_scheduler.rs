@@ -24,9 +24,14 @@ struct Backwards {
     outcomes: Outcomes,
 }
 
-impl DschScheduler for Backwards {
-    fn decide(&mut self, tti: &Tti<'_>, candidates: &[RankedCandidate], order: &mut Vec<FormatRequest>) {
+impl ChannelScheduler for Backwards {
+    fn order(&mut self, _: Turn, _: &[UserCandidate]) -> Vec<usize> {
+        unreachable!("MAC-c/sh queries formats too")
+    }
+
+    fn order_with_formats(&mut self, tti: &Tti<'_>, candidates: &[RankedCandidate]) -> Vec<FormatRequest> {
         assert_eq!(tti.formats.len(), 6);
+        let mut order = Vec::new();
         for (index, ranked) in candidates.iter().enumerate().rev() {
             let powers: Vec<_> = (0..6).map(|format| tti.power_for(ranked, format)).collect();
             assert!(powers.is_sorted() && powers[0] > Some(0.0), "{powers:?}");
@@ -34,6 +39,7 @@ impl DschScheduler for Backwards {
                 order.push(FormatRequest { candidate: index, format: self.format });
             }
         }
+        order
     }
 
     fn served(&mut self, tti: u64, ue: UeId, sent: u32, received: u32) {

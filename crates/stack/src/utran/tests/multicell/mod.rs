@@ -82,7 +82,7 @@ fn layout_cells(guaranteed_blocks: f64, target_db: f64) -> MulticellConfig {
             capped_by_backlog: false,
             credit: CreditConfig {
                 per_tti: guaranteed_blocks,
-                most: f64::max(16.0, 2.0 * guaranteed_blocks),
+                max_blocks: f64::max(16.0, 2.0 * guaranteed_blocks),
                 accrues: Accrual::Backlogged,
                 debit: Debit::Sent,
             },
