@@ -6,6 +6,7 @@ use umts_units::Bytes;
 use super::Utran;
 use super::carrier::CarrierKey;
 use crate::EventContext;
+use crate::mac::hs::HeldPdus;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::radio::mac::Channel;
 use crate::rnc::multicell::{BufferAtHandover, CellChange, Handover, RlcAtHandover};
@@ -60,7 +61,10 @@ impl Utran {
             self.update_backlog(ctx, ue, Direction::Downlink);
         }
         let downlink = self.ues[ue].channel(Direction::Downlink).carrier;
-        if self.carriers[downlink].config.channel == Channel::Dch {
+        if let Some(HeldPdus { queued, in_harq }) = self.carriers[downlink].mac.held_on_hs_dsch(ue) {
+            ctx.cx.record(|| TraceEvent::HsCellChanged { ue, queued, in_harq });
+        }
+        if matches!(self.carriers[downlink].config.channel, Channel::Dch | Channel::HsDsch) {
             self.move_channel(ctx, ue, to, Direction::Downlink);
         }
         self.move_channel(ctx, ue, to, Direction::Uplink);
@@ -136,7 +140,7 @@ impl Utran {
         }
     }
 
-    /// Moves the DCH, FACH or RACH of this direction to the new cell.
+    /// Moves the DCH, HS-DSCH, FACH or RACH of this direction to the new cell.
     fn move_channel<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

@@ -171,6 +171,11 @@ impl Multicell {
         if sccpch > 0.0 {
             ctx.cx.record(|| TraceEvent::SccpchSent { cell: cell.0, power: Real(sccpch as f32) });
         }
+        let hs_dsch = &self.solver.hs_dschs[cell.index()];
+        if hs_dsch.share > 0.0 {
+            let (power, share) = (Real(hs_dsch.mean() as f32), Real(hs_dsch.share as f32));
+            ctx.cx.record(|| TraceEvent::HsDschSent { cell: cell.0, power, share });
+        }
         if self.active_sets.is_recorded || self.associated.is_some() || !self.bearers.is_empty() {
             let ((further, further_power), (associated, associated_power)) =
                 (power.soft_legs, power.associated);

@@ -19,6 +19,7 @@ mod bearer_users;
 mod codes;
 mod config;
 mod dsch;
+mod hs_users;
 mod in_progress;
 mod mobility;
 mod power_admission;
@@ -38,11 +39,13 @@ use umts_units::{Bytes, Duration, Erlang, Time};
 use self::active_sets::ActiveSets;
 use self::bearer_users::{BearerUsers, PlacedUser};
 use self::codes::DchCodes;
-pub use self::codes::WithoutCode;
+pub use self::codes::{FixedCodes, WithoutCode};
 pub use self::config::{
     AssociatedConfig, BufferAtHandover, CallClassConfig, CodeLimit, DchConfig, DchUserConfig, DchUserOptions,
     HandoverConfig, MulticellConfig, RlcAtHandover, SccpchConfig, SccpchOptions,
 };
+pub use self::hs_users::HsCellConfig;
+use self::hs_users::HsUsers;
 use self::in_progress::TtiInProgress;
 use self::mobility::Mobility;
 pub use self::mobility::{CellChange, Handover};
@@ -73,6 +76,8 @@ pub struct Multicell {
     calls: VoiceCalls,
     active_sets: ActiveSets,
     bearers: BearerUsers,
+    /// `None`: the cells have no HS-DSCH.
+    hs_users: Option<HsUsers>,
     codes: DchCodes,
     associated: Option<AssociatedConfig>,
     solver: PowerSolver,
@@ -128,10 +133,14 @@ impl Multicell {
         let (cells, interval) = (environment.cells(), config.dsch.interval());
         let dsch = Arc::new(config.dsch.clone());
         let (mobilities, users) = users(ues);
-        let sccpch = config.sccpch.as_ref().map(|sccpch| sccpch.code);
-        let mut codes = DchCodes::new(&config.dch, config.dsch.codes, sccpch, cells);
+        let mut codes = DchCodes::new(&config.dch, &fixed_codes(config, &mobilities), cells);
+        let mut solver = PowerSolver::new(config.power, cells);
         let period = MEASURED_EACH / interval;
         let bearers = BearerUsers::new(config, &users, &environment, &mut codes, period);
+        let hs_users = config.hs_dsch.as_ref().map(|hs_dsch| {
+            let users = hs_dsch_users(ues);
+            HsUsers::new((hs_dsch, &config.handover), &users, &environment, &mut solver, period)
+        });
         let cell = |_| DownlinkCell {
             mac: MacSh::new(dsch.clone()),
             ready: Vec::new(),
@@ -144,9 +153,10 @@ impl Multicell {
             calls: VoiceCalls::new(config, cells, MEASURED_EACH, streams),
             active_sets: ActiveSets::new(config),
             bearers,
+            hs_users,
             codes,
             associated: config.dch.associated,
-            solver: PowerSolver::new(config.power, cells),
+            solver,
             admission: config
                 .admission_power
                 .map(|limit| PowerAdmission::new(limit, cells, period, config.power.common)),
@@ -191,7 +201,8 @@ impl Multicell {
 
     /// The cell that a UE is in. `None`: the UE is outside the layout.
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
-        self.mobility.cell_of(ue).or_else(|| self.bearers.cell_of(ue))
+        let on_hs_dsch = || self.hs_users.as_ref().and_then(|users| users.cell_of(ue));
+        self.mobility.cell_of(ue).or_else(|| self.bearers.cell_of(ue)).or_else(on_hs_dsch)
     }
 
     /// Block error ratio by Eb/N0 of the downlink of a UE with this channel number. `None` unless it is a DCH or
@@ -258,8 +269,11 @@ impl Multicell {
 
     /// Measures the users and calls of this TTI. Users without data are not measured again until they
     /// have data.
-    fn measure_all(&mut self, now: Time, ues: &Ues) {
+    fn measure_all(&mut self, now: Time, ues: &mut Ues) {
         let tti = self.clock.tti;
+        if let Some(hs_users) = &mut self.hs_users {
+            hs_users.count_blocks(ues);
+        }
         for ue in self.mobility.due(tti) {
             let rlc = &ues[ue].rlc;
             if rlc.iter().any(|rlc| rlc.buffer_occupancy() > Bytes::ZERO) {
@@ -269,11 +283,14 @@ impl Multicell {
                 self.close_associated(ue, self.mobility.user(ue).cell);
             }
         }
-        let Multicell { mobility, calls, active_sets, bearers, codes, solver, admission, .. } = self;
+        let Multicell { mobility, calls, active_sets, bearers, hs_users, codes, solver, admission, .. } = self;
         let Mobility { environment, handovers, .. } = mobility;
         calls.measure((now, tti), environment, active_sets, codes, (&*solver, admission.as_mut()));
         let can_change_cell = |ue: UeId| ues[ue].can_change_cell();
         bearers.measure((now, tti), environment, codes, &solver.before, can_change_cell, handovers);
+        if let Some(hs_users) = hs_users {
+            hs_users.measure((now, tti), environment, can_change_cell, handovers);
+        }
     }
 
     /// Measures a user, and moves it to another cell if that is better. Its credit goes along.
@@ -305,11 +322,14 @@ impl Multicell {
         self.add_in_progress();
         self.bearers.begin(ctx.cx.now, &self.solver.power, below.ues);
         self.bearers.add_links(&mut self.solver);
+        if let Some(hs_users) = &self.hs_users {
+            hs_users.add_shares(self.clock.interval, &mut self.solver);
+        }
         self.solver.add_up();
         for cell in (0..cells).map(CellId) {
             self.schedule(ctx, cell, below.ues);
         }
-        let Multicell { calls, mobility, bearers, solver, clock, .. } = self;
+        let Multicell { calls, mobility, bearers, hs_users, solver, clock, .. } = self;
         solver.control(Receivers { calls, mobility, bearers });
         if solver.power.control == PowerControl::Steps {
             steps::follow_commands(solver, calls, bearers, clock.interval);
@@ -317,6 +337,9 @@ impl Multicell {
         solver.measure(Receivers { calls, mobility, bearers });
         let counts = calls.receive(tti, solver);
         bearers.receive(ctx, clock.interval, solver, below.ues);
+        if let Some(hs_users) = hs_users {
+            hs_users.receive(ctx, solver, below.ues);
+        }
         for (cell, counts) in (0..cells).map(CellId).zip(&counts) {
             self.end_in_progress(ctx, cell, below.air);
             self.transmit(ctx, cell, config, below);
@@ -345,13 +368,32 @@ impl Multicell {
 /// The movement of each user of a DSCH by UE, `None` for others, and the users of other bearers.
 fn users(ues: &[UeConfig]) -> (Vec<Option<MobilityConfig>>, Vec<PlacedUser>) {
     let has_bearer = |ue: &UeConfig| !ue.dchs.is_empty() || ue.is_on_fach();
-    let on_dsch = ues.iter().map(|ue| ue.mobility.clone().filter(|_| !has_bearer(ue))).collect();
+    let is_on_dsch = |ue: &UeConfig| !has_bearer(ue) && !ue.is_on_hs_dsch_of_layout();
+    let on_dsch = ues.iter().map(|ue| ue.mobility.clone().filter(|_| is_on_dsch(ue))).collect();
     let others = (0..).map(UeId).zip(ues).filter(|(_, ue)| has_bearer(ue));
     let placed = |(id, ue): (UeId, &UeConfig)| {
         let (mobility, dchs) = (ue.mobility.clone()?, ue.dchs.clone());
         Some(PlacedUser { ue: id, mobility, dchs, is_switched: ue.switching.is_some() })
     };
     (on_dsch, others.filter_map(placed).collect())
+}
+
+/// Codes that no dedicated channel can have. The DSCH has its branch if a user has a movement as a DSCH user, or
+/// if the cells have no HS-DSCH.
+fn fixed_codes(config: &MulticellConfig, on_dsch: &[Option<MobilityConfig>]) -> FixedCodes {
+    let has_branch = config.hs_dsch.is_none() || on_dsch.iter().any(Option::is_some);
+    let (branch, sccpch) = (has_branch.then_some(config.dsch.codes), config.sccpch.as_ref());
+    let codes = FixedCodes::new(&config.dch, branch, sccpch.map(|sccpch| sccpch.code));
+    match &config.hs_dsch {
+        None => codes,
+        Some(hs) => codes.with_hs_dsch(hs.codes, hs.users_per_tti).expect("a checked scenario has room for them"),
+    }
+}
+
+/// The users of HS-DSCHs, with their movement.
+fn hs_dsch_users(ues: &[UeConfig]) -> Vec<(UeId, MobilityConfig)> {
+    let users = (0..).map(UeId).zip(ues).filter(|(_, ue)| ue.is_on_hs_dsch_of_layout());
+    users.filter_map(|(id, ue)| Some((id, ue.mobility.clone()?))).collect()
 }
 
 /// The timer expires twice at the start of a TTI: for the measurements, and then, after the

@@ -11,7 +11,7 @@ use crate::rnc::multicell::mobility::Mobility;
 use crate::rnc::multicell::power_solver::Receivers;
 use crate::rnc::multicell::testing::{CELLS, HANDOVER, active_sets, environment_with};
 use crate::rnc::multicell::voice_calls::VoiceCalls;
-use crate::rnc::multicell::{CodeLimit, DchConfig, WithoutCode};
+use crate::rnc::multicell::{CodeLimit, DchConfig, FixedCodes, WithoutCode};
 use crate::rnc::rrc::SoftHandover;
 
 const DSCH: Code = Code { spreading_factor: 4, number: 3 };
@@ -155,7 +155,7 @@ proptest! {
     ) {
         let environment = environment_with(Db(8.0), &Streams::new(seed, 0));
         let config = DchConfig { codes: CodeLimit::OneTree, ..DchConfig::default() };
-        let mut codes = DchCodes::new(&config, DSCH, Some(SCCPCH), CELLS);
+        let mut codes = DchCodes::new(&config, &FixedCodes::new(&config, Some(DSCH), Some(SCCPCH)), CELLS);
         let soft = is_soft.then(SoftHandover::default);
         let mut bearers = users((&factors, on_fach, switched), &environment, &mut codes, soft);
         bearers.sets.without = if is_dropped { WithoutCode::Dropped } else { WithoutCode::Kept };
