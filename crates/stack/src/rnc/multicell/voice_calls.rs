@@ -298,6 +298,7 @@ mod tests {
     use umts_units::Erlang;
 
     use super::*;
+    use crate::radio::phy::ovsf::Code;
     use crate::rnc::calls::{CallsConfig, Offered};
     use crate::rnc::multicell::bearer_users::BearerUsers;
     use crate::rnc::multicell::mobility::Mobility;
