@@ -220,7 +220,8 @@ impl Inspection<'_> {
             return Ok(());
         }
         let shared = if self.has_hs_dsch_users() { "HS-DSCH" } else { "DSCH" };
-        let message = format!("the {shared} and the common channels leave no code of spreading factor {factor}");
+        let message =
+            format!("the {shared} and the common channels leave no code of spreading factor {factor}");
         let key = if self.has_hs_dsch_users() { "hs_dsch.codes" } else { "dsch.codes" };
         self.out_of_range(path, message, format!("choose a larger spreading factor, or reduce `{key}`"))
     }

@@ -24,7 +24,8 @@ impl Inspection<'_> {
             return refuse("bearer", message, help);
         }
         if named.e_dch().is_some() {
-            let message = format!("bearer `{}` has an E-DCH, which the cells of a layout do not have", ue.bearer);
+            let message =
+                format!("bearer `{}` has an E-DCH, which the cells of a layout do not have", ue.bearer);
             let help = "choose an hsdpa bearer, for example \"hsdpa-7.2\": its uplink is a DCH";
             return refuse("bearer", message, help);
         }
@@ -52,7 +53,10 @@ impl Inspection<'_> {
             power.pilot, power.max
         );
         let left = Dbm(10.0 * libm::log10((milliwatts(power.max) - common).max(1e-9)));
-        let help = format!("they leave {:.1} dBm: choose less, or \"auto\" for what all other channels leave", left.0);
+        let help = format!(
+            "they leave {:.1} dBm: choose less, or \"auto\" for what all other channels leave",
+            left.0
+        );
         Err(self.problem(path, message).label("this power").help(help))
     }
 
@@ -73,7 +77,9 @@ impl Inspection<'_> {
             if self.has_dsch_users() { " and the DSCH" } else { "" }
         );
         let help = match most {
-            Some(most) => format!("choose codes = {most} or less, or a smaller part of the tree for other channels"),
+            Some(most) => {
+                format!("choose codes = {most} or less, or a smaller part of the tree for other channels")
+            }
             None => "reduce `dch.common` or `dsch.codes`".to_owned(),
         };
         Err(self.problem("cell.0.hs_dsch.codes", message).label("these codes").help(help))

@@ -40,9 +40,11 @@ impl FixedCodes {
     #[must_use]
     pub fn with_hs_dsch(&self, pdschs: u8, scchs: u8) -> Option<Self> {
         let pdschs = u16::from(pdschs);
-        let branch = |first: u16| (first..first + pdschs).map(|number| Code { spreading_factor: HS_PDSCH, number });
+        let branch =
+            |first: u16| (first..first + pdschs).map(|number| Code { spreading_factor: HS_PDSCH, number });
         let mut all = self.clone();
-        let first = (0..=HS_PDSCH - pdschs).rev().find(|&first| branch(first).all(|code| self.has_free(code)))?;
+        let first =
+            (0..=HS_PDSCH - pdschs).rev().find(|&first| branch(first).all(|code| self.has_free(code)))?;
         all.0.extend(branch(first));
         for _ in 0..scchs {
             let mut codes = (0..HS_SCCH).map(|number| Code { spreading_factor: HS_SCCH, number });
@@ -53,7 +55,7 @@ impl FixedCodes {
     }
 
     /// Whether none of the codes is on the path of `code`.
-    fn has_free(&self, code: Code) -> bool {
+    pub(super) fn has_free(&self, code: Code) -> bool {
         self.0.iter().all(|fixed| !fixed.meets(code))
     }
 
@@ -139,15 +141,26 @@ mod tests {
     fn hs_dsch_has_codes_beside_the_other_fixed_ones() {
         let config = one_tree(Some(TreeShare::of(32)));
         let without_dsch = FixedCodes::new(&config, None, None);
-        let all = without_dsch.with_hs_dsch(15, 4).expect("the other half of the first branch has four codes");
+        let all =
+            without_dsch.with_hs_dsch(15, 4).expect("the other half of the first branch has four codes");
         assert!(!all.leave(512));
         let five = without_dsch.with_hs_dsch(5, 1).expect("there is room");
-        assert_eq!(five.0[1..], [11, 12, 13, 14, 15].map(|number| Code { spreading_factor: 16, number }).into_iter().chain([Code { spreading_factor: 128, number: 4 }]).collect::<Vec<_>>());
+        assert_eq!(
+            five.0[1..],
+            [11, 12, 13, 14, 15]
+                .map(|number| Code { spreading_factor: 16, number })
+                .into_iter()
+                .chain([Code { spreading_factor: 128, number: 4 }])
+                .collect::<Vec<_>>()
+        );
         let beside_dsch = FixedCodes::new(&config, Some(DSCH), None);
         assert!(beside_dsch.with_hs_dsch(11, 1).is_some() && beside_dsch.with_hs_dsch(12, 1).is_none());
         let mut codes = DchCodes::new(&config, &five, 1);
         // 16 branches of two codes each, less five for HS-PDSCHs, the common channels and the HS-SCCH.
-        assert_eq!(std::iter::repeat_with(|| codes.take(CellId(0), 32)).take_while(Option::is_some).count(), 20);
+        assert_eq!(
+            std::iter::repeat_with(|| codes.take(CellId(0), 32)).take_while(Option::is_some).count(),
+            20
+        );
     }
 
     #[test]

@@ -166,3 +166,71 @@ impl HsUsers {
         SPREADING_FACTOR * of_block * gain / noise
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use umts_kernel::random::Streams;
+    use umts_units::Db;
+
+    use super::*;
+    use crate::radio::phy::power_control::PowerConfig;
+    use crate::rnc::multicell::testing::{CELLS, HANDOVER, environment, environment_with, mobile_between};
+
+    const PERIOD: u64 = 5;
+    const CONFIG: HsCellConfig = HsCellConfig { max_power: f64::INFINITY, codes: 10, users_per_tti: 2 };
+
+    #[test]
+    fn snr_follows_from_the_powers_of_the_cells() {
+        let environment = environment();
+        let mut solver = PowerSolver::new(PowerConfig::default(), CELLS);
+        let mut users = HsUsers::new(
+            (&CONFIG, &HANDOVER),
+            &[(UeId(3), MobilityConfig::Still)],
+            &environment,
+            &mut solver,
+            PERIOD,
+        );
+        users.users[0].mobile = mobile_between(&environment, [0, 1]);
+        users.users[0].cell = CellId(0);
+        // The cell sends 9 W on the HS-DSCH in a quarter of the turn, and 1 W otherwise. All others send 2 W.
+        solver.powers.fill(2_000.0);
+        solver.powers[0] = 1_000.0 + 9_000.0 / 4.0;
+        (solver.hs_dschs[0].share, solver.hs_dschs[0].sending) = (0.25, 9_000.0);
+        let gains: Vec<(usize, f64)> = users.users[0].mobile.gains().iter().collect();
+        let others: f64 = gains.iter().filter(|(cell, _)| *cell != 0).map(|(_, gain)| 2_000.0 * gain).sum();
+        let own = gains.iter().find(|(cell, _)| *cell == 0).expect("it is a cell").1;
+        let PowerConfig { own_share, noise, .. } = solver.power;
+        let expected = 16.0 * 4_500.0 * own / (own_share * 10_000.0 * own + others + noise);
+        let snr = users.snr(&users.users[0], &solver);
+        assert!((snr / expected - 1.0).abs() < 1e-9, "{snr} and {expected}");
+    }
+
+    #[test]
+    fn hs_dsch_fills_up_its_cell_in_its_share_of_the_turn() {
+        let (mut solver, environment) = (PowerSolver::new(PowerConfig::default(), CELLS), environment());
+        let mut users = HsUsers::new((&CONFIG, &HANDOVER), &[], &environment, &mut solver, PERIOD);
+        // Ten TTIs of two blocks fit into a turn of 20 ms.
+        users.blocks[7] = 5;
+        solver.begin();
+        users.add_shares(Duration::from_millis(20), &mut solver);
+        assert_eq!((solver.hs_dschs[7].share, solver.hs_dschs[8].share), (0.25, 0.0));
+    }
+
+    #[test]
+    fn users_change_to_a_cell_that_is_better_by_the_hysteresis() {
+        let environment = environment_with(Db(8.0), &Streams::new(1, 0));
+        let mut solver = PowerSolver::new(PowerConfig::default(), CELLS);
+        let users: Vec<_> = (0..20).map(|ue| (UeId(ue), MobilityConfig::Still)).collect();
+        let mut users = HsUsers::new((&CONFIG, &HANDOVER), &users, &environment, &mut solver, PERIOD);
+        let mut handovers = VecDeque::new();
+        users.measure((Time::ZERO, 0), &environment, |_| true, &mut handovers);
+        assert_eq!(handovers.len(), 0);
+        let best = users.users[10].cell;
+        users.users[10].cell = CellId((best.0 + 18) % 36);
+        users.measure((Time::ZERO, 0), &environment, |_| false, &mut handovers);
+        assert_eq!(handovers.len(), 0);
+        users.measure((Time::ZERO, 0), &environment, |_| true, &mut handovers);
+        let handover = handovers.pop_front().expect("it changes its cell");
+        assert_eq!((handover.ue, handover.to, users.cell_of(UeId(10))), (UeId(10), best, Some(best)));
+    }
+}

@@ -283,7 +283,8 @@ impl Multicell {
                 self.close_associated(ue, self.mobility.user(ue).cell);
             }
         }
-        let Multicell { mobility, calls, active_sets, bearers, hs_users, codes, solver, admission, .. } = self;
+        let Multicell { mobility, calls, active_sets, bearers, hs_users, codes, solver, admission, .. } =
+            self;
         let Mobility { environment, handovers, .. } = mobility;
         calls.measure((now, tti), environment, active_sets, codes, (&*solver, admission.as_mut()));
         let can_change_cell = |ue: UeId| ues[ue].can_change_cell();
@@ -386,7 +387,9 @@ fn fixed_codes(config: &MulticellConfig, on_dsch: &[Option<MobilityConfig>]) -> 
     let codes = FixedCodes::new(&config.dch, branch, sccpch.map(|sccpch| sccpch.code));
     match &config.hs_dsch {
         None => codes,
-        Some(hs) => codes.with_hs_dsch(hs.codes, hs.users_per_tti).expect("a checked scenario has room for them"),
+        Some(hs) => {
+            codes.with_hs_dsch(hs.codes, hs.users_per_tti).expect("a checked scenario has room for them")
+        }
     }
 }
 

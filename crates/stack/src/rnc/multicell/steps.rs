@@ -37,7 +37,8 @@ pub(super) fn follow_commands(
     let mut means = Vec::new();
     let step = libm::exp10(solver.power.step_db / 10.0);
     for _ in 0..slots {
-        let factors = totals_of_slot(solver, (&mut *calls, &mut *bearers), &constant, &mut totals, &mut hs_powers);
+        let factors =
+            totals_of_slot(solver, (&mut *calls, &mut *bearers), &constant, &mut totals, &mut hs_powers);
         add_powers(&mut means, bearers, &factors, 1.0 / f64::from(slots));
         for dch in calls.powered().chain(bearers.powered()) {
             one_slot(&solver.power, dch, step, (&totals, &factors));
@@ -124,7 +125,10 @@ fn totals_of_slot(
         dch.at.legs().for_each(|leg| wanted[leg.cell.index()] += power);
     }
     let each = constant.iter().zip(&wanted).zip(totals).zip(&solver.hs_dschs).zip(hs_powers);
-    let share = |((((constant, wanted), total), hs_dsch), hs_power): ((((&f64, &f64), &mut f64), &HsDschPower), &mut f64)| {
+    let share = |((((constant, wanted), total), hs_dsch), hs_power): (
+        (((&f64, &f64), &mut f64), &HsDschPower),
+        &mut f64,
+    )| {
         let share = if *wanted > 0.0 { ((max - constant) / wanted).min(1.0) } else { 1.0 };
         *total = constant + share * wanted;
         let sending = hs_dsch.within(max - *total);

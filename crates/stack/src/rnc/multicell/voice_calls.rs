@@ -306,7 +306,6 @@ mod tests {
     use crate::rnc::multicell::testing::{CELLS, HANDOVER, active_sets, environment, mobile_between};
     use crate::rnc::multicell::{DchConfig, FixedCodes, WithoutCode};
 
-
     /// Calls of one class that lose no block at their target.
     fn calls(offered: f64) -> VoiceCalls {
         let streams = Streams::new(1, 0);
