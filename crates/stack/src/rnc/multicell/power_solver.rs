@@ -186,6 +186,12 @@ impl PowerSolver {
         std::mem::swap(&mut self.powers, &mut self.before);
     }
 
+    /// Powers of all cells in the TTI that has ended, without their HS-DSCHs, which leave power to new DCHs.
+    pub fn powers_without_hs_dsch(&self) -> Vec<f64> {
+        let cells = self.before.iter().zip(&self.hs_dschs);
+        cells.map(|(power, hs_dsch)| power - hs_dsch.mean()).collect()
+    }
+
     /// The power limits of a cell in this TTI, with the power of the channels without power control.
     #[inline]
     pub fn limits(&self, cell: usize) -> PowerConfig {

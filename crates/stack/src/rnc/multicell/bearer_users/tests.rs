@@ -128,7 +128,7 @@ fn check_codes(
 ) -> Result<(), TestCaseError> {
     let mut share = 0.0;
     for user in &bearers.users {
-        let next = user.next.as_ref().map(|next| next.codes.as_slice()).unwrap_or_default();
+        let next = user.granted.next.as_ref().map(|next| next.codes.as_slice()).unwrap_or_default();
         prop_assert!(next.is_empty() || next.len() == user.at.legs().count());
         let held = user.at.legs().filter(|_| user.has_code).map(|leg| (leg.cell, leg.code));
         let allocated = user.at.legs().zip(next).map(|(leg, code)| (leg.cell, *code));
@@ -236,7 +236,7 @@ proptest! {
         }
         for cell in 0..CELLS {
             check_codes(&bearers, &codes, &fixed, cell)?;
-            prop_assert!(bearers.users[first_switched..].iter().all(|user| !user.has_code && user.next.is_none()));
+            prop_assert!(bearers.users[first_switched..].iter().all(|user| !user.has_code && user.granted.next.is_none()));
         }
     }
 }
