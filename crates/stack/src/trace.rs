@@ -501,6 +501,15 @@ pub enum TraceEvent {
     FachSent { ue: UeId, cell: u16, ebn0: Real<f32> },
     /// The S-CCPCH of a cell of a layout was sent in a TTI of the cells, with this power in mW.
     SccpchSent { cell: u16, power: Real<f32> },
+    /// The HS-DSCH of a cell of a layout was sent in a part of a TTI of the cells. `share`: this part; `power`:
+    /// the mean over the whole TTI, in mW.
+    HsDschSent { cell: u16, power: Real<f32>, share: Real<f32> },
+    /// A user on the HS-DSCH of a cell of a layout received blocks in the TTI of the cells before this one. `snr`:
+    /// its mean SNR from now on, linear.
+    HsSnr { ue: UeId, cell: u16, snr: Real<f32> },
+    /// The serving HS-DSCH cell of a UE changes. `queued`: PDUs on the Iub or at the former Node B, which are
+    /// flushed; `in_harq`: PDUs in its HARQ processes, which are lost.
+    HsCellChanged { ue: UeId, queued: u32, in_harq: u32 },
 
     /// A step of a call. Recorded if codes are limited, handover is soft, or calls have gaps.
     Call { cell: u16, step: CallStep },

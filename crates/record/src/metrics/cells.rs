@@ -1,5 +1,5 @@
 //! Metrics of the cells of a layout, from their trace events: load, power and codes, calls, and the
-//! service of users on DSCHs, DCHs and the FACH. The recorder sums up the events inside the window.
+//! service of users on DSCHs, DCHs, HS-DSCHs and the FACH. The recorder sums up the events inside the window.
 //! The methods of [`LayoutTotals`] compute means and shares from the sums. Powers are in mW.
 
 use umts_stack::ids::{Direction, UeId};
@@ -128,6 +128,16 @@ impl LayoutRecorder {
                 totals.sccpch_sent += 1;
                 totals.sccpch_power += f64::from(power);
             }
+            TraceEvent::HsDschSent { power: Real(power), .. } => totals.hs_power += f64::from(power),
+            TraceEvent::HsSnr { snr: Real(snr), .. } => {
+                totals.hs_served += 1;
+                totals.hs_snr_db += ebn0_db(snr);
+            }
+            TraceEvent::HsCellChanged { queued, in_harq, .. } => {
+                totals.hs_cell_changes += 1;
+                totals.hs_flushed += u64::from(queued);
+                totals.hs_lost += u64::from(in_harq);
+            }
             TraceEvent::CellUpdateStarted { cause: CellUpdateCause::CellReselection, .. } => {
                 totals.cell_reselections += 1;
             }
@@ -164,7 +174,7 @@ impl LayoutRecorder {
     }
 }
 
-/// Eb/N0 in dB, at least -60 dB: a UE out of reach receives nothing, and Eb/N0 is 0.
+/// Eb/N0 or SNR in dB, at least -60 dB: a UE out of reach receives nothing, and Eb/N0 is 0.
 fn ebn0_db(ebn0: f32) -> f64 {
     10.0 * libm::log10(f64::from(ebn0).max(1e-6))
 }

@@ -284,6 +284,9 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::DchSent { .. }
             | TraceEvent::FachSent { .. }
             | TraceEvent::SccpchSent { .. }
+            | TraceEvent::HsDschSent { .. }
+            | TraceEvent::HsSnr { .. }
+            | TraceEvent::HsCellChanged { .. }
             | TraceEvent::Call { .. }
             | TraceEvent::CellDchs { .. }
             | TraceEvent::CellPower { .. } => self.record_layout(at, event),

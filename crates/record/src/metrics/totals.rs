@@ -507,6 +507,15 @@ pub(super) struct LayoutTotals {
     pub sccpch_sent: u64,
     /// Power of the S-CCPCH, in mW.
     pub sccpch_power: f64,
+    /// Sum of the mean powers of HS-DSCHs.
+    pub hs_power: f64,
+    /// TTIs in which users of HS-DSCHs were served, and the sum of their mean SNRs in dB.
+    pub hs_served: u64,
+    pub hs_snr_db: f64,
+    /// PDUs that were flushed, and that were lost in HARQ, at changes of the serving HS-DSCH cell.
+    pub hs_cell_changes: u64,
+    pub hs_flushed: u64,
+    pub hs_lost: u64,
     // ── Cells, calls and SDUs ──
     pub cell_reselections: u64,
     /// Events of calls, indexed by their kind: begun, blocked, handed over, and so on.

@@ -172,7 +172,7 @@ impl Inspection<'_> {
     /// Checks the code and the Eb/N0 of users of a bearer on DCHs, or of each bearer that RRC switches to.
     pub(super) fn code_of_dch(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
         let named = &self.names.groups[i];
-        if let Some(dch) = &named.bearer {
+        if let Some(dch) = named.bearer.as_ref().filter(|bearer| bearer.hs_dsch_category().is_none()) {
             self.code_of_bearer(i, ue, &format!("ue.{i}.bearer"), &dch.bearer)?;
         }
         for (number, dch) in named.dchs.iter().enumerate() {
@@ -211,23 +211,18 @@ impl Inspection<'_> {
         self.out_of_range(path, message, help)
     }
 
-    /// Checks that the DSCH and the common channels leave a code of this spreading factor, if codes are
+    /// Checks that the DSCH, the HS-DSCH and the common channels leave a code of this spreading factor, if codes are
     /// limited.
     fn has_free_code(&self, path: &str, factor: u16) -> Result<(), Problem> {
         let Some(cell) = self.scenario.cell.first() else { return Ok(()) };
-        let Some(dch) = cell.dch.as_ref().filter(|dch| dch.codes == DchCodes::OneTree) else { return Ok(()) };
-        let sccpch = cell.sccpch.zip(cell.fach.as_ref()).and_then(|(sccpch, fach)| sccpch.code(fach.rate));
-        let common = dch.common_code().into_iter().chain(sccpch);
-        let occupied_codes: Vec<Code> = common.chain([self.branch(0)]).collect();
-        let mut codes = (0..factor).map(|number| Code { spreading_factor: factor, number });
-        if codes.any(|code| occupied_codes.iter().all(|other| !other.meets(code))) {
+        let is_limited = cell.dch.as_ref().is_some_and(|dch| dch.codes == DchCodes::OneTree);
+        if !is_limited || self.fixed_codes().leave(factor) {
             return Ok(());
         }
-        let message = format!("the DSCH and the common channels leave no code of spreading factor {factor}");
-        self.out_of_range(
-            path,
-            message,
-            "choose a larger spreading factor, or reduce `dsch.codes`".to_owned(),
-        )
+        let shared = if self.has_hs_dsch_users() { "HS-DSCH" } else { "DSCH" };
+        let message =
+            format!("the {shared} and the common channels leave no code of spreading factor {factor}");
+        let key = if self.has_hs_dsch_users() { "hs_dsch.codes" } else { "dsch.codes" };
+        self.out_of_range(path, message, format!("choose a larger spreading factor, or reduce `{key}`"))
     }
 }

@@ -82,6 +82,11 @@ impl Inspection<'_> {
         let config = &self.scenario.cell[i].hs_dsch;
         let &HsDschConfig { scheduler, window, t1, max_transmissions, allocation_interval, .. } = config;
         let path = |key: &str| format!("cell.{i}.hs_dsch.{key}");
+        if config.power.is_some() && self.scenario.layout.is_none() {
+            let message = "power has no effect without [layout]: other cells have no power".to_owned();
+            let help = "add [layout], or leave this out and set ue.hs_dsch.snr".to_owned();
+            return Err(self.problem(&path("power"), message).label("this power").help(help));
+        }
         if scheduler == SchedulerKind::ServiceCredit {
             let message = "an HS-DSCH has no service credits".to_owned();
             let help = "choose round_robin, oldest_first, largest_backlog, timeout, max_ci, proportional_fair or fcds";
@@ -145,9 +150,7 @@ impl Inspection<'_> {
             };
         };
         if self.scenario.layout.is_some() {
-            let message = "the cells of a layout have no HS-DSCH".to_owned();
-            let help = "choose another bearer, or leave out the layout".to_owned();
-            return Err(self.problem(&path("bearer"), message).label("this bearer").help(help));
+            self.hs_dsch_in_layout(i)?;
         }
         // The errors of [radio] apply to the other channels of switched users.
         if !ue.is_switched() && !loses_nothing(&self.scenario.radio_of(ue).downlink) {

@@ -8,6 +8,7 @@ mod dsch;
 mod e_dch;
 mod handover;
 mod hs_dsch;
+mod hs_in_layout;
 mod layout;
 mod models;
 mod names;

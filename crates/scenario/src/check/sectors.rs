@@ -1,6 +1,6 @@
 //! Checks of a layout (cells of several sites on one carrier): the keys that only its cells have,
-//! and the bearer of each user group, which must be the DSCH, a bearer on DCHs, FACH and RACH, these two
-//! with DCHs in turn, or a call.
+//! and the bearer of each user group, which must be the DSCH, a bearer on DCHs or with an HS-DSCH, FACH and
+//! RACH, these two with DCHs in turn, or a call.
 //! Determines the channels of users of the DSCH and of calls.
 
 use umts_stack::radio::mac::TransportFormat;
@@ -129,7 +129,8 @@ impl Inspection<'_> {
     /// Checks that `dch` is set only for users of a bearer on DCHs in a layout, or that RRC switches to one.
     fn dch_has_an_effect(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
         let named = &self.names.groups[i];
-        let has_dch = (named.bearer.is_some() || !named.dchs.is_empty()) && !ue.has_emulated_link();
+        let is_on_dch = named.bearer.as_ref().is_some_and(|bearer| bearer.hs_dsch_category().is_none());
+        let has_dch = (is_on_dch || !named.dchs.is_empty()) && !ue.has_emulated_link();
         if ue.dch.is_none() || (self.scenario.layout.is_some() && has_dch) {
             return Ok(());
         }

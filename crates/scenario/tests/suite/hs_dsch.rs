@@ -37,6 +37,7 @@ fn invalid_values_are_refused_with_a_repair() {
             "process_scope = \"ue\"",
         ),
         ("fcds_memory = 1.5", "", "", "1.5", ""),
+        ("power = \"40 dBm\"", "", "", "power has no effect without [layout]", "set ue.hs_dsch.snr"),
         ("", "trace_repeats = true", "", "no effect without a trace", "add trace"),
         ("", "trace = \"no-such-file\"", "", "cannot read no-such-file", "relative to the folder"),
         ("", "category = 0", "", "cannot be 0", "1 to 12"),

@@ -52,6 +52,21 @@ fn users_and_calls_round_trip_through_toml() {
     assert_eq!(reloaded.handover.as_ref().expect("it is written").hysteresis.0, 3.0);
 }
 
+/// [`SMALL`] with a user of an HS-DSCH and these keys of the cell.
+fn hsdpa(cell: &str) -> String {
+    with("CELL", cell).replace("name = \"user\"\n", "name = \"user\"\nbearer = \"hsdpa-3.6\"\n")
+}
+
+#[test]
+fn hs_dsch_users_have_an_hs_dsch_and_a_dch() {
+    for cell in ["", "hs_dsch = { codes = 10, power = \"40 dBm\" }\ndch = { codes = \"one_tree\" }"] {
+        let loaded = load(&hsdpa(cell)).unwrap_or_else(|error| panic!("{}", error.render(false)));
+        assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+        let [downlink, uplink] = loaded.scenario.plan().groups[0].channels;
+        assert_eq!((downlink.kind, uplink.kind), (Channel::HsDsch, Channel::Dch));
+    }
+}
+
 /// Checks that each scenario is refused. A case has the scenario, the key of the error, a part of
 /// its message and a part of its help.
 fn assert_refused(cases: &[(String, &str, &str, &str)]) {
@@ -240,7 +255,44 @@ fn bearers_that_a_layout_cannot_serve_are_refused_with_a_repair() {
             "no effect without [layout]",
             "add [layout]",
         ),
-        (with("UE", "bearer = \"hsdpa-3.6\""), "ue.0.bearer", "have no HS-DSCH", "another bearer"),
+        (with("UE", "bearer = \"hspa-3.6\""), "ue.0.bearer", "has an E-DCH", "hsdpa-7.2"),
+        (
+            with("UE", "bearer = \"switched\"\nrrc = { dch = [\"hsdpa-3.6\", \"ps-64\"] }"),
+            "ue.0.bearer",
+            "does not switch users of a layout to an HS-DSCH",
+            "leave the hsdpa bearer out of rrc.dch",
+        ),
+        (with("UE", "bearer = \"hsdpa-3.6\"\ndch = {}"), "ue.0.dch", "bearer on DCHs", "ps-64"),
+        (
+            hsdpa("hs_dsch = { power = \"42 dBm\" }\npower = { pilot = \"37 dBm\" }"),
+            "cell.0.hs_dsch.power",
+            "together exceed cell.power.max",
+            "they leave 41.7 dBm",
+        ),
+        (
+            hsdpa("hs_dsch = { power = \"81 dBm\" }"),
+            "cell.0.hs_dsch.power",
+            "cannot be 81 dBm",
+            "-50 dBm to 80 dBm",
+        ),
+        (
+            hsdpa("hs_dsch = { codes = 15 }\ndch = { common = \"1/8\" }"),
+            "cell.0.hs_dsch.codes",
+            "no room for 15 codes of spreading factor 16 (HS-PDSCHs) and 1 of 128 (HS-SCCHs) beside the common channels",
+            "choose codes = 13 or less",
+        ),
+        (
+            hsdpa("") + "[[ue]]\nname = \"other\"\nbearer = \"dsch\"\n",
+            "cell.0.hs_dsch.codes",
+            "beside the common channels and the DSCH",
+            "choose codes = 11 or less",
+        ),
+        (
+            hsdpa("dch = { codes = \"one_tree\" }"),
+            "ue.1.calls.spreading_factor",
+            "the HS-DSCH and the common channels leave no code of spreading factor 32",
+            "reduce `hs_dsch.codes`",
+        ),
         (bearer("64 kbit/s", true), "ue.0.bearer", "is shared", "dsch"),
         (bearer("1024 kbit/s", false), "ue.0.bearer", "needs several codes", "768 kbit/s"),
         (dch("ebn0 = \"31 dB\""), "ue.0.dch.ebn0", "cannot be 31 dB", "-30 dB to 30 dB"),

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use umts_scenario::{Group, Scenario, model};
 use umts_stack::radio::mac::Channel;
 use umts_stack::radio::phy::sir::CHIP_RATE;
-use umts_stack::rnc::multicell::{CallClassConfig, DchUserConfig, MulticellConfig, SccpchConfig};
+use umts_stack::rnc::multicell::{
+    CallClassConfig, DchUserConfig, HsCellConfig, MulticellConfig, SccpchConfig,
+};
 use umts_units::BitRate;
 
 /// The cells of a layout, which all have the same configuration. `None` without a layout.
@@ -19,6 +21,7 @@ pub(super) fn sectors(scenario: &Scenario) -> Option<MulticellConfig> {
         dsch: dsch.config(&power),
         dch: scenario.cell[0].dch.unwrap_or_default(),
         sccpch: sccpch(&scenario.cell[0], &power),
+        hs_dsch: hs_dsch(scenario),
         admission_power: scenario.cell[0].admission.power.map(model::milliwatts),
         handover: scenario.handover.unwrap_or_default(),
         calls: scenario.ue.iter().filter_map(|ue| call_class(ue, &power)).collect(),
@@ -33,6 +36,19 @@ fn sccpch(cell: &model::Cell, power: &model::Power) -> Option<SccpchConfig> {
         code: options.code(fach.rate).expect("a checked scenario has one code"),
         processing: CHIP_RATE / fach.rate.bps() as f64,
         errors: power.link(model::LinkTables::FACH, options.ebn0).into(),
+    })
+}
+
+/// The HS-DSCH of a cell. `None` if no user has one.
+fn hs_dsch(scenario: &Scenario) -> Option<HsCellConfig> {
+    let mut groups = scenario.plan().groups.iter();
+    groups.any(|group| group.channels[0].kind == Channel::HsDsch).then(|| {
+        let hs_dsch = &scenario.cell[0].hs_dsch;
+        HsCellConfig {
+            max_power: hs_dsch.power.map_or(f64::INFINITY, model::milliwatts),
+            codes: hs_dsch.codes,
+            users_per_tti: hs_dsch.users_per_tti,
+        }
     })
 }
 

@@ -39,6 +39,8 @@ pub fn events(scenario: &Scenario) -> Vec<(Time, TraceEvent)> {
                 | TraceEvent::DchSent { .. }
                 | TraceEvent::FachSent { .. }
                 | TraceEvent::SccpchSent { .. }
+                | TraceEvent::HsDschSent { .. }
+                | TraceEvent::HsSnr { .. }
         )
     });
     events

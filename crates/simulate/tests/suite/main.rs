@@ -14,6 +14,7 @@ mod e_dch;
 mod eurane;
 mod fach_in_layout;
 mod hs_dsch;
+mod hs_in_layout;
 mod hs_switching;
 mod impairments;
 mod iub_captures;

@@ -56,6 +56,12 @@ impl UeConfig {
         let [downlink, _] = self.channels;
         downlink.channel == Channel::Fach && self.substitute.is_none()
     }
+
+    /// Whether the UE has an HS-DSCH in the cells of a layout.
+    pub fn is_on_hs_dsch_of_layout(&self) -> bool {
+        let [downlink, _] = self.channels;
+        downlink.channel == Channel::HsDsch && self.mobility.is_some() && self.substitute.is_none()
+    }
 }
 
 /// A radio model without RLC and MAC.

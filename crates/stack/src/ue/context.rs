@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::event_context::Wakeup;
 use crate::ids::{CellId, Direction, UeId};
 use crate::mac::e::EUeConfig;
-use crate::mac::hs::HsUeConfig;
+use crate::mac::hs::{HsInLayout, HsUeConfig};
 use crate::radio::air::{Transmission, TransmittedSet};
 use crate::radio::mac::Channel;
 use crate::radio::pdcp::Pdcp;
@@ -58,6 +58,8 @@ pub struct UeContext {
     pub channels: [UeChannel; 2],
     /// Options of the HS-DSCH, if the UE uses it.
     pub hs_dsch: Option<Arc<HsUeConfig>>,
+    /// Its HS-DSCH in a layout.
+    pub hs_in_layout: Option<Box<HsInLayout>>,
     /// Options of the E-DCH, if the UE uses it.
     pub e_dch: Option<Arc<EUeConfig>>,
     /// Whether the carrier queries the UE at its next tick.
@@ -131,6 +133,7 @@ impl UeContext {
             pdcp: Direction::BOTH.map(|_| Pdcp::new(config.pdcp)),
             channels,
             hs_dsch: config.hs_dsch.clone(),
+            hs_in_layout: config.is_on_hs_dsch_of_layout().then(Box::default),
             e_dch: config.e_dch.clone(),
             on_carrier: [false; 2],
             wake: [Wakeup::NONE; 2],
@@ -308,7 +311,9 @@ impl UeContext {
         direction: Direction,
     ) -> u32 {
         // A hard handover interrupts the DCHs of a layout.
-        if self.silent_until > cx.now && self.channel(Direction::Downlink).in_layout.is_some() {
+        let is_interruptible =
+            self.channel(Direction::Downlink).in_layout.is_some() || self.hs_in_layout.is_some();
+        if is_interruptible && self.silent_until > cx.now {
             return 0;
         }
         let format = self.channel(direction).format;

@@ -7,6 +7,7 @@ use umts_units::Time;
 
 use super::config::{CellConfig, FachMode, RachMode};
 use crate::ids::{Direction, MacTimer, UeId};
+use crate::mac::hs::HeldPdus;
 use crate::mac::{Below, CarrierConfig, Dedicated, Mac, MacE, MacHs, PrivateRach, Pushed, Rach, Shared};
 use crate::radio::mac::{Channel, RachAccess};
 use crate::rnc::multicell::{Handover, Multicell};
@@ -108,6 +109,11 @@ impl CarrierMac {
             | CarrierMac::E(_)
             | CarrierMac::Multicell(_) => {}
         }
+    }
+
+    /// PDUs at the Node B that a UE on the HS-DSCH has not received yet. `None`: it is another channel.
+    pub fn held_on_hs_dsch(&self, ue: UeId) -> Option<HeldPdus> {
+        if let CarrierMac::Hs(mac) = self { Some(mac.held(ue)) } else { None }
     }
 
     /// The MAC of the cells of a layout.

@@ -7,6 +7,7 @@ use super::Utran;
 use super::carrier::CarrierKey;
 use crate::EventContext;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
+use crate::mac::hs::HeldPdus;
 use crate::radio::mac::Channel;
 use crate::rnc::multicell::{BufferAtHandover, CellChange, Handover, RlcAtHandover};
 use crate::trace::{CellUpdateCause, TraceEvent};
@@ -54,7 +55,10 @@ impl Utran {
             self.update_backlog(ctx, ue, Direction::Downlink);
         }
         let downlink = self.ues[ue].channel(Direction::Downlink).carrier;
-        if self.carriers[downlink].config.channel == Channel::Dch {
+        if let Some(HeldPdus { queued, in_harq }) = self.carriers[downlink].mac.held_on_hs_dsch(ue) {
+            ctx.cx.record(|| TraceEvent::HsCellChanged { ue, queued, in_harq });
+        }
+        if matches!(self.carriers[downlink].config.channel, Channel::Dch | Channel::HsDsch) {
             self.move_channel(ctx, ue, to, Direction::Downlink);
         }
         self.move_channel(ctx, ue, to, Direction::Uplink);
@@ -130,7 +134,7 @@ impl Utran {
         }
     }
 
-    /// Moves the DCH, FACH or RACH of this direction to the new cell.
+    /// Moves the DCH, HS-DSCH, FACH or RACH of this direction to the new cell.
     fn move_channel<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

@@ -108,6 +108,14 @@ metrics! { LAYOUT: LayoutTotals;
         => |t| (t.sccpch_sent > 0 && t.power > 0.0).then(|| 100.0 * t.sccpch_power / t.power);
     "cell_reselections" "Cell reselections" ["1"] "Changes of the cell of users on FACH and RACH. Each takes a cell update." = "reselections" / ""
         => |t| (t.fach_sent > 0).then(|| count(t.cell_reselections)).flatten();
+    "hs_snr_db" "SNR of HS-DSCH users" ["dB"] "Mean SNR of users of HS-DSCHs in a layout, as the powers of the cells determine it, without fading. Only TTIs of the cells in which the user received blocks count." = "sum of SNRs in dB" / "such TTIs of users"
+        => |t| (t.hs_served > 0).then(|| t.hs_snr_db / t.hs_served as f64);
+    "hs_power_pct" "Power of HS-DSCHs" ["%"] "Share of the transmit power of all cells that is used for HS-DSCHs." = "power of HS-DSCHs" / "power of cells"
+        => |t| (t.hs_power > 0.0 && t.power > 0.0).then(|| 100.0 * t.hs_power / t.power);
+    "hs_handover_flushed" "PDUs flushed at handovers" ["1"] "PDUs on the Iub or at the Node B when the serving HS-DSCH cell of their user changed. They are part of `hs_pdus_flushed`." = "PDUs" / ""
+        => |t| (t.hs_cell_changes > 0).then(|| count(t.hs_flushed)).flatten();
+    "hs_handover_lost" "PDUs lost in HARQ at handovers" ["1"] "PDUs in HARQ processes when the serving HS-DSCH cell of their user changed. They are lost for RLC." = "PDUs" / ""
+        => |t| (t.hs_cell_changes > 0).then(|| count(t.hs_lost)).flatten();
     "call_gaps_pct" "TTIs with a gap" ["%"] "Share of the TTIs of calls that contain a gap of compressed mode." = "such TTIs" / "TTIs of calls"
         => |t| (t.dch_ttis > 0).then(|| percent(t.compressed, t.calls)).flatten();
 }

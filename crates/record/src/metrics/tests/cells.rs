@@ -171,6 +171,30 @@ fn power_and_quality_of_the_fach() {
 }
 
 #[test]
+fn power_quality_and_handovers_of_hs_dschs() {
+    let mut script = script();
+    let snr = |snr| TraceEvent::HsSnr { ue: UeId(4), cell: 0, snr: Real(snr) };
+    let sent = |power| TraceEvent::HsDschSent { cell: 0, power: Real(power), share: Real(0.5) };
+    script.at(40).event(sent(60.0)).event(snr(10.0));
+    script.at(60).event(sent(140.0)).event(snr(1000.0));
+    script.event(TraceEvent::HsCellChanged { ue: UeId(4), queued: 20, in_harq: 9 });
+    script.event(TraceEvent::HsCellChanged { ue: UeId(5), queued: 0, in_harq: 1 });
+    // Outside the window.
+    script.at(2000).event(snr(1.0)).event(sent(1.0));
+    check(
+        &script.result_of_layout(0, 1000).network,
+        &[
+            // 10 dB and 30 dB.
+            ("hs_snr_db", 20.0),
+            // 200 of the 2,000 mW of all TTIs of cells.
+            ("hs_power_pct", 10.0),
+            ("hs_handover_flushed", 20.0),
+            ("hs_handover_lost", 10.0),
+        ],
+    );
+}
+
+#[test]
 fn dedicated_channel_metrics_need_recorded_events() {
     let of_channels = [
         "dch_codes_pct",

@@ -1,6 +1,6 @@
 //! Options of the HS-DSCH: of a cell, and of a UE.
 
-use umts_units::{Db, Duration, Probability, Speed};
+use umts_units::{Db, Dbm, Duration, Probability, Speed};
 
 use super::link_trace::LinkTrace;
 #[cfg(feature = "schema")]
@@ -15,6 +15,13 @@ options! {
         /// Number of HS-PDSCH codes of spreading factor 16.
         [label = "HS-PDSCH codes", min = 1, max = 15, source = "TS 25.213 §5.2.1"]
         pub codes: u8 = 15,
+        /// Power of the HS-DSCH in a TTI in which it is sent, in a cell of a `[layout]`: this power, or what
+        /// all other channels leave of `power.max` if that is less. `"auto"`: all that they leave. It is
+        /// divided equally among `users_per_tti` blocks.
+        [label = "Power of the HS-DSCH", keyword = "Auto::<Dbm>",
+            range = "-50 dBm to 80 dBm, with the pilot and the S-CCPCH at most power.max",
+            source = "TS 25.214 §6A.2.1 leaves it to the Node B"]
+        pub power: Option<Dbm> = None,
         /// Order in which the Node B serves UEs of a class with data: `round_robin`, `oldest_first`,
         /// `largest_backlog`, `timeout`, `max_ci`, `proportional_fair` or `fcds`.
         [label = "Scheduler of the HS-DSCH", source = "TS 25.321 §4.2.3.3, which leaves it to the implementation"]
@@ -103,9 +110,11 @@ options! {
         /// Constant CQI, or `"auto"`: the CQI follows from the SNR.
         [label = "CQI", keyword = "Auto::<u8>", min = 1, max = 30, source = "TS 25.214 §6A.2"]
         pub cqi: Option<u8> = None,
-        /// Mean signal-to-noise ratio of the HS-PDSCH.
-        [label = "SNR of the HS-DSCH", min = "-20 dB", max = "40 dB", source = "a property of the place; none in 3GPP"]
-        pub snr: Db = Db(10.0),
+        /// Mean signal-to-noise ratio of the HS-PDSCH. `"auto"`: 10 dB; in a `[layout]` it follows from the
+        /// powers of the cells and the path gains of the UE.
+        [label = "SNR of the HS-DSCH", keyword = "Auto::<Db>", min = "-20 dB", max = "40 dB",
+            source = "a property of the place; none in 3GPP"]
+        pub snr: Option<Db> = None,
         /// Text file with the received powers and the CQI of each TTI, or `"none"`. It replaces SNR, fading,
         /// CQI cycle, CQI delay and CQI error. The name is relative to the folder of the scenario file.
         [label = "Link trace of the HS-DSCH", keyword = "OrNone::<String>", source = "EURANE: three powers and a CQI per TTI"]

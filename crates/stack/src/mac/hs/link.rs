@@ -7,6 +7,8 @@ use umts_units::{Probability, Time};
 
 use super::TTI;
 use super::config::{BlockErrorModel, Fading, HsUeConfig};
+use super::in_layout::HsInLayout;
+use super::mean_snr::MeanSnr;
 use crate::ids::UeId;
 use crate::radio::mac::hs::harq::Feedback;
 use crate::radio::phy::fading::{RayleighFading, doppler};
@@ -14,6 +16,9 @@ use crate::radio::phy::link_quality::{CQI_STEP_DB, block_error_probability, cqi,
 
 /// Carrier frequency of the downlink in Hz: band I of TS 25.101 §5.2.
 const CARRIER_HZ: f64 = 2.14e9;
+
+/// Mean SNR in dB outside a layout, if none is given.
+const DEFAULT_SNR_DB: f64 = 10.0;
 
 /// Addresses of the draws of a TTI.
 const FADING_DRAW: u32 = 0;
@@ -25,6 +30,7 @@ const ANSWER_DRAW: u32 = 4;
 #[derive(Debug)]
 pub(super) struct Link {
     config: Arc<HsUeConfig>,
+    mean: MeanSnr,
     /// Fading by speed.
     fading: Option<RayleighFading>,
     draws: AddressedStream,
@@ -37,7 +43,15 @@ impl Link {
             let doppler = doppler(config.speed.metres_per_second(), CARRIER_HZ);
             RayleighFading::new(&streams.addressed(&format!("hs_dsch/fading/ue{}", ue.0)), 0, doppler)
         });
-        Link { config: config.clone(), fading, draws }
+        let mean = MeanSnr::constant(config.snr.map_or(DEFAULT_SNR_DB, |snr| snr.0));
+        Link { config: config.clone(), mean, fading, draws }
+    }
+
+    /// Takes over the mean SNR that the cells of a layout have set, unless the SNR is given.
+    pub fn follow(&mut self, in_layout: &HsInLayout) {
+        if self.config.snr.is_none() {
+            self.mean.follow(&in_layout.snr);
+        }
     }
 
     /// SNR in dB in TTI number `tti`.
@@ -50,7 +64,7 @@ impl Link {
             return lowest_snr_db(cqi) + CQI_STEP_DB / 2.0;
         }
         let gain = match self.config.fading {
-            Fading::None => return self.config.snr.0,
+            Fading::None => return self.mean.at(tti),
             // Power of a Rayleigh channel: exponential with mean 1.
             Fading::PerTti => -libm::log(1.0 - self.draws.tti(tti).uniform(FADING_DRAW)),
             Fading::Rayleigh => {
@@ -58,7 +72,7 @@ impl Link {
                 fading.power(Time::ZERO + TTI * tti)
             }
         };
-        self.config.snr.0 + 10.0 * libm::log10(gain)
+        self.mean.at(tti) + 10.0 * libm::log10(gain)
     }
 
     /// The CQI that the Node B uses in TTI number `tti`: the last one that the UE measured and

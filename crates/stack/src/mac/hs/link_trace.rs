@@ -96,7 +96,12 @@ mod tests {
     use crate::mac::hs::Fading;
 
     fn config(fading: Fading) -> Arc<HsUeConfig> {
-        Arc::new(HsUeConfig { snr: Db(5.0), fading, cqi_delay: Duration::ZERO, ..HsUeConfig::default() })
+        Arc::new(HsUeConfig {
+            snr: Some(Db(5.0)),
+            fading,
+            cqi_delay: Duration::ZERO,
+            ..HsUeConfig::default()
+        })
     }
 
     #[test]

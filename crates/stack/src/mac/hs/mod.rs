@@ -22,8 +22,10 @@
 mod config;
 mod flow_control;
 mod in_flight;
+mod in_layout;
 mod link;
 mod link_trace;
+mod mean_snr;
 mod schedule;
 mod user;
 
@@ -36,8 +38,10 @@ use umts_units::{Bytes, Duration, Time};
 
 pub use self::config::{BlockErrorModel, CreditRule, Fading, HsDschConfig, HsMac, HsUeConfig, ProcessScope};
 use self::flow_control::FlowControl;
+pub use self::in_layout::HsInLayout;
 pub use self::link_trace::{LinkTrace, POWERS, TraceTti};
 use self::schedule::drop_pdu;
+pub use self::user::HeldPdus;
 use self::user::User;
 use super::{Below, CarrierConfig, Mac};
 use crate::detail::Detail;
@@ -91,6 +95,8 @@ pub struct MacHs {
     processes: Vec<Option<UeId>>,
     /// Start of the next TTI with an active UE.
     next_tti: Option<Time>,
+    /// Whether the cell belongs to a layout.
+    is_in_layout: bool,
     streams: Streams,
 }
 
@@ -110,6 +116,7 @@ impl MacHs {
             t1s: BTreeMap::new(),
             active: Vec::new(),
             next_tti: None,
+            is_in_layout: false,
             streams: *streams,
         }
     }
@@ -117,6 +124,11 @@ impl MacHs {
     /// Replaces the scheduler, unless there is no other.
     pub fn set_scheduler(&mut self, scheduler: Option<UserScheduler>) {
         self.user_scheduler = scheduler;
+    }
+
+    /// PDUs that `ue` has not received yet.
+    pub fn held(&self, ue: UeId) -> HeldPdus {
+        self.users.get(&ue).map(User::held).unwrap_or_default()
     }
 
     /// PDUs of `ue` reach the Node B at `arrival`: TTIs are scheduled from then on.
@@ -212,6 +224,7 @@ impl Mac for MacHs {
         direction: Direction,
     ) -> bool {
         if ue.rlc[direction.index()].has_work(cx.now) {
+            self.is_in_layout |= ue.hs_in_layout.is_some();
             self.users.entry(ue.id).or_insert_with(|| User::new(&self.config, ue, &self.streams));
             if self.flow_control.request(ue.id, cx.now + config.iub.delay) {
                 let now = cx.now;
@@ -268,6 +281,9 @@ impl Mac for MacHs {
     ) {
         match timer {
             MacTimer::First => {
+                if self.is_in_layout {
+                    self.users.iter_mut().for_each(|(ue, user)| user.follow(&below.ues[*ue]));
+                }
                 self.transmit(ctx, config, below);
                 self.allocate(ctx.cx.now, config.iub.delay);
             }

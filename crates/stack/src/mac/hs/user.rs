@@ -88,6 +88,8 @@ impl User {
         let config: &Arc<HsUeConfig> = ue.hs_dsch.as_ref().expect("a UE on the HS-DSCH has its options");
         let reordering = ReorderingConfig { window: cell.window, t1: cell.t1 };
         let pdu_bits = ue.channel(Direction::Downlink).block_bits;
+        let mut link = Link::new(config, ue.id, streams);
+        ue.hs_in_layout.iter().for_each(|in_layout| link.follow(in_layout));
         let max_queue = match config.mac {
             HsMac::MacHs => cell.nodeb_queue,
             HsMac::MacEhs => cell.nodeb_queue * pdu_bits.div_ceil(8),
@@ -98,7 +100,7 @@ impl User {
                 .and_then(Category::new)
                 .expect("a checked scenario has a category from 1 to 12"),
             max_codes: cell.codes,
-            link: Link::new(config, ue.id, streams),
+            link,
             qos: ue.qos,
             guarantee: ue.qos.guaranteed.map(RateGuarantee::new),
             payload: ue.rlc[Direction::Downlink.index()].pdu_payload(),
@@ -122,9 +124,24 @@ impl User {
             reassembly: Reassembly::default(),
             up: Vec::new(),
             next_up: 0,
-            next_allowed: 0,
+            // The interruption by a handover delays the first block in the new cell.
+            next_allowed: ue.silent_until.as_nanos().div_ceil(TTI.as_nanos()),
             outstanding_credits: 0,
             mean_size: (0.0, 0),
+        }
+    }
+
+    /// Takes over the mean SNR that the cells of a layout have set.
+    pub fn follow(&mut self, ue: &UeContext) {
+        ue.hs_in_layout.iter().for_each(|in_layout| self.link.follow(in_layout));
+    }
+
+    /// PDUs that the UE has not received yet: on the Iub or in the queue, and in HARQ.
+    pub fn held(&self) -> HeldPdus {
+        let in_harq = self.blocks.iter().flatten().filter_map(|block| block.content.as_ref());
+        HeldPdus {
+            queued: (self.on_iub.len() + self.queue.len()) as u32,
+            in_harq: in_harq.map(|content| content.pdus.len() as u32).sum(),
         }
     }
 
@@ -174,4 +191,13 @@ impl User {
         let mean = self.mean_size(memory, tti);
         self.mean_size.0 = mean + (1.0 - memory) * f64::from(size);
     }
+}
+
+/// Numbers of PDUs of a UE that wait for their reception.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HeldPdus {
+    /// On the Iub or in the queue of the Node B.
+    pub queued: u32,
+    /// In HARQ.
+    pub in_harq: u32,
 }

@@ -243,7 +243,7 @@ mod tests {
     use super::*;
     use crate::radio::phy::ovsf::Code;
     use crate::rnc::multicell::testing::{CELLS, active_sets, environment, mobile_between};
-    use crate::rnc::multicell::{CodeLimit, DchConfig};
+    use crate::rnc::multicell::{CodeLimit, DchConfig, FixedCodes};
     use crate::rnc::rrc::SoftHandover;
 
     const FACTOR: u16 = 32;
@@ -258,7 +258,7 @@ mod tests {
             without_code: without,
             ..DchConfig::default()
         };
-        let codes = DchCodes::new(&config, DSCH, None, CELLS);
+        let codes = DchCodes::new(&config, &FixedCodes::new(&config, Some(DSCH), None), CELLS);
         (active_sets(soft, without), codes)
     }
 

@@ -9,7 +9,7 @@ use crate::radio::phy::sir::{CHIP_RATE, Link};
 impl Multicell {
     /// Gives a user with something to send a code of its cell, if one is free.
     pub(super) fn open_associated(&mut self, ue: UeId) {
-        let Some(config) = self.associated else { return };
+        let Some(config) = self.dschs.associated else { return };
         let user = self.mobility.user_mut(ue);
         if user.dch.is_none() {
             user.dch = self.codes.take(user.cell, config.spreading_factor);
@@ -25,7 +25,7 @@ impl Multicell {
 
     /// Adds the associated DCHs of this TTI to the links. Users without a code try again first.
     pub(super) fn add_associated(&mut self) {
-        let Some(config) = self.associated else { return };
+        let Some(config) = self.dschs.associated else { return };
         let users: Vec<UeId> = self.mobility.measured().collect();
         users.iter().for_each(|&ue| self.open_associated(ue));
         let (processing, target) = (CHIP_RATE / config.rate.bps() as f64, libm::exp10(config.ebn0.0 / 10.0));

@@ -8,6 +8,7 @@
 //!
 //! RRC may switch users between the two (`switching.rs`).
 
+mod fach;
 mod switching;
 
 use std::collections::VecDeque;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration, Time};
 
-use self::switching::NextDch;
+use self::switching::GrantedDch;
 use super::active_sets::ActiveSets;
 use super::codes::DchCodes;
 use super::mobility::{CellChange, Handover};
@@ -29,7 +30,6 @@ use crate::ids::{CellId, Direction, UeId};
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::ovsf::{Code, LARGEST_SF};
 use crate::radio::phy::power_control::{PowerConfig, PowerControl};
-use crate::radio::phy::sir::Link;
 use crate::rnc::calls::{CallLocation, PowerControlLoops, RadioLink};
 use crate::rnc::rrc::CellSelection;
 use crate::trace::{Real, TraceEvent};
@@ -70,11 +70,8 @@ pub(super) struct BearerUser {
     downlink: Downlink,
     /// Whether RRC has suspended the transmission to a switched user.
     is_suspended: bool,
-    /// The DCH of another rate that RRC has allocated, with its codes.
-    next: Option<NextDch>,
-    /// Power in mW that its best cell is expected to transmit for the DCH that it is switching to. Only with
-    /// admission by power.
-    expected_power: f64,
+    /// The DCH that it is switching to.
+    granted: GrantedDch,
     loops: PowerControlLoops,
     /// Whether it has a code in its cells. Without a code a DCH neither sends nor receives.
     has_code: bool,
@@ -339,8 +336,7 @@ impl BearerUser {
             dch: dch.cloned(),
             downlink: if dch.is_some() { Downlink::Dch } else { Downlink::Fach },
             is_suspended: false,
-            next: None,
-            expected_power: 0.0,
+            granted: GrantedDch::default(),
             loops: PowerControlLoops::default(),
             has_code: false,
             is_sent: false,
@@ -371,35 +367,6 @@ impl BearerUser {
             self.at.further.clear();
             self.has_code = false;
         }
-    }
-
-    /// Sets the Eb/N0 of the FACH with the powers of a turn. Outside a transmission it is the Eb/N0 with
-    /// which the S-CCPCH would be received.
-    fn receive_fach<T: TraceSink<TraceEvent>>(
-        &self,
-        ctx: &mut EventContext<'_, T>,
-        sccpch: &SccpchConfig,
-        solver: &PowerSolver,
-        context: &mut UeContext,
-    ) {
-        let (ue, cell) = (self.ue, self.at.main.cell);
-        let ebn0 = self.ebn0_of_fach(sccpch, solver, &solver.powers);
-        if self.is_sent {
-            ctx.cx.record(|| TraceEvent::FachSent { ue, cell: cell.0, ebn0: Real(ebn0 as f32) });
-        }
-        if let Some(errors) = &mut context.channels[DOWN.index()].in_layout {
-            errors.set_ebn0(ebn0);
-        }
-    }
-
-    /// Eb/N0 of the FACH if the cells send `powers`, linear.
-    fn ebn0_of_fach(&self, sccpch: &SccpchConfig, solver: &PowerSolver, powers: &[f64]) -> f64 {
-        let (cell, gains) = (self.at.main.cell, self.at.mobile.gains());
-        let is_transmitted = solver.commons[cell.index()] > solver.power.common;
-        let total = powers[cell.index()] + if is_transmitted { 0.0 } else { sccpch.power };
-        let interference = gains.from_others(powers, cell);
-        let link = Link { processing: sccpch.processing, target: 1.0, gain: gains.of(cell), interference };
-        link.achieved(solver.power.own_share, solver.power.noise, total, sccpch.power)
     }
 
     /// Takes a code of its cell for a DCH, if one is free.

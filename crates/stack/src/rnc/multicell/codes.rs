@@ -18,6 +18,53 @@ pub enum WithoutCode {
     Dropped,
 }
 
+/// Codes of a cell that channels other than DCHs and calls use all the time.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FixedCodes(Vec<Code>);
+
+/// Spreading factor of HS-PDSCHs (TS 25.211 §5.3.3.13).
+const HS_PDSCH: u16 = 16;
+/// Spreading factor of HS-SCCHs (TS 25.211 §5.3.3.12).
+const HS_SCCH: u16 = 128;
+
+impl FixedCodes {
+    /// The branch `dsch` of the DSCH, the branch of the common channels, and the code of the S-CCPCH beside it.
+    pub fn new(config: &DchConfig, dsch: Option<Code>, sccpch: Option<Code>) -> Self {
+        let common = config.common_code();
+        let is_beside = |code: &Code| common.is_none_or(|common| !common.meets(*code));
+        FixedCodes(dsch.into_iter().chain(common).chain(sccpch.filter(is_beside)).collect())
+    }
+
+    /// With successive codes for `pdschs` HS-PDSCHs, the last ones that are free, and codes for `scchs` HS-SCCHs, the
+    /// first ones that are free then. `None` if there is no room for them.
+    #[must_use]
+    pub fn with_hs_dsch(&self, pdschs: u8, scchs: u8) -> Option<Self> {
+        let pdschs = u16::from(pdschs);
+        let branch =
+            |first: u16| (first..first + pdschs).map(|number| Code { spreading_factor: HS_PDSCH, number });
+        let mut all = self.clone();
+        let first =
+            (0..=HS_PDSCH - pdschs).rev().find(|&first| branch(first).all(|code| self.has_free(code)))?;
+        all.0.extend(branch(first));
+        for _ in 0..scchs {
+            let mut codes = (0..HS_SCCH).map(|number| Code { spreading_factor: HS_SCCH, number });
+            let free = codes.find(|code| all.has_free(*code))?;
+            all.0.push(free);
+        }
+        Some(all)
+    }
+
+    /// Whether none of the codes is on the path of `code`.
+    pub(super) fn has_free(&self, code: Code) -> bool {
+        self.0.iter().all(|fixed| !fixed.meets(code))
+    }
+
+    /// Whether a code of this spreading factor is left.
+    pub fn leave(&self, spreading_factor: u16) -> bool {
+        (0..spreading_factor).any(|number| self.has_free(Code { spreading_factor, number }))
+    }
+}
+
 /// The codes of all cells.
 #[derive(Debug)]
 pub(super) struct DchCodes {
@@ -28,17 +75,11 @@ pub(super) struct DchCodes {
 }
 
 impl DchCodes {
-    /// Codes of `cells` cells beside `branch`, which the DSCH has, and `sccpch`, which the S-CCPCH has.
-    pub fn new(config: &DchConfig, branch: Code, sccpch: Option<Code>, cells: usize) -> Self {
-        let common = config.common_code();
-        let is_beside = |code: &Code| common.is_none_or(|common| !common.meets(*code));
-        let tree = || {
-            let mut tree = CodeTree::new();
-            tree.reserve(branch);
-            common.into_iter().chain(sccpch.filter(is_beside)).for_each(|code| tree.reserve(code));
-            tree
-        };
-        let trees = if config.has_one_tree() { vec![tree(); cells] } else { Vec::new() };
+    /// Codes of `cells` cells beside the fixed ones.
+    pub fn new(config: &DchConfig, fixed: &FixedCodes, cells: usize) -> Self {
+        let mut tree = CodeTree::new();
+        fixed.0.iter().for_each(|code| tree.reserve(*code));
+        let trees = if config.has_one_tree() { vec![tree; cells] } else { Vec::new() };
         DchCodes { trees, taken: vec![0; cells] }
     }
 
@@ -91,11 +132,42 @@ mod tests {
         DchConfig { codes: CodeLimit::OneTree, common, ..DchConfig::default() }
     }
 
+    /// Codes beside the branch of the DSCH.
+    fn codes_beside(config: &DchConfig, sccpch: Option<Code>, cells: usize) -> DchCodes {
+        DchCodes::new(config, &FixedCodes::new(config, Some(DSCH), sccpch), cells)
+    }
+
+    #[test]
+    fn hs_dsch_has_codes_beside_the_other_fixed_ones() {
+        let config = one_tree(Some(TreeShare::of(32)));
+        let without_dsch = FixedCodes::new(&config, None, None);
+        let all =
+            without_dsch.with_hs_dsch(15, 4).expect("the other half of the first branch has four codes");
+        assert!(!all.leave(512));
+        let five = without_dsch.with_hs_dsch(5, 1).expect("there is room");
+        assert_eq!(
+            five.0[1..],
+            [11, 12, 13, 14, 15]
+                .map(|number| Code { spreading_factor: 16, number })
+                .into_iter()
+                .chain([Code { spreading_factor: 128, number: 4 }])
+                .collect::<Vec<_>>()
+        );
+        let beside_dsch = FixedCodes::new(&config, Some(DSCH), None);
+        assert!(beside_dsch.with_hs_dsch(11, 1).is_some() && beside_dsch.with_hs_dsch(12, 1).is_none());
+        let mut codes = DchCodes::new(&config, &five, 1);
+        // 16 branches of two codes each, less five for HS-PDSCHs, the common channels and the HS-SCCH.
+        assert_eq!(
+            std::iter::repeat_with(|| codes.take(CellId(0), 32)).take_while(Option::is_some).count(),
+            20
+        );
+    }
+
     #[test]
     fn one_tree_leaves_23_codes_for_calls() {
         let cell = CellId(1);
         let with = |common| {
-            let mut codes = DchCodes::new(&one_tree(common), DSCH, None, 2);
+            let mut codes = codes_beside(&one_tree(common), None, 2);
             std::iter::repeat_with(|| codes.take(cell, 32)).take_while(Option::is_some).count()
         };
         assert_eq!((with(Some(TreeShare::of(32))), with(None)), (23, 24));
@@ -105,7 +177,7 @@ mod tests {
     fn sccpch_has_a_code_within_the_branch_of_the_common_channels_or_beside_it() {
         let left = |common, spreading_factor| {
             let sccpch = Some(Code { spreading_factor, number: 1 });
-            let mut codes = DchCodes::new(&one_tree(common), DSCH, sccpch, 1);
+            let mut codes = codes_beside(&one_tree(common), sccpch, 1);
             std::iter::repeat_with(|| codes.take(CellId(0), 32)).take_while(Option::is_some).count()
         };
         assert_eq!((left(Some(TreeShare::of(32)), 64), left(Some(TreeShare::of(32)), 32)), (23, 22));
@@ -114,7 +186,7 @@ mod tests {
 
     #[test]
     fn unlimited_codes_are_always_available() {
-        let mut codes = DchCodes::new(&DchConfig::default(), DSCH, None, 1);
+        let mut codes = codes_beside(&DchConfig::default(), None, 1);
         let taken: Vec<_> = (0..100).filter_map(|_| codes.take(CellId(0), 32)).collect();
         assert_eq!((taken.len(), codes.used(0)), (100, 100.0 / 32.0));
         taken.into_iter().for_each(|code| codes.release(CellId(0), code));
@@ -128,7 +200,7 @@ mod tests {
         fn no_two_codes_lie_on_one_path(
             operations in prop::collection::vec((0_u16..2, (3_u32..10).prop_map(|level| 1_u16 << level), any::<prop::sample::Index>()), 0..200),
         ) {
-            let mut codes = DchCodes::new(&one_tree(Some(TreeShare::of(32))), DSCH, None, 2);
+            let mut codes = codes_beside(&one_tree(Some(TreeShare::of(32))), None, 2);
             let mut held: [Vec<Code>; 2] = [vec![DSCH, COMMON], vec![DSCH, COMMON]];
             for (step, (cell, factor, which)) in operations.into_iter().enumerate() {
                 let of = &mut held[usize::from(cell)];

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use umts_units::{BitRate, Db, Dbm, Duration};
 
 use super::codes::WithoutCode;
+use super::hs_users::HsCellConfig;
 use crate::environment::{EnvironmentConfig, MobilityConfig};
 use crate::options::options;
 #[cfg(feature = "schema")]
@@ -30,6 +31,8 @@ pub struct MulticellConfig {
     pub dch: DchConfig,
     /// The S-CCPCH of each cell. `None`: the cells have no FACH.
     pub sccpch: Option<SccpchConfig>,
+    /// The HS-DSCH of each cell. `None`: the cells have none.
+    pub hs_dsch: Option<HsCellConfig>,
     /// Largest mean power of a cell, in mW, with which it admits a DCH or a call. `None`: unlimited.
     pub admission_power: Option<f64>,
     /// How users change cells.

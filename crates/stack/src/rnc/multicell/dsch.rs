@@ -1,21 +1,75 @@
 //! The DSCH of each cell in a TTI: candidates, grants, blocks and their losses.
 
-use umts_kernel::TraceSink;
-use umts_units::{Bytes, Duration};
+use std::sync::Arc;
 
-use super::Multicell;
+use umts_kernel::TraceSink;
+use umts_kernel::random::{AddressedStream, Streams};
+use umts_units::{Bytes, Duration, Time};
+
+use super::in_progress::TtiInProgress;
 use super::power_solver::{DownlinkLink, LinkKind, Receiver};
+use super::ready::Ready;
 use super::voice_calls::CallCounts;
+use super::{AssociatedConfig, Multicell, MulticellConfig};
 use crate::EventContext;
 use crate::ids::{CellId, Direction, UeId};
 use crate::mac::{Below, CarrierConfig};
 use crate::nodeb::Iub;
+use crate::radio::air::Transmission;
 use crate::radio::mac::Channel;
 use crate::radio::phy::Lost;
-use crate::rnc::mac_sh::{Grant, Radio};
+use crate::rnc::mac_sh::{Candidates, Grant, MacSh, Radio};
 use crate::scheduling::Candidate;
 use crate::trace::{Postponed, Real, TraceEvent};
 use crate::ue::{Pdus, Ues};
+
+/// The DSCHs of all cells.
+#[derive(Debug)]
+pub(super) struct Dschs {
+    pub cells: Vec<DownlinkCell>,
+    /// The DCH beside the DSCH of each user. `None`: it takes neither code nor power.
+    pub associated: Option<AssociatedConfig>,
+    /// Draws of the blocks.
+    draws: AddressedStream,
+    /// Candidates of one cell. The buffer is used again for each cell.
+    candidates: Candidates,
+    /// Users with a grant in this TTI: their RLC was pulled.
+    pub served: Vec<UeId>,
+}
+
+/// The DSCH of one cell.
+#[derive(Debug)]
+pub(super) struct DownlinkCell {
+    pub mac: MacSh,
+    /// Users with something to send, in index order.
+    pub ready: Vec<Ready>,
+    /// Index of its first grant among the links of all grants.
+    pub first_grant: usize,
+    /// TTIs that began a frame ago in the order of their priority, if the DSCH is scheduled every frame.
+    pub in_progress: Vec<TtiInProgress>,
+    /// The transmission of these TTIs, and its time of arrival.
+    pub transmission: Option<(Box<Transmission>, Time)>,
+}
+
+impl Dschs {
+    pub fn new(config: &MulticellConfig, cells: usize, streams: &Streams) -> Self {
+        let dsch = Arc::new(config.dsch.clone());
+        let cell = |_| DownlinkCell {
+            mac: MacSh::new(dsch.clone()),
+            ready: Vec::new(),
+            first_grant: 0,
+            in_progress: Vec::new(),
+            transmission: None,
+        };
+        Dschs {
+            cells: (0..cells).map(cell).collect(),
+            associated: config.dch.associated,
+            draws: streams.addressed("dsch/blocks"),
+            candidates: Candidates::default(),
+            served: Vec::new(),
+        }
+    }
+}
 
 impl Multicell {
     /// Selects the users of a cell's DSCH in this TTI.
@@ -26,7 +80,7 @@ impl Multicell {
         ues: &Ues,
     ) {
         self.gather_candidates(ctx, cell, ues);
-        let Multicell { cells, mobility, solver, candidates, clock, .. } = self;
+        let Multicell { dschs: Dschs { cells, candidates, .. }, mobility, solver, clock, .. } = self;
         let dsch = &mut cells[cell.index()];
         let mut load = solver.cells[cell.index()].load;
         let interference = |ue: UeId| mobility.user(ue).interference(&solver.before);
@@ -50,8 +104,8 @@ impl Multicell {
         cell: CellId,
         ues: &Ues,
     ) {
-        let (now, needs_dch) = (ctx.cx.now, self.associated.is_some());
-        let Multicell { cells, mobility, candidates, clock, .. } = self;
+        let (now, needs_dch) = (ctx.cx.now, self.dschs.associated.is_some());
+        let Multicell { dschs: Dschs { cells, candidates, .. }, mobility, clock, .. } = self;
         let dsch = &mut cells[cell.index()];
         let (needs_sdus, decision) = (dsch.mac.config().needs_sdus(), dsch.mac.config().decision);
         candidates.begin();
@@ -97,14 +151,14 @@ impl Multicell {
     ) {
         let direction = Direction::Downlink;
         let mut transmission = air.begin(direction, Channel::Dsch);
-        let (mut octets, first) = (Bytes::ZERO, self.cells[cell.index()].first_grant);
-        for number in 0..self.cells[cell.index()].mac.grants().len() {
-            let grant = self.cells[cell.index()].mac.grants()[number];
+        let (mut octets, first) = (Bytes::ZERO, self.dschs.cells[cell.index()].first_grant);
+        for number in 0..self.dschs.cells[cell.index()].mac.grants().len() {
+            let grant = self.dschs.cells[cell.index()].mac.grants()[number];
             let DownlinkLink { power_mw, ebn0, .. } = self.solver.links(LinkKind::Dsch)[first + number];
             let ue = &mut ues[grant.ue];
             let bits = ue.channel(direction).block_bits;
             let blocks = ue.send(&mut ctx.cx, direction, Pdus::All, grant.blocks, None, &mut transmission);
-            self.served.push(grant.ue);
+            self.dschs.served.push(grant.ue);
             octets = octets.max(Iub::octets(blocks, bits));
             ctx.cx.record(|| self.granted_event(cell, &grant, blocks, power_mw as f32));
             if self.clock.phases > 1 {
@@ -117,12 +171,12 @@ impl Multicell {
             }
             let loops = &mut self.mobility.user_mut(grant.ue).loops;
             loops.handle_blocks(&self.solver.power, blocks, lost.count());
-            self.cells[cell.index()].mac.served(self.clock.tti, &grant, blocks, blocks - lost.count());
+            self.dschs.cells[cell.index()].mac.served(self.clock.tti, &grant, blocks, blocks - lost.count());
         }
         // All block sets arrive when the largest one has crossed the Iub.
         let arrival = config.arrival(ctx.cx.now, octets, Duration::ZERO);
         if self.clock.phases > 1 {
-            self.cells[cell.index()].transmission = Some((transmission, arrival));
+            self.dschs.cells[cell.index()].transmission = Some((transmission, arrival));
         } else {
             air.depart(ctx, transmission, arrival);
         }
@@ -131,13 +185,13 @@ impl Multicell {
     /// Which blocks of a grant are lost at this Eb/N0.
     #[inline]
     pub(super) fn lost(&self, cell: CellId, grant: &Grant, ebn0: f64, blocks: u32) -> Lost {
-        let format = &self.cells[cell.index()].mac.config().formats[grant.format];
+        let format = &self.dschs.cells[cell.index()].mac.config().formats[grant.format];
         let first = u32::from(grant.ue.0) * Lost::MOST_BLOCKS;
-        format.errors.losses(self.draws.tti(self.clock.tti), first, blocks, ebn0)
+        format.errors.losses(self.dschs.draws.tti(self.clock.tti), first, blocks, ebn0)
     }
 
     fn granted_event(&self, cell: CellId, grant: &Grant, sent: u32, power: f32) -> TraceEvent {
-        let formats = &self.cells[cell.index()].mac.config().formats;
+        let formats = &self.dschs.cells[cell.index()].mac.config().formats;
         TraceEvent::DschGranted {
             ue: grant.ue,
             cell: cell.0,
@@ -171,7 +225,12 @@ impl Multicell {
         if sccpch > 0.0 {
             ctx.cx.record(|| TraceEvent::SccpchSent { cell: cell.0, power: Real(sccpch as f32) });
         }
-        if self.active_sets.is_recorded || self.associated.is_some() || !self.bearers.is_empty() {
+        let hs_dsch = &self.solver.hs_dschs[cell.index()];
+        if hs_dsch.share > 0.0 {
+            let (power, share) = (Real(hs_dsch.mean() as f32), Real(hs_dsch.share as f32));
+            ctx.cx.record(|| TraceEvent::HsDschSent { cell: cell.0, power, share });
+        }
+        if self.active_sets.is_recorded || self.dschs.associated.is_some() || !self.bearers.is_empty() {
             let ((further, further_power), (associated, associated_power)) =
                 (power.soft_legs, power.associated);
             ctx.cx.record(|| TraceEvent::CellDchs {

@@ -18,6 +18,7 @@
 use umts_kernel::TraceSink;
 
 use super::Multicell;
+use super::dsch::Dschs;
 use super::power_solver::{LinkKind, Receiver};
 use crate::EventContext;
 use crate::ids::CellId;
@@ -41,7 +42,7 @@ pub(super) struct TtiInProgress {
 impl Multicell {
     /// Adds the TTIs in progress to the links, with the interference of the previous frame.
     pub(super) fn add_in_progress(&mut self) {
-        let Multicell { cells, mobility, solver, .. } = self;
+        let Multicell { dschs: Dschs { cells, .. }, mobility, solver, .. } = self;
         for (number, cell) in (0..).map(CellId).zip(cells) {
             for tti in &mut cell.in_progress {
                 let gains = mobility.user(tti.grant.ue).mobile.gains();
@@ -56,7 +57,7 @@ impl Multicell {
     /// Begins a TTI of `sent` blocks with this grant. `first` is the Eb/N0 in its first frame.
     pub(super) fn begin_tti(&mut self, cell: CellId, grant: Grant, sent: u32, first: f64) {
         self.mobility.user_mut(grant.ue).free_from = self.clock.tti + self.clock.phases;
-        self.cells[cell.index()].in_progress.push(TtiInProgress { grant, sent, first, link: 0 });
+        self.dschs.cells[cell.index()].in_progress.push(TtiInProgress { grant, sent, first, link: 0 });
     }
 
     /// Ends the TTIs in progress with this frame: decides their losses and puts them on the air.
@@ -66,8 +67,10 @@ impl Multicell {
         cell: CellId,
         air: &mut Air,
     ) {
-        let Some((mut transmission, arrival)) = self.cells[cell.index()].transmission.take() else { return };
-        let ttis = std::mem::take(&mut self.cells[cell.index()].in_progress);
+        let Some((mut transmission, arrival)) = self.dschs.cells[cell.index()].transmission.take() else {
+            return;
+        };
+        let ttis = std::mem::take(&mut self.dschs.cells[cell.index()].in_progress);
         let mut sets = transmission.sets_mut().iter_mut();
         let number = self.clock.tti - 1;
         let (mut codes, mut power) = (0.0, 0.0);
@@ -87,8 +90,8 @@ impl Multicell {
             user.loops.handle_blocks(&self.solver.power, *sent, lost.count());
             // A user that has changed cells since then has taken its credits along.
             let (home, received) = (user.cell, sent - lost.count());
-            self.cells[cell.index()].mac.record_grant(number, grant, *sent, received);
-            self.cells[home.index()].mac.debit_credit(number, grant, *sent);
+            self.dschs.cells[cell.index()].mac.record_grant(number, grant, *sent, received);
+            self.dschs.cells[home.index()].mac.debit_credit(number, grant, *sent);
         }
         if !ttis.is_empty() {
             ctx.cx.record(|| TraceEvent::DschHeld {

@@ -16,9 +16,12 @@
 mod active_sets;
 mod associated;
 mod bearer_users;
+mod clock;
 mod codes;
 mod config;
+mod dch_allocation;
 mod dsch;
+mod hs_users;
 mod in_progress;
 mod mobility;
 mod power_admission;
@@ -31,40 +34,36 @@ mod voice_calls;
 
 use std::sync::Arc;
 
-use umts_kernel::random::{AddressedStream, Streams};
+use umts_kernel::random::Streams;
 use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Duration, Erlang, Time};
 
 use self::active_sets::ActiveSets;
 use self::bearer_users::{BearerUsers, PlacedUser};
+use self::clock::{Clock, MEASURED_EACH};
 use self::codes::DchCodes;
-pub use self::codes::WithoutCode;
+pub use self::codes::{FixedCodes, WithoutCode};
 pub use self::config::{
     AssociatedConfig, BufferAtHandover, CallClassConfig, CodeLimit, DchConfig, DchUserConfig, DchUserOptions,
     HandoverConfig, MulticellConfig, RlcAtHandover, SccpchConfig, SccpchOptions,
 };
-use self::in_progress::TtiInProgress;
+use self::dsch::Dschs;
+pub use self::hs_users::HsCellConfig;
+use self::hs_users::HsUsers;
 use self::mobility::Mobility;
 pub use self::mobility::{CellChange, Handover};
 use self::power_admission::PowerAdmission;
 use self::power_solver::{PowerSolver, Receivers};
-use self::ready::Ready;
 use self::voice_calls::VoiceCalls;
 use crate::environment::{Environment, MobilityConfig};
 use crate::ids::{CellId, Direction, MacTimer, UeId};
 use crate::mac::{Below, CarrierConfig, Mac};
-use crate::radio::air::Transmission;
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::PowerControl;
-use crate::rnc::mac_sh::{Candidates, MacSh};
 use crate::scheduling::{SharedChannel, UserSchedulers};
 use crate::trace::TraceEvent;
 use crate::ue::{UeConfig, UeContext, Ues};
 use crate::{Context, EventContext};
-
-/// Interval of the measurements of a mobile. A part of the mobiles is measured in each TTI (Rendón et
-/// al. 2004, §3.2).
-const MEASURED_EACH: Duration = Duration::from_millis(100);
 
 /// The MAC of all cells of a layout.
 #[derive(Debug)]
@@ -73,95 +72,46 @@ pub struct Multicell {
     calls: VoiceCalls,
     active_sets: ActiveSets,
     bearers: BearerUsers,
+    /// `None`: the cells have no HS-DSCH.
+    hs_users: Option<HsUsers>,
     codes: DchCodes,
-    associated: Option<AssociatedConfig>,
+    dschs: Dschs,
     solver: PowerSolver,
     /// Admission by power. `None`: nothing is refused for lack of power.
     admission: Option<PowerAdmission>,
-    cells: Vec<DownlinkCell>,
-    /// Draws of the blocks of the DSCHs.
-    draws: AddressedStream,
     clock: Clock,
-    /// Candidates of one cell. The buffer is used again for each cell.
-    candidates: Candidates,
-    /// Users with a grant in this TTI: their RLC was pulled.
-    served: Vec<UeId>,
     /// Whether the resources of DCHs are limited, so that requests may have to wait for them.
     has_limits: bool,
     is_retry_due: bool,
-}
-
-/// Turns of all cells: TTIs, or frames if the DSCH is scheduled every frame.
-#[derive(Debug)]
-struct Clock {
-    /// Number of the next turn.
-    tti: u64,
-    /// Number of turns in a TTI of the DSCH: a power of two.
-    phases: u64,
-    /// Number of turns between two measurements of a mobile.
-    period: u64,
-    /// Time between two turns.
-    interval: Duration,
-    /// Start of the next turn, and whether its measurements are made.
-    next_turn: Time,
-    is_measured: bool,
-}
-
-/// The DSCH of one cell.
-#[derive(Debug)]
-struct DownlinkCell {
-    mac: MacSh,
-    /// Users with something to send, in index order.
-    ready: Vec<Ready>,
-    /// Index of its first grant among the links of all grants.
-    first_grant: usize,
-    /// TTIs that began a frame ago in the order of their priority, if the DSCH is scheduled every frame.
-    in_progress: Vec<TtiInProgress>,
-    /// The transmission of these TTIs, and its time of arrival.
-    transmission: Option<(Box<Transmission>, Time)>,
 }
 
 impl Multicell {
     /// Cells with those of `ues` that are in the layout.
     pub fn new(config: &MulticellConfig, ues: &[UeConfig], streams: &Streams) -> Self {
         let environment = Environment::new(&config.environment, streams);
-        let (cells, interval) = (environment.cells(), config.dsch.interval());
-        let dsch = Arc::new(config.dsch.clone());
+        let (cells, clock) = (environment.cells(), Clock::new(&config.dsch));
+        let period = clock.period;
         let (mobilities, users) = users(ues);
-        let sccpch = config.sccpch.as_ref().map(|sccpch| sccpch.code);
-        let mut codes = DchCodes::new(&config.dch, config.dsch.codes, sccpch, cells);
-        let period = MEASURED_EACH / interval;
+        let mut codes = DchCodes::new(&config.dch, &fixed_codes(config, &mobilities), cells);
+        let mut solver = PowerSolver::new(config.power, cells);
         let bearers = BearerUsers::new(config, &users, &environment, &mut codes, period);
-        let cell = |_| DownlinkCell {
-            mac: MacSh::new(dsch.clone()),
-            ready: Vec::new(),
-            first_grant: 0,
-            in_progress: Vec::new(),
-            transmission: None,
-        };
+        let hs_users = config.hs_dsch.as_ref().map(|hs_dsch| {
+            let users = hs_dsch_users(ues);
+            HsUsers::new((hs_dsch, &config.handover), &users, &environment, &mut solver, period)
+        });
         Multicell {
             mobility: Mobility::new(environment, config.handover, &mobilities, period),
             calls: VoiceCalls::new(config, cells, MEASURED_EACH, streams),
             active_sets: ActiveSets::new(config),
             bearers,
+            hs_users,
             codes,
-            associated: config.dch.associated,
-            solver: PowerSolver::new(config.power, cells),
+            dschs: Dschs::new(config, cells, streams),
+            solver,
             admission: config
                 .admission_power
                 .map(|limit| PowerAdmission::new(limit, cells, period, config.power.common)),
-            cells: (0..cells).map(cell).collect(),
-            draws: streams.addressed("dsch/blocks"),
-            clock: Clock {
-                tti: 0,
-                phases: config.dsch.phases(),
-                period,
-                interval,
-                next_turn: Time::ZERO,
-                is_measured: false,
-            },
-            candidates: Candidates::default(),
-            served: Vec::new(),
+            clock,
             has_limits: config.dch.has_one_tree() || config.admission_power.is_some(),
             is_retry_due: false,
         }
@@ -169,7 +119,7 @@ impl Multicell {
 
     /// Schedules the DSCH of each cell with an instance of `schedulers` from now on.
     pub fn set_schedulers(&mut self, schedulers: &UserSchedulers) {
-        for (number, cell) in self.cells.iter_mut().enumerate() {
+        for (number, cell) in self.dschs.cells.iter_mut().enumerate() {
             if let Some(scheduler) = schedulers.make(SharedChannel::Dsch(CellId(number as u16))) {
                 cell.mac.set_scheduler(scheduler);
             }
@@ -188,60 +138,19 @@ impl Multicell {
 
     /// The TTI of all cells.
     pub fn tti(&self) -> Duration {
-        self.cells[0].mac.config().tti
+        self.dschs.cells[0].mac.config().tti
     }
 
     /// The cell that a UE is in. `None`: the UE is outside the layout.
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
-        self.mobility.cell_of(ue).or_else(|| self.bearers.cell_of(ue))
+        let on_hs_dsch = || self.hs_users.as_ref().and_then(|users| users.cell_of(ue));
+        self.mobility.cell_of(ue).or_else(|| self.bearers.cell_of(ue)).or_else(on_hs_dsch)
     }
 
     /// Block error ratio by Eb/N0 of the downlink of a UE with this channel number. `None` unless it is a DCH or
     /// FACH in the layout.
     pub fn errors_of(&self, ue: UeId, number: usize) -> Option<Arc<LinkTable>> {
         self.bearers.errors_of(ue, number)
-    }
-
-    /// Whether `cell` can set up DCH number `dch` of a UE: it has codes and, with admission by power, power.
-    pub fn has_room_for_dch(&self, ue: UeId, cell: CellId, dch: usize) -> bool {
-        let Multicell { bearers, codes, admission, solver, .. } = self;
-        bearers.has_free_codes(codes, ue, cell, dch)
-            && admission.as_ref().is_none_or(|admission| bearers.has_power(admission, solver, ue, dch))
-    }
-
-    /// Takes the codes of DCH number `dch`, which a UE will use.
-    pub fn allocate_dch(&mut self, ue: UeId, dch: usize) {
-        let Multicell { bearers, codes, admission, solver, .. } = self;
-        bearers.allocate(codes, &solver.before, ue, dch);
-        if let Some(admission) = admission {
-            bearers.expect_power(admission, solver, ue, dch);
-        }
-    }
-
-    /// Changes the DCH of a UE to number `dch`.
-    pub fn change_dch(&mut self, ue: UeId, dch: usize) {
-        self.bearers.change(&mut self.codes, ue, dch);
-    }
-
-    /// Releases the DCH of a UE.
-    pub fn release_dch(&mut self, ue: UeId) {
-        self.bearers.release(&mut self.codes, ue);
-    }
-
-    /// RRC suspends a UE.
-    pub fn suspend(&mut self, ue: UeId) {
-        self.bearers.suspend(ue);
-    }
-
-    /// A UE has new channels, with this number, from now on.
-    pub fn use_channels(&mut self, number: usize, context: &mut UeContext) {
-        self.bearers.use_channels(number, &self.solver, self.admission.as_mut(), context);
-    }
-
-    /// Whether requests that wait for a DCH should be repeated, once per period of the measurements: codes or
-    /// power may have become free.
-    pub fn take_is_retry_due(&mut self) -> bool {
-        std::mem::take(&mut self.is_retry_due)
     }
 
     /// The next handover to execute.
@@ -260,8 +169,11 @@ impl Multicell {
 
     /// Measures the users and calls of this TTI. Users without data are not measured again until they
     /// have data.
-    fn measure_all(&mut self, now: Time, ues: &Ues) {
+    fn measure_all(&mut self, now: Time, ues: &mut Ues) {
         let tti = self.clock.tti;
+        if let Some(hs_users) = &mut self.hs_users {
+            hs_users.count_blocks(ues);
+        }
         for ue in self.mobility.due(tti) {
             let rlc = &ues[ue].rlc;
             if rlc.iter().any(|rlc| rlc.buffer_occupancy() > Bytes::ZERO) {
@@ -271,18 +183,22 @@ impl Multicell {
                 self.close_associated(ue, self.mobility.user(ue).cell);
             }
         }
-        let Multicell { mobility, calls, active_sets, bearers, codes, solver, admission, .. } = self;
+        let Multicell { mobility, calls, active_sets, bearers, hs_users, codes, solver, admission, .. } =
+            self;
         let Mobility { environment, handovers, .. } = mobility;
         calls.measure((now, tti), environment, active_sets, codes, (&*solver, admission.as_mut()));
         let can_change_cell = |ue: UeId| ues[ue].can_change_cell();
         bearers.measure((now, tti), environment, codes, &solver.before, can_change_cell, handovers);
+        if let Some(hs_users) = hs_users {
+            hs_users.measure((now, tti), environment, can_change_cell, handovers);
+        }
     }
 
     /// Measures a user, and moves it to another cell if that is better. Its credit goes along.
     fn measure_user(&mut self, now: Time, ue: UeId) {
         let Some(from) = self.mobility.measure(now, ue) else { return };
         let to = self.mobility.user(ue).cell;
-        let [old, new] = self.cells.get_disjoint_mut([from.index(), to.index()]).expect("two cells");
+        let [old, new] = self.dschs.cells.get_disjoint_mut([from.index(), to.index()]).expect("two cells");
         if ready::remove(&mut old.ready, ue) {
             ready::insert(&mut new.ready, ue);
         }
@@ -299,7 +215,7 @@ impl Multicell {
         config: &CarrierConfig,
         below: &mut Below<'_>,
     ) {
-        let (tti, cells) = (self.clock.tti, self.cells.len() as u16);
+        let (tti, cells) = (self.clock.tti, self.dschs.cells.len() as u16);
         self.record_calls(ctx);
         self.solver.begin();
         self.calls.add_links(tti, &self.active_sets, &mut self.solver);
@@ -307,11 +223,14 @@ impl Multicell {
         self.add_in_progress();
         self.bearers.begin(ctx.cx.now, &self.solver.power, below.ues);
         self.bearers.add_links(&mut self.solver);
+        if let Some(hs_users) = &self.hs_users {
+            hs_users.add_shares(self.clock.interval, &mut self.solver);
+        }
         self.solver.add_up();
         for cell in (0..cells).map(CellId) {
             self.schedule(ctx, cell, below.ues);
         }
-        let Multicell { calls, mobility, bearers, solver, clock, .. } = self;
+        let Multicell { calls, mobility, bearers, hs_users, solver, clock, .. } = self;
         solver.control(Receivers { calls, mobility, bearers });
         if solver.power.control == PowerControl::Steps {
             steps::follow_commands(solver, calls, bearers, clock.interval);
@@ -319,6 +238,9 @@ impl Multicell {
         solver.measure(Receivers { calls, mobility, bearers });
         let counts = calls.receive(tti, solver);
         bearers.receive(ctx, clock.interval, solver, below.ues);
+        if let Some(hs_users) = hs_users {
+            hs_users.receive(ctx, solver, below.ues);
+        }
         for (cell, counts) in (0..cells).map(CellId).zip(&counts) {
             self.end_in_progress(ctx, cell, below.air);
             self.transmit(ctx, cell, config, below);
@@ -326,10 +248,10 @@ impl Multicell {
         }
         self.solver.end();
         if let Some(admission) = &mut self.admission {
-            admission.record(&self.solver.before);
+            admission.record(&self.solver.powers_without_hs_dsch());
         }
         self.clock.tti += 1;
-        for ue in std::mem::take(&mut self.served) {
+        for ue in std::mem::take(&mut self.dschs.served) {
             let context = &mut below.ues[ue];
             self.backlog_changed(ue, context.rlc[Direction::Downlink.index()].has_work(ctx.cx.now));
             context.schedule_wake(ctx, Direction::Downlink);
@@ -347,13 +269,34 @@ impl Multicell {
 /// The movement of each user of a DSCH by UE, `None` for others, and the users of other bearers.
 fn users(ues: &[UeConfig]) -> (Vec<Option<MobilityConfig>>, Vec<PlacedUser>) {
     let has_bearer = |ue: &UeConfig| !ue.dchs.is_empty() || ue.is_on_fach();
-    let on_dsch = ues.iter().map(|ue| ue.mobility.clone().filter(|_| !has_bearer(ue))).collect();
+    let is_on_dsch = |ue: &UeConfig| !has_bearer(ue) && !ue.is_on_hs_dsch_of_layout();
+    let on_dsch = ues.iter().map(|ue| ue.mobility.clone().filter(|_| is_on_dsch(ue))).collect();
     let others = (0..).map(UeId).zip(ues).filter(|(_, ue)| has_bearer(ue));
     let placed = |(id, ue): (UeId, &UeConfig)| {
         let (mobility, dchs) = (ue.mobility.clone()?, ue.dchs.clone());
         Some(PlacedUser { ue: id, mobility, dchs, is_switched: ue.switching.is_some() })
     };
     (on_dsch, others.filter_map(placed).collect())
+}
+
+/// Codes that no dedicated channel can have. The DSCH has its branch if a user has a movement as a DSCH user, or
+/// if the cells have no HS-DSCH.
+fn fixed_codes(config: &MulticellConfig, on_dsch: &[Option<MobilityConfig>]) -> FixedCodes {
+    let has_branch = config.hs_dsch.is_none() || on_dsch.iter().any(Option::is_some);
+    let (branch, sccpch) = (has_branch.then_some(config.dsch.codes), config.sccpch.as_ref());
+    let codes = FixedCodes::new(&config.dch, branch, sccpch.map(|sccpch| sccpch.code));
+    match &config.hs_dsch {
+        None => codes,
+        Some(hs) => {
+            codes.with_hs_dsch(hs.codes, hs.users_per_tti).expect("a checked scenario has room for them")
+        }
+    }
+}
+
+/// The users of HS-DSCHs, with their movement.
+fn hs_dsch_users(ues: &[UeConfig]) -> Vec<(UeId, MobilityConfig)> {
+    let users = (0..).map(UeId).zip(ues).filter(|(_, ue)| ue.is_on_hs_dsch_of_layout());
+    users.filter_map(|(id, ue)| Some((id, ue.mobility.clone()?))).collect()
 }
 
 /// The timer expires twice at the start of a TTI: for the measurements, and then, after the

@@ -1,9 +1,12 @@
 //! Downlink powers of all cells in a TTI.
 //!
-//! All contributors to the power of a cell are links of one list: calls, further legs of calls in soft
+//! All contributors with power control are links of one list: calls, further legs of calls in soft
 //! handover, DCHs associated with a DSCH, TTIs in progress, new grants on the DSCH, and DCH bearers. The solver adds
 //! them up, determines the powers, and then the Eb/N0 that each link achieves with them. The powers of
 //! all cells must be known first, because each is interference in the others.
+//!
+//! Channels without power control are the other contributors: the common channels with a constant power, and
+//! the HS-DSCH with what all other channels leave ([`HsDschPower`]).
 
 use super::bearer_users::BearerUsers;
 use super::mobility::Mobility;
@@ -83,6 +86,29 @@ pub(super) struct CellPower {
     pub associated: (u32, f64),
 }
 
+/// Power of the HS-DSCH of a cell in a turn. In mW.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct HsDschPower {
+    /// Largest power. 0: the cell has no HS-DSCH.
+    pub max: f64,
+    /// Share of the turn in which it is sent.
+    pub share: f64,
+    /// Power while it is sent.
+    pub sending: f64,
+}
+
+impl HsDschPower {
+    /// Its power while it is sent, if all other channels of the cell leave `left`.
+    pub fn within(&self, left: f64) -> f64 {
+        left.max(0.0).min(self.max)
+    }
+
+    /// Mean power in the turn.
+    pub fn mean(&self) -> f64 {
+        self.share * self.sending
+    }
+}
+
 /// All links of a TTI, and the power of each cell.
 #[derive(Debug)]
 pub(super) struct PowerSolver {
@@ -93,6 +119,8 @@ pub(super) struct PowerSolver {
     pub cells: Vec<CellPower>,
     /// Power of the common channels of each cell in this TTI, in mW, with its S-CCPCH if that is sent.
     pub commons: Vec<f64>,
+    /// The HS-DSCH of each cell.
+    pub hs_dschs: Vec<HsDschPower>,
     /// Transmit power of each cell in this TTI and in the previous one, in mW.
     pub powers: Vec<f64>,
     pub before: Vec<f64>,
@@ -134,6 +162,7 @@ impl PowerSolver {
             links: Default::default(),
             cells: vec![cell; cells],
             commons: vec![power.common; cells],
+            hs_dschs: vec![HsDschPower::default(); cells],
             powers: vec![power.common; cells],
             before: vec![power.common; cells],
         }
@@ -143,6 +172,9 @@ impl PowerSolver {
     pub fn begin(&mut self) {
         self.links.iter_mut().for_each(Vec::clear);
         self.commons.fill(self.power.common);
+        for hs_dsch in &mut self.hs_dschs {
+            (hs_dsch.share, hs_dsch.sending) = (0.0, 0.0);
+        }
         for cell in &mut self.cells {
             (cell.load, cell.achieved) = (Load::default(), Load::default());
             (cell.soft_legs, cell.associated) = ((0, 0.0), (0, 0.0));
@@ -154,10 +186,27 @@ impl PowerSolver {
         std::mem::swap(&mut self.powers, &mut self.before);
     }
 
-    /// The power limits of a cell in this TTI.
+    /// Powers of all cells in the TTI that has ended, without their HS-DSCHs, which leave power to new DCHs.
+    pub fn powers_without_hs_dsch(&self) -> Vec<f64> {
+        let cells = self.before.iter().zip(&self.hs_dschs);
+        cells.map(|(power, hs_dsch)| power - hs_dsch.mean()).collect()
+    }
+
+    /// The power limits of a cell in this TTI, with the power of the channels without power control.
     #[inline]
     pub fn limits(&self, cell: usize) -> PowerConfig {
-        PowerConfig { common: self.commons[cell], ..self.power }
+        PowerConfig { common: self.commons[cell] + self.hs_dschs[cell].mean(), ..self.power }
+    }
+
+    /// Determines the power of each HS-DSCH while it is sent: what the common channels and the links leave of
+    /// the maximum power, at which the cell then transmits.
+    fn fill_up(&mut self) {
+        let cells = self.cells.iter().zip(&self.commons);
+        for (hs_dsch, (cell, common)) in self.hs_dschs.iter_mut().zip(cells) {
+            let max = self.power.max;
+            let needed = common + cell.load.own * max + cell.load.outside;
+            hs_dsch.sending = hs_dsch.within(max - needed);
+        }
     }
 
     #[inline]
@@ -190,8 +239,10 @@ impl PowerSolver {
 
     /// Determines the powers of all cells and links.
     pub fn control(&mut self, receivers: Receivers<'_>) {
+        self.fill_up();
         if self.power.control == PowerControl::Ideal {
             self.solve(receivers);
+            self.fill_up();
         }
         for cell in 0..self.cells.len() {
             let sent = self.cells[cell].load.sent(&self.limits(cell));

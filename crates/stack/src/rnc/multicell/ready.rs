@@ -52,12 +52,12 @@ pub(super) fn remove(ready: &mut Vec<Ready>, ue: UeId) -> bool {
 impl Multicell {
     /// Adds a user to the list of its cell.
     pub(super) fn mark_ready(&mut self, ue: UeId) {
-        insert(&mut self.cells[self.mobility.user(ue).cell.index()].ready, ue);
+        insert(&mut self.dschs.cells[self.mobility.user(ue).cell.index()].ready, ue);
     }
 
     /// The backlog of `ue` changed: RLC is queried again, or the user leaves its cell's list.
     pub(super) fn backlog_changed(&mut self, ue: UeId, has_data: bool) {
-        let ready = &mut self.cells[self.mobility.user(ue).cell.index()].ready;
+        let ready = &mut self.dschs.cells[self.mobility.user(ue).cell.index()].ready;
         if !has_data {
             remove(ready, ue);
         } else if let Ok(at) = ready.binary_search_by_key(&ue, |ready| ready.ue) {

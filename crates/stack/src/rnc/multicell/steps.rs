@@ -4,7 +4,7 @@
 use umts_units::Duration;
 
 use super::bearer_users::BearerUsers;
-use super::power_solver::{LinkKind, PowerSolver};
+use super::power_solver::{HsDschPower, LinkKind, PowerSolver};
 use super::voice_calls::{PoweredDch, VoiceCalls, link};
 use crate::radio::phy::power_control::{InnerLoop, PowerConfig, Sent};
 use crate::radio::phy::sir::Link;
@@ -31,12 +31,14 @@ pub(super) fn follow_commands(
     }
     let constant = constant_powers(solver);
     let mut totals = solver.powers.clone();
+    let mut hs_powers = vec![0.0; totals.len()];
     solver.powers.fill(0.0);
     let mut least = vec![1.0; totals.len()];
     let mut means = Vec::new();
     let step = libm::exp10(solver.power.step_db / 10.0);
     for _ in 0..slots {
-        let factors = totals_of_slot(solver.power.max, calls, bearers, &constant, &mut totals);
+        let factors =
+            totals_of_slot(solver, (&mut *calls, &mut *bearers), &constant, &mut totals, &mut hs_powers);
         add_powers(&mut means, bearers, &factors, 1.0 / f64::from(slots));
         for dch in calls.powered().chain(bearers.powered()) {
             one_slot(&solver.power, dch, step, (&totals, &factors));
@@ -50,6 +52,9 @@ pub(super) fn follow_commands(
     }
     for (cell, (&total, &factor)) in solver.cells.iter_mut().zip(solver.powers.iter().zip(&least)) {
         cell.sent = Sent { total, factor };
+    }
+    for (hs_dsch, sum) in solver.hs_dschs.iter_mut().zip(hs_powers) {
+        hs_dsch.sending = sum / f64::from(slots);
     }
     for dch in calls.powered().chain(bearers.powered()) {
         dch.loops.achieved /= f64::from(slots);
@@ -91,7 +96,7 @@ fn set_powers(solver: &mut PowerSolver, bearers: &mut BearerUsers, powers: &[f64
     }
 }
 
-/// Returns the power of each cell without the DCHs that follow commands, in mW.
+/// Returns the power of each cell without the DCHs that follow commands and the HS-DSCH, in mW.
 fn constant_powers(solver: &PowerSolver) -> Vec<f64> {
     let sums = |kind| {
         let mut sums = vec![0.0; solver.cells.len()];
@@ -104,24 +109,31 @@ fn constant_powers(solver: &PowerSolver) -> Vec<f64> {
         .collect()
 }
 
-/// Sets `totals` to the power of each cell in a slot. Returns by which factor each cell scales the
-/// powers of its DCHs so as not to exceed its limit `max`.
+/// Sets `totals` to the power of each cell in a slot, and adds the power of its HS-DSCH while that is sent to
+/// `hs_powers`. Returns by which factor each cell scales the powers of its DCHs so as not to exceed its limit.
 fn totals_of_slot(
-    max: f64,
-    calls: &mut VoiceCalls,
-    bearers: &mut BearerUsers,
+    solver: &PowerSolver,
+    (calls, bearers): (&mut VoiceCalls, &mut BearerUsers),
     constant: &[f64],
     totals: &mut [f64],
+    hs_powers: &mut [f64],
 ) -> Vec<f64> {
+    let max = solver.power.max;
     let mut wanted = vec![0.0; constant.len()];
     for dch in calls.powered().chain(bearers.powered()) {
         let power = dch.loops.inner.map_or(0.0, |inner| inner.power);
         dch.at.legs().for_each(|leg| wanted[leg.cell.index()] += power);
     }
-    let each = constant.iter().zip(&wanted).zip(totals);
-    let share = |((constant, wanted), total): ((&f64, &f64), &mut f64)| {
+    let each = constant.iter().zip(&wanted).zip(totals).zip(&solver.hs_dschs).zip(hs_powers);
+    let share = |((((constant, wanted), total), hs_dsch), hs_power): (
+        (((&f64, &f64), &mut f64), &HsDschPower),
+        &mut f64,
+    )| {
         let share = if *wanted > 0.0 { ((max - constant) / wanted).min(1.0) } else { 1.0 };
         *total = constant + share * wanted;
+        let sending = hs_dsch.within(max - *total);
+        *hs_power += sending;
+        *total += hs_dsch.share * sending;
         share
     };
     each.map(share).collect()

@@ -304,9 +304,7 @@ mod tests {
     use crate::rnc::multicell::mobility::Mobility;
     use crate::rnc::multicell::power_solver::Receivers;
     use crate::rnc::multicell::testing::{CELLS, HANDOVER, active_sets, environment, mobile_between};
-    use crate::rnc::multicell::{DchConfig, WithoutCode};
-
-    const DSCH: Code = Code { spreading_factor: 4, number: 3 };
+    use crate::rnc::multicell::{DchConfig, FixedCodes, WithoutCode};
 
     /// Calls of one class that lose no block at their target.
     fn calls(offered: f64) -> VoiceCalls {
@@ -334,7 +332,7 @@ mod tests {
         let mobility = Mobility::new(environment(), HANDOVER, &[], 5);
         let power = PowerConfig { control: PowerControl::Ideal, ..PowerConfig::default() };
         let (mut calls, mut sets) = (calls(40.0), active_sets(None, WithoutCode::Kept));
-        let mut codes = DchCodes::new(&DchConfig::default(), DSCH, None, CELLS);
+        let mut codes = DchCodes::new(&DchConfig::default(), &FixedCodes::default(), CELLS);
         let mut solver = PowerSolver::new(power, CELLS);
         calls.measure((Time::ZERO, 0), &mobility.environment, &mut sets, &mut codes, (&solver, None));
         calls.add_links(0, &sets, &mut solver);

@@ -124,7 +124,11 @@ impl User {
         tti: u64,
         process: Option<u8>,
     ) -> Sent {
-        let (is_cut, air) = (below.ues[ue].is_cut, &mut *below.air);
+        let (context, air) = (&mut below.ues[ue], &mut *below.air);
+        let is_cut = context.is_cut;
+        if let Some(in_layout) = &mut context.hs_in_layout {
+            in_layout.count_block();
+        }
         let again = match process {
             None => self.sender.resend(),
             Some(process) => self.sender.resend_in(process),

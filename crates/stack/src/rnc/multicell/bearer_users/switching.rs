@@ -17,6 +17,15 @@ use crate::rnc::multicell::power_admission::PowerAdmission;
 use crate::rnc::multicell::power_solver::PowerSolver;
 use crate::ue::{COMMON, UeContext};
 
+/// A DCH that RRC has granted to a user, which does not use it yet.
+#[derive(Debug, Default)]
+pub(super) struct GrantedDch {
+    /// The DCH, if it has another rate than the one in use.
+    pub next: Option<NextDch>,
+    /// Power in mW that the best cell of the user is expected to transmit for it. Only with admission by power.
+    expected_power: f64,
+}
+
 /// A DCH that replaces the one in use when the switch to it ends.
 #[derive(Debug)]
 pub(super) struct NextDch {
@@ -40,14 +49,14 @@ impl BearerUsers {
         let Some(user) = self.of_ue(ue) else { return true };
         let cell = user.at.main.cell;
         let of_cell = self.users.iter().filter(|other| other.at.main.cell == cell);
-        let granted: f64 = of_cell.map(|other| other.expected_power).sum();
+        let granted: f64 = of_cell.map(|other| other.granted.expected_power).sum();
         admission.admits(cell, granted + user.further_power(admission, solver, dch))
     }
 
     /// A user has been granted its DCH number `dch`, which counts with its expected power until it is in use.
     pub fn expect_power(&mut self, admission: &PowerAdmission, solver: &PowerSolver, ue: UeId, dch: usize) {
         let Some(user) = self.of_ue_mut(ue) else { return };
-        user.expected_power = user.further_power(admission, solver, dch);
+        user.granted.expected_power = user.further_power(admission, solver, dch);
     }
 
     /// Takes the codes of DCH number `dch`, which RRC has granted to a user.
@@ -62,14 +71,14 @@ impl BearerUsers {
         } else {
             let take = |cell| codes.take(cell, factor).expect("admission checked that it is free");
             let codes = user.at.legs().map(|leg| leg.cell).map(take).collect();
-            user.next = Some(NextDch { dch: granted, codes });
+            user.granted.next = Some(NextDch { dch: granted, codes });
         }
     }
 
     /// Changes the DCH of a user to number `dch`: to the allocated larger one, or to a smaller one.
     pub fn change(&mut self, codes: &mut DchCodes, ue: UeId, dch: usize) {
         let Some(user) = self.of_ue_mut(ue) else { return };
-        let next = user.next.take();
+        let next = user.granted.next.take();
         if !user.has_code {
             return;
         }
@@ -116,7 +125,7 @@ impl BearerUsers {
         user.is_suspended = false;
         user.is_sent = false;
         user.is_limited = false;
-        let expected = std::mem::take(&mut user.expected_power);
+        let expected = std::mem::take(&mut user.granted.expected_power);
         if let Some(admission) = admission {
             admission.begin_link(user.at.main.cell, expected);
         }
@@ -160,14 +169,14 @@ impl BearerUser {
     }
 
     fn release_codes(&mut self, codes: &mut DchCodes) {
-        let next = self.next.take().map(|next| next.codes).unwrap_or_default();
+        let next = self.granted.next.take().map(|next| next.codes).unwrap_or_default();
         for (leg, code) in self.at.legs().zip(next) {
             codes.release(leg.cell, code);
         }
         if std::mem::take(&mut self.has_code) {
             self.at.legs().for_each(|leg| codes.release(leg.cell, leg.code));
         }
-        self.expected_power = 0.0;
+        self.granted.expected_power = 0.0;
         self.at.further.clear();
         self.at.main = without_code(self.at.main.cell);
     }

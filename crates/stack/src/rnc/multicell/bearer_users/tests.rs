@@ -1,4 +1,4 @@
-//! Sums of powers and of codes over users of DCHs, of the FACH, and of both in turn.
+//! Sums of powers and of codes over users of DCHs, of the FACH, and of both in turn, beside HS-DSCHs.
 
 use proptest::prelude::*;
 use umts_kernel::random::Streams;
@@ -8,10 +8,10 @@ use super::*;
 use crate::environment::Legs;
 use crate::radio::phy::sir::CHIP_RATE;
 use crate::rnc::multicell::mobility::Mobility;
-use crate::rnc::multicell::power_solver::Receivers;
+use crate::rnc::multicell::power_solver::{HsDschPower, Receivers};
 use crate::rnc::multicell::testing::{CELLS, HANDOVER, active_sets, environment_with};
 use crate::rnc::multicell::voice_calls::VoiceCalls;
-use crate::rnc::multicell::{CodeLimit, DchConfig, WithoutCode};
+use crate::rnc::multicell::{CodeLimit, DchConfig, FixedCodes, WithoutCode};
 use crate::rnc::rrc::SoftHandover;
 
 const DSCH: Code = Code { spreading_factor: 4, number: 3 };
@@ -119,17 +119,22 @@ impl Step {
 }
 
 /// Checks that the codes in use in `cell` are those of its links and of the DCHs that RRC has allocated, and that
-/// none meets the code of the S-CCPCH.
-fn check_codes(bearers: &BearerUsers, codes: &DchCodes, cell: usize) -> Result<(), TestCaseError> {
+/// none meets a code of the S-CCPCH or of the HS-DSCH.
+fn check_codes(
+    bearers: &BearerUsers,
+    codes: &DchCodes,
+    fixed: &FixedCodes,
+    cell: usize,
+) -> Result<(), TestCaseError> {
     let mut share = 0.0;
     for user in &bearers.users {
-        let next = user.next.as_ref().map(|next| next.codes.as_slice()).unwrap_or_default();
+        let next = user.granted.next.as_ref().map(|next| next.codes.as_slice()).unwrap_or_default();
         prop_assert!(next.is_empty() || next.len() == user.at.legs().count());
         let held = user.at.legs().filter(|_| user.has_code).map(|leg| (leg.cell, leg.code));
         let allocated = user.at.legs().zip(next).map(|(leg, code)| (leg.cell, *code));
         for (_, code) in held.chain(allocated).filter(|(of, _)| of.index() == cell) {
             share += 1.0 / f64::from(code.spreading_factor);
-            prop_assert!(!code.meets(SCCPCH));
+            prop_assert!(fixed.has_free(code));
         }
     }
     prop_assert_eq!(codes.used(cell), share);
@@ -140,9 +145,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     /// In every turn of every kind of power control, also while RRC switches users: the power of a cell is that
-    /// of its common channels, of its S-CCPCH if its FACH has data, and of the codes that it sends, at most its
-    /// limit. The codes in use are those of the legs and of DCHs that users are switching to, and none meets
-    /// the code of the S-CCPCH.
+    /// of its common channels, of its S-CCPCH if its FACH has data, of its HS-DSCH in its share of the turn, and of
+    /// the codes that it sends, at most its limit. An HS-DSCH has at most its own limit. The codes in use are those
+    /// of the legs and of DCHs that users are switching to, and none meets a code of the S-CCPCH or the HS-DSCH.
     #[test]
     fn powers_and_codes_of_each_cell_add_up(
         factors in prop::collection::vec((3_u32..8).prop_map(|level| 1_u16 << level), 1..80),
@@ -151,11 +156,14 @@ proptest! {
         (is_soft, is_dropped) in (any::<bool>(), any::<bool>()),
         silent in any::<prop::sample::Index>(),
         has_limit in any::<bool>(),
+        (pdschs, hs_max) in (0_u8..9, prop::sample::select(vec![0.0, 3_000.0, f64::INFINITY])),
         seed in 0_u64..1000,
     ) {
         let environment = environment_with(Db(8.0), &Streams::new(seed, 0));
         let config = DchConfig { codes: CodeLimit::OneTree, ..DchConfig::default() };
-        let mut codes = DchCodes::new(&config, DSCH, Some(SCCPCH), CELLS);
+        let fixed = FixedCodes::new(&config, Some(DSCH), Some(SCCPCH));
+        let fixed = fixed.with_hs_dsch(pdschs, 2).expect("there is room");
+        let mut codes = DchCodes::new(&config, &fixed, CELLS);
         let soft = is_soft.then(SoftHandover::default);
         let mut bearers = users((&factors, on_fach, switched), &environment, &mut codes, soft);
         bearers.sets.without = if is_dropped { WithoutCode::Dropped } else { WithoutCode::Kept };
@@ -194,6 +202,9 @@ proptest! {
                 };
             }
             solver.begin();
+            for (cell, hs_dsch) in solver.hs_dschs.iter_mut().enumerate() {
+                *hs_dsch = HsDschPower { max: hs_max, share: ((turn + cell as u64) % 4) as f64 / 3.0, sending: 0.0 };
+            }
             bearers.add_links(&mut solver);
             solver.add_up();
             solver.control(Receivers { calls: &calls, mobility: &mobility, bearers: &bearers });
@@ -208,9 +219,12 @@ proptest! {
                     user.downlink == Downlink::Fach && user.is_sent && user.at.main.cell.index() == cell
                 });
                 let common = power.common + if has_fach_data { sccpch_power } else { 0.0 };
+                let hs_dsch = &solver.hs_dschs[cell];
+                prop_assert!((0.0..=hs_max).contains(&hs_dsch.sending));
+                let common = common + hs_dsch.mean();
                 prop_assert!((common + sent - total).abs() < 1e-9 * total, "cell {cell}: {sent}, {total}");
                 prop_assert!(total <= power.max * (1.0 + 1e-9));
-                check_codes(&bearers, &codes, cell)?;
+                check_codes(&bearers, &codes, &fixed, cell)?;
             }
             let legs: usize = bearers.powered().map(|dch| dch.at.legs().count()).sum();
             prop_assert_eq!(links().count(), legs);
@@ -221,8 +235,8 @@ proptest! {
             bearers.release(&mut codes, ue);
         }
         for cell in 0..CELLS {
-            check_codes(&bearers, &codes, cell)?;
-            prop_assert!(bearers.users[first_switched..].iter().all(|user| !user.has_code && user.next.is_none()));
+            check_codes(&bearers, &codes, &fixed, cell)?;
+            prop_assert!(bearers.users[first_switched..].iter().all(|user| !user.has_code && user.granted.next.is_none()));
         }
     }
 }

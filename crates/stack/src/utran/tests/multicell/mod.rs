@@ -98,6 +98,7 @@ fn layout_cells(guaranteed_blocks: f64, target_db: f64) -> MulticellConfig {
         dch: DchConfig::default(),
         admission_power: None,
         sccpch: None,
+        hs_dsch: None,
         calls: Vec::new(),
     }
 }

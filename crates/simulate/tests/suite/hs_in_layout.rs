@@ -1,0 +1,114 @@
+//! Users of an HS-DSCH in the cells of a layout, from the scenario file to the trace and the metrics.
+
+use umts_record::metrics::MetricSet;
+use umts_scenario::Scenario;
+
+use crate::common::{assert_near, output, value};
+use crate::dch_bearers::{LOSSLESS, ONE_CELL, events, parse};
+
+/// A download and an upload over HS-DSCHs with Rayleigh fading. `layout` and `cell`: further tables; `user`: keys of
+/// the HS-DSCH of both users.
+fn two_users(layout: &str, cell: &str, user: &str) -> Scenario {
+    let ue = |name: &str| {
+        format!(
+            "[[ue]]\nname = \"{name}\"\nbearer = \"hsdpa-3.6\"\n\
+             hs_dsch = {{ fading = \"rayleigh\", speed = \"10 km/h\", {user} }}\n"
+        )
+    };
+    parse(&format!(
+        "version = 1\nduration = \"30 s\"\n{layout}[radio]\nmodel = \"error_free\"\n[[cell]]\nname = \"sector\"\n{cell}{}{}\
+         [[flow]]\nue = \"down\"\ntraffic = \"file\"\nsize = \"3 MB\"\n\
+         [[flow]]\nue = \"up\"\ntraffic = \"file\"\nsize = \"300 kB\"\ndirection = \"uplink\"\n",
+        ue("down"),
+        ue("up")
+    ))
+}
+
+#[test]
+fn given_snr_gives_the_bits_of_a_run_without_a_layout() {
+    let without = events(&two_users("", "", "snr = \"7 dB\""));
+    assert!(without.len() > 50_000, "{} events", without.len());
+    for control in ["frame", "ideal", "steps"] {
+        let cell = format!("{LOSSLESS}control = \"{control}\"\n");
+        let within = events(&two_users(ONE_CELL, &cell, "snr = \"7 dB\""));
+        let different = within.iter().zip(&without).find(|(of_layout, other)| of_layout != other);
+        assert_eq!((different, within.len()), (None, without.len()), "{control}");
+    }
+}
+
+/// Without other cells and with much power, the SNR depends on the orthogonality alone: 16 codes times the share of
+/// the HS-DSCH in the power of the cell, less the pilot of 10 mW, divided by 1 - 0.6.
+#[test]
+fn single_cell_without_noise_gives_the_bits_of_a_run_with_its_snr() {
+    let snr_db = 10.0 * (16.0 * (1.0 - 10.0 / 1e6) / 0.4_f64).log10();
+    let without = events(&two_users("", "", &format!("snr = \"{snr_db} dB\"")));
+    let cell = format!("{LOSSLESS}noise = \"-140 dBm\"\n");
+    let within = events(&two_users(ONE_CELL, &cell, ""));
+    let different = within.iter().zip(&without).find(|(of_layout, other)| of_layout != other);
+    assert_eq!((different, within.len()), (None, without.len()));
+}
+
+/// Downloads over an HS-DSCH of twelve cells for 60 s. `user`: keys of the user, `rest`: further tables.
+fn downloads(user: &str, hs_dsch: &str, rest: &str) -> MetricSet {
+    let text = format!(
+        "version = 1\nduration = \"60 s\"\n[rlc]\nwindow = 2047\n[tcp]\nprofile = \"linux-6\"\n[layout]\nsites = [2, 2]\n\
+         [[cell]]\nname = \"sector\"\nhs_dsch = {{ {hs_dsch} }}\npower = {{ pilot = \"33 dBm\" }}\n\
+         [radio]\nmodel = \"error_free\"\n[[ue]]\nname = \"user\"\nbearer = \"hsdpa-7.2\"\n{user}\
+         [[flow]]\nue = \"user\"\ntraffic = \"ftp\"\n{rest}"
+    );
+    output(&parse(&text)).metrics.network
+}
+
+/// A user that stands at this distance in front of the antenna of the first sector.
+fn standing(metres: u32) -> String {
+    format!("mobility = {{ place = [\"{} m\", \"650 m\"] }}\n", 375 + metres)
+}
+
+#[test]
+fn users_near_the_antenna_have_more_snr_and_goodput() {
+    let none = "[propagation]\nshadowing = { deviation = \"0 dB\" }\n";
+    let [near, far] = [100, 600].map(|metres| downloads(&standing(metres), "", none));
+    let [near_snr, far_snr] = [&near, &far].map(|metrics| value(metrics, "hs_snr_db"));
+    assert!(near_snr > far_snr + 3.0, "{near_snr} and {far_snr} dB");
+    let [near, far] = [&near, &far].map(|metrics| value(metrics, "goodput_kbps"));
+    assert!(near > 1.2 * far && far > 200.0, "{near} and {far} kbit/s");
+}
+
+#[test]
+fn power_of_the_hs_dsch_is_limited_and_counts() {
+    let none = "[propagation]\nshadowing = { deviation = \"0 dB\" }\n";
+    let user = standing(300);
+    let [all, tenth] = ["", "power = \"33 dBm\""].map(|power| downloads(&user, power, none));
+    // The pilot has a tenth of the power of a cell. Without other interference than pilots, nine times the power.
+    let [all_snr, tenth_snr] = [&all, &tenth].map(|metrics| value(metrics, "hs_snr_db"));
+    assert!(all_snr > tenth_snr + 3.0, "{all_snr} and {tenth_snr} dB");
+    let [all_pct, tenth_pct] = [&all, &tenth].map(|metrics| value(metrics, "hs_power_pct"));
+    assert!(all_pct > 3.0 * tenth_pct && tenth_pct > 0.5, "{all_pct} and {tenth_pct} %");
+    let [all_j, tenth_j] = [&all, &tenth].map(|metrics| value(metrics, "cell_energy_j"));
+    assert!(all_j > tenth_j, "{all_j} and {tenth_j} J");
+    // Half of the power for each of two blocks in a TTI: 3 dB less.
+    let halves = downloads(&user, "users_per_tti = 2, power = \"33 dBm\"", none);
+    assert_near("SNR of halves", value(&halves, "hs_snr_db"), tenth_snr - 3.0, 0.1);
+}
+
+#[test]
+fn change_of_the_serving_cell_loses_what_the_node_b_holds() {
+    let user = "mobility = { model = \"vehicular\", speed = \"50 km/h\" }\n";
+    let run = |interruption: &str| {
+        downloads(
+            user,
+            "",
+            &format!("[handover]\nhysteresis = \"3 dB\"\ninterruption = \"{interruption}\"\n"),
+        )
+    };
+    let [immediate, late] = ["0 s", "1 s"].map(run);
+    for metrics in [&immediate, &late] {
+        assert!(value(metrics, "handovers") >= 2.0);
+        let [flushed, all] = ["hs_handover_flushed", "hs_pdus_flushed"].map(|name| value(metrics, name));
+        assert!(flushed > 0.0 && flushed == all, "{flushed} and {all} PDUs");
+        assert!(value(metrics, "hs_handover_lost") > 0.0);
+        assert!(value(metrics, "rlc_retransmissions") > 0.0);
+    }
+    let [without, with] = [&immediate, &late].map(|metrics| value(metrics, "goodput_kbps"));
+    assert!(without > with, "{without} and {with} kbit/s");
+}

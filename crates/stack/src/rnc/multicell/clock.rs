@@ -1,0 +1,39 @@
+//! The turns of all cells.
+
+use umts_units::{Duration, Time};
+
+use crate::rnc::mac_sh::MacShConfig;
+
+/// Interval of the measurements of a mobile. A part of the mobiles is measured in each TTI (Rendón et
+/// al. 2004, §3.2).
+pub(super) const MEASURED_EACH: Duration = Duration::from_millis(100);
+
+/// Turns of all cells: TTIs, or frames if the DSCH is scheduled every frame.
+#[derive(Debug)]
+pub(super) struct Clock {
+    /// Number of the next turn.
+    pub tti: u64,
+    /// Number of turns in a TTI of the DSCH: a power of two.
+    pub phases: u64,
+    /// Number of turns between two measurements of a mobile.
+    pub period: u64,
+    /// Time between two turns.
+    pub interval: Duration,
+    /// Start of the next turn, and whether its measurements are made.
+    pub next_turn: Time,
+    pub is_measured: bool,
+}
+
+impl Clock {
+    /// The first turn is at the start of the run.
+    pub fn new(dsch: &MacShConfig) -> Self {
+        Clock {
+            tti: 0,
+            phases: dsch.phases(),
+            period: MEASURED_EACH / dsch.interval(),
+            interval: dsch.interval(),
+            next_turn: Time::ZERO,
+            is_measured: false,
+        }
+    }
+}
