@@ -169,7 +169,7 @@ impl Connection {
         }
         self.sender.fin_acked |= acknowledged.fin;
         if acknowledged.payload > 0 && una >= self.sender.written {
-            self.report_all_acked();
+            self.events.report_all_acked();
         }
     }
 

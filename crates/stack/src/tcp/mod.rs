@@ -11,8 +11,10 @@
 //!        └────────────────┘                  └────────────────┘
 //! ```
 //!
-//! - [`connection`]: opening, closing and the public calls. The sending and receiving halves are in
-//!   `sender` and `receiver`.
+//! - [`connection`]: the state of an end and its public calls. `lifecycle` opens and closes it, and
+//!   `ack_timing` and `transmission` decide when it acknowledges and which segments it sends.
+//! - `sender`, `sending`, `new_data`, `acks`, `expiry`: the sending half. `receiver`: the receiving
+//!   half.
 //! - [`congestion`]: the variants of TCP, one file each, to be compared with their RFC.
 //! - [`rto`]: round-trip estimators: RFC 6298, Linux, and ns-2's in whole clock ticks.
 //!
@@ -22,20 +24,24 @@
 //! ns-2 departs from the RFCs.
 //!
 //! Each other mechanism has a file: acceptance of segments (`acceptance`), options of SYNs
-//! (`options`), closed windows (`persist`, `reading`), spurious retransmissions
-//! (`spurious`), connections that fail (`failure`) or are kept alive (`keepalive`), pacing
+//! (`options`), closed windows (`persist`, `reading`), unused congestion windows
+//! (`window_validation`), spurious retransmissions (`spurious`), connections that fail (`failure`) or are kept alive (`keepalive`), pacing
 //! (`pacing`), explicit congestion notification (`ecn`), time-based loss detection and tail loss
 //! probes (`rack`, `tail_loss`).
 
 mod acceptance;
+mod ack_timing;
 mod acks;
 pub mod config;
 pub mod congestion;
 pub mod connection;
 mod ecn;
+mod events;
 mod expiry;
 mod failure;
 mod keepalive;
+mod lifecycle;
+mod new_data;
 mod options;
 pub mod outstanding;
 mod pacing;
@@ -46,15 +52,19 @@ mod receiver;
 pub mod rto;
 mod scoreboard;
 mod sender;
+mod sending;
 mod spurious;
 mod state;
 mod tail_loss;
 mod timers;
+mod transmission;
 mod window_size;
+mod window_validation;
 
 pub use crate::trace::Failure;
 pub use config::{ChargedOptions, Nagle, RtoRule, SlowStart, TcpConfig, TcpConnection, TcpProfile, Variant};
-pub use connection::{Connection, TcpEvent};
+pub use connection::Connection;
+pub use events::TcpEvent;
 pub use failure::reset_for;
 pub use scoreboard::NewlySacked;
 pub use state::State;
