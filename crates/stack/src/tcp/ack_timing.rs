@@ -1,6 +1,6 @@
 //! When one end acknowledges a received segment (RFC 5681 §4.2): at once, or together with the next
-//! segment or at the delayed acknowledgment timer. The receiving half (`receiver.rs`) classifies each
-//! segment; this file applies the delay, and `transmission.rs` sends the acknowledgment.
+//! segment or at the delayed acknowledgment timer. The receiving half (`receiver.rs`) classifies
+//! each segment; this file applies the delay, and `transmission.rs` sends the acknowledgment.
 
 use umts_units::Time;
 

@@ -1,7 +1,7 @@
-//! One end of a TCP connection: its state, and the calls that drive it. The caller passes in packets
-//! and the application's writes, and polls for segments to send, events for the application, and
-//! the time of the next timeout. Sequence numbers and windows are in bytes, the congestion window is
-//! in segments.
+//! One end of a TCP connection: its state, and the calls that drive it. The caller passes in
+//! packets and the application's writes, and polls for segments to send, events for the
+//! application, and the time of the next timeout. Sequence numbers and windows are in bytes, the
+//! congestion window is in segments.
 //!
 //! Each received packet passes through these files, in this order:
 //!
@@ -41,9 +41,9 @@ use super::timers::{Timer, Timers};
 /// [`poll_timeout`](Self::poll_timeout) and call [`handle_timeout`](Self::handle_timeout).
 ///
 /// A connection consists of two of these, one for each end. The active end calls
-/// [`handle_open`](Self::handle_open), and the passive end answers its SYN. Both ends may be
-/// active (simultaneous open). There is no TIME-WAIT: a closed end still acknowledges a repeated
-/// FIN. The caller must keep both ends until both have reported
+/// [`handle_open`](Self::handle_open), and the passive end answers its SYN. Both ends may be active
+/// (simultaneous open). There is no TIME-WAIT: a closed end still acknowledges a repeated FIN. The
+/// caller must keep both ends until both have reported
 /// [`TcpEvent::Closed`](super::TcpEvent::Closed).
 #[derive(Debug)]
 pub struct Connection {

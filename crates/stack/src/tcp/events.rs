@@ -18,8 +18,8 @@ pub enum TcpEvent {
     AllAcked,
     /// The connection was refused, reset or given up. [`TcpEvent::Closed`] follows.
     Failed(Failure),
-    /// This end is closed. A one-way connection has no FIN: its sender is closed when everything
-    /// is acknowledged and the application writes no more.
+    /// This end is closed. A one-way connection has no FIN: its sender is closed when everything is
+    /// acknowledged and the application writes no more.
     Closed,
 }
 

@@ -1,13 +1,14 @@
 //! New segments of the sending half: how much of the written data the next segment carries, whether
-//! it must wait for the other end's window, for more data (silly window avoidance, Nagle) or for the
-//! handshake, and how it is added to the outstanding segments. Sequence numbers and sizes are in
-//! bytes.
+//! it must wait for the other end's window, for more data (silly window avoidance, Nagle) or for
+//! the handshake, and how it is added to the outstanding segments. Sequence numbers and sizes are
+//! in bytes.
 
 use umts_units::Time;
 
 use super::config::Nagle;
 use super::connection::Connection;
 use super::outstanding::Sent;
+use super::round_trips::TimedSegment;
 
 impl Connection {
     /// The next new segment, if one may be sent: the SYN, data with or without the FIN, or the FIN.
@@ -102,7 +103,7 @@ impl Connection {
             self.sender.small_end = new.end();
         }
         // One segment is timed at a time (RFC 6298 §3), and only from its first transmission on.
-        self.sender.timed.get_or_insert((new.end(), now));
+        self.sender.timed.get_or_insert(TimedSegment { end: new.end(), sent_at: now });
         Some(())
     }
 }

@@ -1,8 +1,8 @@
 //! State of the sending half of a connection end: the outstanding segments, the windows, the
 //! retransmission timer's estimator, and permissions to send. `sending.rs` selects what to send,
-//! `new_data.rs` makes new segments, `acks.rs` processes acknowledgments, and `expiry.rs` handles the
-//! retransmission timer. Sequence numbers and the other end's window are in bytes, the congestion
-//! window is in segments.
+//! `new_data.rs` makes new segments, `acks.rs` processes acknowledgments, and `expiry.rs` handles
+//! the retransmission timer. Sequence numbers and the other end's window are in bytes, the
+//! congestion window is in segments.
 
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
@@ -17,6 +17,7 @@ use super::congestion::{ByteCounting, Exit, Flight, Law, Rules, Usage, VariantSt
 use super::connection::Connection;
 use super::outstanding::Outstanding;
 use super::persist::Persist;
+use super::round_trips::TimedSegment;
 use super::rto::RttEstimator;
 use super::spurious::{Adaptation, Episode};
 use super::tail_loss::TailLoss;
@@ -81,8 +82,8 @@ pub(super) struct Sender {
 
     // Timers.
     pub estimator: RttEstimator,
-    /// The segment being timed: the sequence number after it, and its transmission time.
-    pub timed: Option<(u64, Time)>,
+    /// The segment being timed, if each acknowledgment does not give a sample.
+    pub timed: Option<TimedSegment>,
     /// Number of expiries of the retransmission timer since the last new acknowledgment.
     pub expiries: u32,
     /// Number of expiries of the retransmission timer for a SYN.

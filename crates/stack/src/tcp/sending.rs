@@ -1,7 +1,7 @@
-//! Selection of the data that a connection end sends next: a retransmission or new data, and whether
-//! the windows permit it. `Connection::poll_transmit` calls `poll_data` until no segment may be sent.
-//! The variant (`congestion`) decides the order of retransmissions, and `new_data.rs` makes new
-//! segments. Sequence numbers are in bytes, windows and indices count segments.
+//! Selection of the data that a connection end sends next: a retransmission or new data, and
+//! whether the windows permit it. `Connection::poll_transmit` calls `poll_data` until no segment
+//! may be sent. The variant (`congestion`) decides the order of retransmissions, and `new_data.rs`
+//! makes new segments. Sequence numbers are in bytes, windows and indices count segments.
 
 use umts_kernel::TraceSink;
 use umts_units::Time;
@@ -63,9 +63,9 @@ impl Connection {
         Some((sent, cause))
     }
 
-    /// Whether all written data is sent and acknowledged, or this end has not opened, so that there is
-    /// nothing to select. This shortcut serves the receiver of a download, which is polled twice for
-    /// each received segment.
+    /// Whether all written data is sent and acknowledged, or this end has not opened, so that there
+    /// is nothing to select. This shortcut serves the receiver of a download, which is polled twice
+    /// for each received segment.
     #[inline]
     pub(super) fn only_receives(&self) -> bool {
         let sender = &self.sender;

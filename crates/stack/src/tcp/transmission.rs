@@ -183,8 +183,8 @@ impl Connection {
         if has_no_header { 0 } else { self.config.header.0 }
     }
 
-    /// Turns a segment into a SYN, which has different options and an unscaled window. `window`: the
-    /// window to advertise, in bytes.
+    /// Turns a segment into a SYN, which has different options and an unscaled window. `window`:
+    /// the window to advertise, in bytes.
     #[cold]
     fn turn_into_syn(&mut self, segment: &mut Segment, now: Time, window: u32) {
         segment.flags.syn = true;
