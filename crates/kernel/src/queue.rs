@@ -5,21 +5,27 @@
 //! the first to be handled, and of two events of one phase the one that was scheduled first.
 //!
 //! ```text
-//!   calendar:  the current day, sorted,
-//!              and the 31 days after it, of about eight milliseconds each
-//!   far:       a heap of later events
+//!   calendar:  today, also called the open day: sorted, the next event last
+//!              and the 31 days after it, of about eight milliseconds each: in the order of insertion
+//!   far:       a heap of the events after these days
 //! ```
 //!
 //! A "day" is an interval of 2^23 ns. Most events are due soon, and the cost of an event in the
-//! calendar does not depend on the number of events. A day is sorted when it becomes the current
-//! one. At that time, the heap's events of the days that the calendar now covers move to the
-//! calendar. There are 32 days, so that a word of 32 bits shows which days have events, and the
-//! calendar uses only a part of the first-level cache.
+//! calendar does not depend on the number of events. When the open day has no more events, the next
+//! day with events is opened: it is sorted, and the heap's events of the days that the calendar now
+//! covers move to the calendar. There are 32 days, so that a word of 32 bits shows which days have
+//! events, and the calendar uses only a part of the first-level cache.
+
+mod entry;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use umts_units::Time;
+
+use self::entry::{Entry, HeapEntry};
 
 /// The phases of one instant, in the order in which they are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,69 +40,6 @@ pub enum Phase {
     Schedule = 3,
     /// Blocks and packets leave.
     Transmit = 4,
-}
-
-/// Number of low bits of a key that contain the phase. The other bits contain the instant.
-const PHASE_BITS: u32 = 3;
-
-/// The last instant that a key can contain, in nanoseconds (73 years). Events that are scheduled
-/// for later are due at this instant.
-const MAX_INSTANT: u64 = u64::MAX >> PHASE_BITS;
-
-/// An event with its key: instant and phase in one number. Events of one day with equal keys are
-/// stored in the order in which they were scheduled.
-#[derive(Debug)]
-struct Entry<E> {
-    key: u64,
-    event: E,
-}
-
-impl<E> Entry<E> {
-    #[inline]
-    fn new(at: Time, phase: Phase, event: E) -> Self {
-        Entry { key: at.as_nanos().min(MAX_INSTANT) << PHASE_BITS | phase as u64, event }
-    }
-
-    #[inline]
-    fn at(&self) -> Time {
-        Time::from_nanos(self.key >> PHASE_BITS)
-    }
-
-    #[inline]
-    fn day(&self) -> u64 {
-        self.key >> (DAY_SHIFT + PHASE_BITS)
-    }
-}
-
-/// An event in the heap, and the number of events scheduled up to and including it.
-#[derive(Debug)]
-struct HeapEntry<E> {
-    entry: Entry<E>,
-    inserted: u64,
-}
-
-impl<E> HeapEntry<E> {
-    /// The sort key: time and phase, then insertion.
-    fn order(&self) -> (u64, u64) {
-        (self.entry.key, self.inserted)
-    }
-}
-
-impl<E> PartialEq for HeapEntry<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.order() == other.order()
-    }
-}
-impl<E> Eq for HeapEntry<E> {}
-impl<E> PartialOrd for HeapEntry<E> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<E> Ord for HeapEntry<E> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.order().cmp(&other.order())
-    }
 }
 
 /// Number of days in the calendar, one for each bit of a word. The calendar spans 268 ms, more than
@@ -153,24 +96,6 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         Self::default()
     }
 
-    /// Returns the events of the open day.
-    #[inline]
-    fn open(&self) -> &Vec<Entry<E>> {
-        &self.days[self.today as usize % DAYS]
-    }
-
-    /// Like [`open`](Self::open), to change them.
-    #[inline]
-    fn open_mut(&mut self) -> &mut Vec<Entry<E>> {
-        &mut self.days[self.today as usize % DAYS]
-    }
-
-    /// Returns the instant of the event that was popped last.
-    #[inline]
-    pub fn now(&self) -> Time {
-        self.now
-    }
-
     /// Schedules `event`.
     ///
     /// # Panics
@@ -180,9 +105,12 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         let entry = Entry::new(at, phase, event);
         // Only the most frequent case is inlined: a later day of the calendar with spare capacity.
         // Such a day is never in the past.
-        let (ahead, index) = (entry.day().wrapping_sub(self.today), entry.day() as usize % DAYS);
+        let days_ahead = entry.day().wrapping_sub(self.today);
+        let is_later_day = (1..DAYS as u64).contains(&days_ahead);
+        let index = entry.day() as usize % DAYS;
         let day = &mut self.days[index];
-        if !(1..DAYS as u64).contains(&ahead) || day.len() == day.capacity() {
+        let has_spare_capacity = day.len() < day.capacity();
+        if !is_later_day || !has_spare_capacity {
             return self.push_elsewhere(entry);
         }
         self.inserted += 1;
@@ -226,6 +154,20 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         self.open().last().map(|entry| &entry.event)
     }
 
+    /// Removes and returns the next event and its instant.
+    pub fn pop(&mut self) -> Option<(Time, E)> {
+        self.next_time()?;
+        self.take()
+    }
+
+    /// Like [`pop`](Self::pop), but correct only after a call of [`next_time`](Self::next_time).
+    #[inline]
+    pub fn take(&mut self) -> Option<(Time, E)> {
+        let entry = self.open_mut().pop()?;
+        self.now = entry.at();
+        Some((self.now, entry.event))
+    }
+
     /// Returns when the first event is due for which `is_wanted` returns true, or `end` if there is
     /// none before `end`. The heap is not searched, so `end` must be in the calendar.
     pub fn first_before(&self, end: Time, is_wanted: impl Fn(&E) -> bool) -> Time {
@@ -239,18 +181,10 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         first.map_or(end, |at| at.min(end))
     }
 
-    /// Removes and returns the next event and its instant.
-    pub fn pop(&mut self) -> Option<(Time, E)> {
-        self.next_time()?;
-        self.take()
-    }
-
-    /// Like [`pop`](Self::pop), but correct only after a call of [`next_time`](Self::next_time).
+    /// Returns the instant of the event that was popped last.
     #[inline]
-    pub fn take(&mut self) -> Option<(Time, E)> {
-        let entry = self.open_mut().pop()?;
-        self.now = entry.at();
-        Some((self.now, entry.event))
+    pub fn now(&self) -> Time {
+        self.now
     }
 
     /// Returns the number of events that have been scheduled.
@@ -285,15 +219,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         if open.len() > MAX_INSERTION_SORT {
             return sort_next_last(open);
         }
-        // Insertion sort: each event moves in front of events that are due before it, and of events
-        // with the same key that were scheduled before it.
-        for next in 1..open.len() {
-            let mut index = next;
-            while index > 0 && open[index - 1].key <= open[index].key {
-                open.swap(index - 1, index);
-                index -= 1;
-            }
-        }
+        sort_few_next_last(open);
     }
 
     /// Completes `open_next_day` if the calendar now covers days with events in the heap: moves
@@ -321,105 +247,37 @@ impl<E: std::fmt::Debug> EventQueue<E> {
             days => self.today + u64::from(days.trailing_zeros()),
         }
     }
+
+    /// Returns the events of the open day.
+    #[inline]
+    fn open(&self) -> &Vec<Entry<E>> {
+        &self.days[self.today as usize % DAYS]
+    }
+
+    /// Like [`open`](Self::open), to change them.
+    #[inline]
+    fn open_mut(&mut self) -> &mut Vec<Entry<E>> {
+        &mut self.days[self.today as usize % DAYS]
+    }
 }
 
-/// Sorts so that the next event is last. Of events with equal keys, the one that was scheduled
+/// Sorts a few events so that the next one is last, by insertion: each event moves in front of
+/// events that are due before it, and of events with the same key that were scheduled before it.
+#[inline]
+fn sort_few_next_last<E>(entries: &mut [Entry<E>]) {
+    for next in 1..entries.len() {
+        let mut index = next;
+        while index > 0 && entries[index - 1].key <= entries[index].key {
+            entries.swap(index - 1, index);
+            index -= 1;
+        }
+    }
+}
+
+/// Sorts events so that the next one is last. Of events with equal keys, the one that was scheduled
 /// first is the next.
 #[inline(never)]
 fn sort_next_last<E>(entries: &mut [Entry<E>]) {
     entries.reverse();
     entries.sort_by_key(|entry| Reverse(entry.key));
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use umts_units::Duration;
-
-    use super::*;
-
-    fn at(ms: u64) -> Time {
-        Time::from_nanos(ms * 1_000_000)
-    }
-
-    #[test]
-    fn events_are_ordered_by_time_phase_and_insertion() {
-        let mut queue = EventQueue::new();
-        queue.push(at(2), Phase::Receive, "later");
-        queue.push(at(1), Phase::Transmit, "send");
-        queue.push(at(1), Phase::Receive, "first arrival");
-        queue.push(at(1), Phase::Receive, "second arrival");
-        queue.push(at(1), Phase::Timers, "timer");
-        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, event)| event).collect();
-        assert_eq!(order, ["first arrival", "second arrival", "timer", "send", "later"]);
-    }
-
-    #[test]
-    #[should_panic(expected = "already")]
-    fn event_in_the_past_panics() {
-        let mut queue = EventQueue::new();
-        queue.push(at(2), Phase::Receive, ());
-        queue.pop();
-        queue.push(at(1), Phase::Receive, ());
-    }
-
-    #[test]
-    fn event_before_a_peeked_one_is_delivered_first() {
-        let mut queue = EventQueue::new();
-        queue.push(at(5_000), Phase::Receive, "last");
-        assert_eq!(queue.next_time(), Some(at(5_000)));
-        queue.push(at(300), Phase::Receive, "third");
-        queue.push(at(1), Phase::Timers, "second");
-        queue.push(at(1), Phase::Receive, "first");
-        assert_eq!(queue.next_time(), Some(at(1)));
-        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, event)| event).collect();
-        assert_eq!(order, ["first", "second", "third", "last"]);
-    }
-
-    proptest! {
-        /// Compares with a sorted list. Popped events schedule others: at the same instant, soon,
-        /// at the end of the calendar (268 ms) and after it.
-        #[test]
-        fn equals_a_stable_sort(events in proptest::collection::vec((0u64..20, 0usize..5), 0..100),
-                                following in proptest::collection::vec((0usize..7, 0u64..3, 0usize..5), 0..200)) {
-            const PHASES: [Phase; 5] =
-                [Phase::Receive, Phase::Timers, Phase::Rrc, Phase::Schedule, Phase::Transmit];
-            // Delays of the following events in ns.
-            const LATER: [u64; 7] = [0, 1, 300_000, 10_000_000, 255_000_000, 269_000_000, 3_000_000_000];
-            let mut queue = EventQueue::new();
-            let mut expected = Vec::new();
-            let schedule = |queue: &mut EventQueue<usize>, expected: &mut Vec<_>, at: u64, phase: usize| {
-                let index = queue.scheduled() as usize;
-                queue.push(Time::from_nanos(at), PHASES[phase], index);
-                expected.push((at, phase, index));
-            };
-            // Steps of about 14 ms, longer than a day of the calendar (8.4 ms).
-            for (step, phase) in events {
-                schedule(&mut queue, &mut expected, step * 100_000_000 / 7, phase);
-            }
-            let mut following = following.into_iter();
-            loop {
-                prop_assert_eq!(queue.len(), expected.len());
-                expected.sort_unstable();
-                let next = queue.next_time();
-                if let Some(next) = next {
-                    let end = next + Duration::from_millis(10);
-                    let matching = expected.iter().filter(|(at, _, index)| *at < end.as_nanos() && index % 3 == 0);
-                    let first = matching.map(|(at, ..)| Time::from_nanos(*at)).min();
-                    prop_assert_eq!(queue.first_before(end, |index| index % 3 == 0), first.unwrap_or(end));
-                    prop_assert_eq!(queue.next(), expected.first().map(|(_, _, index)| index));
-                }
-                let Some((now, index)) = queue.pop() else { break };
-                prop_assert_eq!(next, Some(now));
-                let (at, _, first) = expected.remove(0);
-                prop_assert_eq!(now.as_nanos(), at);
-                prop_assert_eq!(index, first);
-                if let Some((later, times, phase)) = following.next() {
-                    let at = at + LATER[later] * times;
-                    schedule(&mut queue, &mut expected, at, phase);
-                }
-            }
-            prop_assert!(expected.is_empty() && queue.is_empty());
-        }
-    }
 }

@@ -16,6 +16,9 @@ use crate::normal::quantile;
 /// 2^53. Uniform values have 53 bits, as many as the mantissa of a float.
 const TWO_POW_53: f64 = 9_007_199_254_740_992.0;
 
+/// Low bits of a draw that a uniform value does not use: 64 - 53.
+const UNUSED_BITS: u32 = 11;
+
 /// Creates the random streams of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Streams {
@@ -85,7 +88,8 @@ pub struct AddressedStream {
     key: [u64; 2],
 }
 
-/// A probability in a form that is compared with addressed draws.
+/// A probability in a form that is compared with addressed draws: the number of 53-bit values below
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chance(u64);
 
@@ -110,14 +114,16 @@ impl Chance {
     /// the probability.
     #[inline]
     pub fn is_met(self, bits: u64) -> bool {
-        bits >> 11 < self.0
+        bits >> UNUSED_BITS < self.0
     }
 }
 
 /// The draws of one TTI.
 #[derive(Debug, Clone, Copy)]
 pub struct TtiDraws {
+    /// Hash of the stream and the number of the TTI.
     base: u64,
+    /// Second half of the stream's key.
     key: u64,
 }
 
@@ -125,7 +131,7 @@ impl AddressedStream {
     /// Returns the draws of TTI number `tti`.
     #[inline]
     pub fn tti(&self, tti: u64) -> TtiDraws {
-        TtiDraws { base: mix(tti ^ self.key[0], 0xa076_1d64_78bd_642f), key: self.key[1] }
+        TtiDraws { base: mix(tti ^ self.key[0], TTI_FACTOR), key: self.key[1] }
     }
 }
 
@@ -148,30 +154,38 @@ impl TtiDraws {
     #[inline]
     pub fn normal(&self, block: u32) -> f64 {
         // The middle of the draw's interval, so that the probability is never 0 or 1.
-        quantile(((self.bits(block) >> 11) as f64 + 0.5) * (1.0 / TWO_POW_53))
+        let middle = (self.bits(block) >> UNUSED_BITS) as f64 + 0.5;
+        quantile(middle * (1.0 / TWO_POW_53))
     }
 
     /// Returns 64 random bits for block number `block` of this TTI.
     #[inline]
     pub fn bits(&self, block: u32) -> u64 {
-        let first = mix(self.base ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15), self.key | 1);
-        mix(first ^ self.base, 0xe703_7ed1_a0b4_28db)
+        let spread_block = u64::from(block).wrapping_mul(GOLDEN_RATIO);
+        let first = mix(self.base ^ spread_block, self.key | 1);
+        mix(first ^ self.base, BLOCK_FACTOR)
     }
 }
 
+/// Constants of the hash function wyhash: odd numbers with as many ones as zeros.
+const TTI_FACTOR: u64 = 0xa076_1d64_78bd_642f;
+const BLOCK_FACTOR: u64 = 0xe703_7ed1_a0b4_28db;
+const MIX_MASK: u64 = 0x8ebc_6af0_9c88_c6e3;
+/// 2^64 divided by the golden ratio: spreads consecutive numbers of blocks over all bits.
+const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Returns the exclusive or of both halves of a 128-bit product: every input bit affects every
-/// output bit. The constants of this function and of its calls are those of the hash function
-/// wyhash, and 2^64 divided by the golden ratio for the number of the block.
+/// output bit.
 #[inline]
 fn mix(a: u64, b: u64) -> u64 {
-    let product = u128::from(a ^ 0x8ebc_6af0_9c88_c6e3) * u128::from(b);
+    let product = u128::from(a ^ MIX_MASK) * u128::from(b);
     (product as u64) ^ ((product >> 64) as u64)
 }
 
 /// Returns the upper 53 bits as a fraction in [0, 1).
 #[inline]
 fn to_unit(bits: u64) -> f64 {
-    (bits >> 11) as f64 * (1.0 / TWO_POW_53)
+    (bits >> UNUSED_BITS) as f64 * (1.0 / TWO_POW_53)
 }
 
 #[cfg(test)]

@@ -35,6 +35,9 @@ options! {
     }
 }
 
+/// Number of intervals for which the rate of drops is remembered after dropping has ended (§5.5).
+const RECENT_INTERVALS: u64 = 16;
+
 /// The state of CoDel for one queue.
 #[derive(Debug, Clone)]
 pub struct Codel {
@@ -77,31 +80,43 @@ impl Codel {
         let ok_to_drop = self.ok_to_drop(now, queue);
         if self.dropping {
             self.dropping = ok_to_drop;
-            while self.dropping && now >= self.drop_next {
-                self.count += 1;
-                if self.marks_head(queue) {
-                    self.drop_next = self.control_law(self.drop_next);
-                    return;
-                }
-                queue.drop_head();
-                self.dropping = self.ok_to_drop(now, queue);
-                if self.dropping {
-                    self.drop_next = self.control_law(self.drop_next);
-                }
-            }
+            self.drop_due(now, queue);
         } else if ok_to_drop {
-            if !self.marks_head(queue) {
-                queue.drop_head();
-                self.ok_to_drop(now, queue);
-            }
-            self.dropping = true;
-            // If dropping ended a short time ago, its rate at that time is a good start.
-            let delta = self.count - self.last_count;
-            let is_recent = now.saturating_since(self.drop_next) < self.config.interval * 16;
-            self.count = if delta > 1 && is_recent { delta } else { 1 };
-            self.last_count = self.count;
-            self.drop_next = self.control_law(now);
+            self.begin_dropping(now, queue);
         }
+    }
+
+    /// Makes the drops that are due while dropping. A mark ends them, because a marked packet
+    /// leaves.
+    fn drop_due(&mut self, now: Time, queue: &mut impl ManagedQueue) {
+        while self.dropping && now >= self.drop_next {
+            self.count += 1;
+            if self.marks_head(queue) {
+                self.drop_next = self.control_law(self.drop_next);
+                return;
+            }
+            queue.drop_head();
+            self.dropping = self.ok_to_drop(now, queue);
+            if self.dropping {
+                self.drop_next = self.control_law(self.drop_next);
+            }
+        }
+    }
+
+    /// Begins dropping with the first packet.
+    fn begin_dropping(&mut self, now: Time, queue: &mut impl ManagedQueue) {
+        if !self.marks_head(queue) {
+            queue.drop_head();
+            // Updates `first_above_time` for the packet that follows.
+            self.ok_to_drop(now, queue);
+        }
+        self.dropping = true;
+        // If dropping ended a short time ago, its rate at that time is a good start.
+        let drops_last_time = self.count - self.last_count;
+        let is_recent = now.saturating_since(self.drop_next) < self.config.interval * RECENT_INTERVALS;
+        self.count = if drops_last_time > 1 && is_recent { drops_last_time } else { 1 };
+        self.last_count = self.count;
+        self.drop_next = self.control_law(now);
     }
 
     /// Whether the sojourn time of the first packet has been at `target` or above for an interval.
@@ -110,8 +125,10 @@ impl Codel {
             self.first_above_time = None;
             return false;
         };
+        let sojourn = now.saturating_since(entered);
         let octets_behind = queue.octets() - queue.head_octets();
-        if now.saturating_since(entered) < self.config.target || octets_behind <= self.max_packet {
+        let is_good_queue = sojourn < self.config.target || octets_behind <= self.max_packet;
+        if is_good_queue {
             self.first_above_time = None;
             return false;
         }
@@ -124,9 +141,10 @@ impl Codel {
         self.config.ecn && queue.mark_head()
     }
 
-    /// Time of the next drop after one at `at`.
+    /// Time of the next drop after one at `at`: the interval divided by the root of `count` later.
     fn control_law(&self, at: Time) -> Time {
-        at + Duration::from_secs_f64(self.config.interval.as_secs() / libm::sqrt(f64::from(self.count)))
+        let wait_s = self.config.interval.as_secs() / libm::sqrt(f64::from(self.count));
+        at + Duration::from_secs_f64(wait_s)
     }
 }
 
@@ -167,8 +185,8 @@ mod tests {
 
     // The sojourn time is above the target from the first packet at 10 ms on, so the first drop is
     // at 110 ms. `drop_next` is then 210, + 100/√2 = 280.71, + 100/√3 = 338.45, + 100/√4 = 388.45,
-    // + 100/√5 = 433.17, + 100/√6 = 473.99 and + 100/√7 = 511.79 ms. Each drop is made with the next
-    // packet that leaves.
+    // + 100/√5 = 433.17, + 100/√6 = 473.99 and + 100/√7 = 511.79 ms. Each drop is made with the
+    // next packet that leaves.
     const DROPS: [u64; 8] = [110, 210, 290, 340, 390, 440, 480, 520];
 
     #[test]
@@ -185,10 +203,14 @@ mod tests {
         let (mut codel, mut queue) = backlogged(1000, ECN);
         assert_eq!(serve(&mut codel, &mut queue, 10, 530), DROPS);
         assert!(queue.dropped.is_empty());
-        let (mut codel, mut unmarkable) = backlogged(1000, ECN);
-        unmarkable.ecn = false;
-        assert_eq!(serve(&mut codel, &mut unmarkable, 10, 530), DROPS);
-        assert_eq!(unmarkable.dropped.len(), 8);
+    }
+
+    #[test]
+    fn packets_that_cannot_be_marked_are_dropped() {
+        let (mut codel, mut queue) = backlogged(1000, ECN);
+        queue.ecn = false;
+        assert_eq!(serve(&mut codel, &mut queue, 10, 530), DROPS);
+        assert_eq!(queue.dropped.len(), DROPS.len());
     }
 
     #[test]

@@ -57,6 +57,20 @@ options! {
     }
 }
 
+/// Drop probability up to which a low delay at the last update protects from drops (§4.1).
+const SAFE_PROBABILITY: f64 = 0.2;
+/// Packets of mean size up to which no packet is dropped (§4.1).
+const SHORT_QUEUE_PACKETS: u64 = 2;
+/// Accumulated probability below which no packet is dropped (§5.4).
+const MIN_ACCUMULATED: f64 = 0.85;
+/// Accumulated probability from which a packet is dropped in any case (§5.4).
+const MAX_ACCUMULATED: f64 = 8.5;
+/// Drop probability from which one update raises it by at most [`MAX_RISE`] (§5.5).
+const LIMITED_FROM: f64 = 0.1;
+const MAX_RISE: f64 = 0.02;
+/// Factor on the probability at an update without delay (§4.2).
+const DECAY: f64 = 0.98;
+
 /// The state of PIE for one queue.
 #[derive(Debug, Clone)]
 pub struct Pie {
@@ -64,10 +78,12 @@ pub struct Pie {
     draws: AddressedStream,
     /// Number of arrivals, the address of the next draw.
     arrivals: u64,
+    /// Sum of the drop probabilities of the packets since the last drop.
+    accu_prob: f64,
+
+    // State that updates change.
     /// Drop probability of a packet.
     drop_prob: f64,
-    /// Sum of the probabilities since the last drop.
-    accu_prob: f64,
     /// Delay of the queue at the last update.
     qdelay_old: Duration,
     /// Time for which packets still pass after a time without delay.
@@ -82,8 +98,8 @@ impl Pie {
             config,
             draws,
             arrivals: 0,
-            drop_prob: 0.0,
             accu_prob: 0.0,
+            drop_prob: 0.0,
             qdelay_old: Duration::ZERO,
             burst_allowance: Duration::ZERO,
             next_update: Time::ZERO + config.t_update,
@@ -100,12 +116,13 @@ impl Pie {
         self.update_until(now, queue);
         let draw = self.draws.tti(self.arrivals).uniform(0);
         self.arrivals += 1;
-        if self.burst_allowance.is_zero() && self.drops_early(queue, draw) {
+        let is_burst_over = self.burst_allowance.is_zero();
+        if is_burst_over && self.drops_early(queue, draw) {
             let marks = self.config.ecn && self.drop_prob < self.config.ecn_threshold.value();
             return if marks { Choice::Mark } else { Choice::Drop };
         }
-        let half_target = Duration::from_nanos(self.config.target.as_nanos() / 2);
-        if self.drop_prob == 0.0 && delay(now, queue) < half_target && self.qdelay_old < half_target {
+        let delay_is_low = delay(now, queue) < self.half_target() && self.qdelay_old < self.half_target();
+        if self.drop_prob == 0.0 && delay_is_low {
             self.burst_allowance = self.config.max_burst;
         }
         Choice::Pass
@@ -113,9 +130,9 @@ impl Pie {
 
     /// Random decision with `draw`, uniform in [0, 1) (RFC 8033, appendix A.2, `drop_early`).
     fn drops_early(&mut self, queue: &impl PacketQueue, draw: f64) -> bool {
-        let half_target = Duration::from_nanos(self.config.target.as_nanos() / 2);
-        let is_short = queue.octets().0 <= 2 * self.config.mean_packet.0;
-        if is_short || (self.qdelay_old < half_target && self.drop_prob < 0.2) {
+        let is_short = queue.octets().0 <= SHORT_QUEUE_PACKETS * self.config.mean_packet.0;
+        let is_safe = self.qdelay_old < self.half_target() && self.drop_prob < SAFE_PROBABILITY;
+        if is_short || is_safe {
             return false;
         }
         if self.drop_prob == 0.0 {
@@ -123,12 +140,19 @@ impl Pie {
         }
         self.accu_prob += self.drop_prob;
         // The limits spread drops evenly: none soon after a drop, and one at the latest when 8.5
-        // drops would be expected (section 5.4).
-        let drops = self.accu_prob >= 8.5 || (self.accu_prob >= 0.85 && draw < self.drop_prob);
+        // drops would be expected.
+        let must_drop = self.accu_prob >= MAX_ACCUMULATED;
+        let may_drop = self.accu_prob >= MIN_ACCUMULATED;
+        let drops = must_drop || (may_drop && draw < self.drop_prob);
         if drops {
             self.accu_prob = 0.0;
         }
         drops
+    }
+
+    /// Half of the target delay. A delay below it is low.
+    fn half_target(&self) -> Duration {
+        Duration::from_nanos(self.config.target.as_nanos() / 2)
     }
 
     /// Makes the updates that are due at `now`, for a `queue` with the same first packet since the
@@ -154,17 +178,17 @@ impl Pie {
     /// Updates the probability at a queue with this delay.
     fn calculate_drop_prob(&mut self, qdelay: Duration) {
         let PieConfig { target, alpha, beta, t_update, .. } = self.config;
-        let (delay_s, old_s) = (qdelay.as_secs(), self.qdelay_old.as_secs());
-        let mut change = alpha * (delay_s - target.as_secs()) + beta * (delay_s - old_s);
+        let above_target_s = qdelay.as_secs() - target.as_secs();
+        let growth_s = qdelay.as_secs() - self.qdelay_old.as_secs();
+        let mut change = alpha * above_target_s + beta * growth_s;
         change /= scale(self.drop_prob);
-        // From a probability of 0.1 on, it rises by at most 0.02 per update.
-        if self.drop_prob >= 0.1 {
-            change = change.min(0.02);
+        if self.drop_prob >= LIMITED_FROM {
+            change = change.min(MAX_RISE);
         }
         self.drop_prob += change;
-        // Without delay the probability decays by 2 % per update.
-        if qdelay.is_zero() && self.qdelay_old.is_zero() {
-            self.drop_prob *= 0.98;
+        let is_without_delay = qdelay.is_zero() && self.qdelay_old.is_zero();
+        if is_without_delay {
+            self.drop_prob *= DECAY;
         }
         self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
         self.qdelay_old = qdelay;
@@ -178,7 +202,7 @@ fn delay(at: Time, queue: &impl PacketQueue) -> Duration {
     queue.head_entered().map_or(Duration::ZERO, |entered| at.saturating_since(entered))
 }
 
-/// Divisor of a change of the probability, which is large while the probability is small.
+/// Divisor of a change of the probability, which is large while the probability is small (§4.2).
 fn scale(drop_prob: f64) -> f64 {
     match drop_prob {
         p if p < 0.000_001 => 2048.0,
@@ -234,15 +258,24 @@ mod tests {
     }
 
     #[test]
-    fn probability_rises_by_two_percent_at_most_and_decays_without_delay() {
-        let mut pie = pie(PieConfig::default());
-        pie.drop_prob = 0.5;
+    fn high_probability_rises_by_two_percent_at_most() {
+        let mut pie = Pie { drop_prob: 0.5, ..pie(PieConfig::default()) };
         // 1/8 x 0.985 + 5/4 x 1 = 1.373125, of which 0.02 are taken.
         assert_near(update(&mut pie, 1000), 0.52);
-        // 1/8 (0 - 0.015) + 5/4 (0 - 1) = -1.251875: bounded by 0.
+    }
+
+    #[test]
+    fn probability_falls_to_zero_at_least() {
+        let qdelay_old = Duration::from_secs(1);
+        let mut pie = Pie { drop_prob: 0.5, qdelay_old, ..pie(PieConfig::default()) };
+        // 1/8 (0 - 0.015) + 5/4 (0 - 1) = -1.251875, more than 0.5.
         assert_near(update(&mut pie, 0), 0.0);
-        // Two samples without delay: (0.5 - 0.015/8) x 0.98.
-        pie.drop_prob = 0.5;
+    }
+
+    #[test]
+    fn probability_decays_without_delay() {
+        let mut pie = Pie { drop_prob: 0.5, ..pie(PieConfig::default()) };
+        // The delay was 0 and stays 0: 1/8 (0 - 0.015) = -0.001875, then a factor of 0.98.
         assert_near(update(&mut pie, 0), (0.5 - 0.001_875) * 0.98);
     }
 
@@ -252,8 +285,8 @@ mod tests {
         let mut queue = TestQueue::default();
         assert_eq!(pie.choose(ms(1), &queue), Choice::Pass);
         assert_eq!(pie.burst_allowance, Duration::from_millis(150));
-        // The queue jumps to 100 packets, and its first packet never leaves. The allowance of
-        // 150 ms lasts for ten updates, the last of them at 150 ms.
+        // The queue jumps to 100 packets, and its first packet never leaves. The allowance of 150
+        // ms lasts for ten updates, the last of them at 150 ms.
         (0..100).for_each(|number| queue.push(number, ms(1)));
         assert!((2..150).map(|now| pie.choose(ms(now), &queue)).all(|choice| choice == Choice::Pass));
         assert!(!pie.burst_allowance.is_zero());
@@ -261,56 +294,72 @@ mod tests {
         assert!(pie.burst_allowance.is_zero() && pie.probability() > 0.0);
     }
 
+    /// A queue of `packets` packets of 1,000 octets that entered at time 0.
+    fn queue_of(packets: u64) -> TestQueue {
+        let mut queue = TestQueue::default();
+        (0..packets).for_each(|number| queue.push(number, ms(0)));
+        queue
+    }
+
+    /// PIE with this drop probability, and a high delay at the last update.
+    fn at_probability(drop_prob: f64) -> Pie {
+        Pie { drop_prob, qdelay_old: Duration::from_millis(20), ..pie(PieConfig::default()) }
+    }
+
+    /// At a probability of 0.2, packets 1 to 4 after a drop pass for certain (4 x 0.2 < 0.85). A
+    /// geometric number of packets with mean 5 and standard deviation 4.5 follows.
     #[test]
     fn drops_are_spread_by_the_accumulated_probability() {
-        // At a probability of 0.2, packets 1 to 4 after a drop pass for certain (0.8 < 0.85), and
-        // packet 43 is dropped for certain (8.6 >= 8.5).
-        let mut pie = pie(PieConfig::default());
-        (pie.drop_prob, pie.qdelay_old) = (0.2, Duration::from_millis(20));
-        let mut queue = TestQueue::default();
-        (0..10).for_each(|number| queue.push(number, ms(0)));
-        let drops: Vec<usize> = (0..20_000)
-            .filter(|&n| pie.drops_early(&queue, pie.draws.tti(n).uniform(0)))
-            .map(|n| n as usize)
-            .collect();
-        let gaps: Vec<usize> = drops.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        assert!(gaps.iter().all(|gap| (5..=43).contains(gap)) && gaps.contains(&5));
-        // Four packets, then a geometric number with mean 5 and standard deviation 4.5: of 2,200
-        // gaps the mean has a standard deviation of 0.1.
-        let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
-        assert!((mean - 9.0).abs() < 0.5, "{mean}");
-        // In between, the largest draw passes, and packet 43 is dropped all the same.
-        pie.accu_prob = 0.0;
+        let mut pie = at_probability(0.2);
+        let queue = queue_of(10);
+        let drops: Vec<u64> =
+            (0..20_000).filter(|&n| pie.drops_early(&queue, pie.draws.tti(n).uniform(0))).collect();
+        let gaps: Vec<u64> = drops.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(gaps.iter().min(), Some(&5));
+        assert!(gaps.iter().all(|&gap| gap <= 43));
+        // Of 2,200 gaps the mean has a standard deviation of 0.1.
+        let mean = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
+        assert!((mean - (4.0 + 5.0)).abs() < 0.5, "{mean}");
+    }
+
+    #[test]
+    fn packet_is_dropped_at_the_latest_at_the_maximum_sum() {
+        let mut pie = at_probability(0.2);
+        let queue = queue_of(10);
+        // The largest draw passes until the sum reaches 8.5: 43 x 0.2 = 8.6.
         let first_dropped = (1..).find(|_| pie.drops_early(&queue, HIGHEST_DRAW));
         assert_eq!(first_dropped, Some(43));
     }
 
     #[test]
-    fn short_queues_and_low_delays_are_not_dropped() {
-        let mut pie = pie(PieConfig::default());
-        (pie.drop_prob, pie.qdelay_old) = (1.0, Duration::from_secs(1));
-        let mut queue = TestQueue::default();
-        (0..2).for_each(|number| queue.push(number, ms(0)));
-        assert!(!pie.drops_early(&queue, LOWEST_DRAW), "two packets are a short queue");
-        queue.push(2, ms(0));
-        assert!(pie.drops_early(&queue, LOWEST_DRAW));
-        // The delay of 7 ms is below half of the target, 7.5 ms, and the probability is below 0.2.
-        (pie.drop_prob, pie.qdelay_old) = (0.19, Duration::from_millis(7));
-        pie.accu_prob = 8.0;
-        assert!(!pie.drops_early(&queue, LOWEST_DRAW));
+    fn short_queue_drops_no_packet() {
+        let mut pie = at_probability(1.0);
+        assert!(!pie.drops_early(&queue_of(2), LOWEST_DRAW));
+        assert!(pie.drops_early(&queue_of(3), LOWEST_DRAW));
+    }
+
+    #[test]
+    fn low_delay_protects_below_a_probability_of_one_fifth() {
+        // 7 ms are below half of the target, 7.5 ms.
+        let low_delay = Duration::from_millis(7);
+        let drops = |drop_prob| {
+            let mut pie = Pie { qdelay_old: low_delay, accu_prob: 8.0, ..at_probability(drop_prob) };
+            pie.drops_early(&queue_of(10), LOWEST_DRAW)
+        };
+        assert!(!drops(0.19));
+        assert!(drops(0.2));
     }
 
     #[test]
     fn marks_end_at_the_ecn_threshold() {
-        let mut pie = pie(PieConfig { ecn: true, ..PieConfig::default() });
-        let mut queue = TestQueue::default();
-        (0..10).for_each(|number| queue.push(number, ms(0)));
-        let choice_at = |pie: &mut Pie, drop_prob| {
-            (pie.drop_prob, pie.accu_prob, pie.qdelay_old) = (drop_prob, 8.5, Duration::from_millis(20));
-            pie.choose(ms(1), &queue)
+        let config = PieConfig { ecn: true, ..PieConfig::default() };
+        // The accumulated probability chooses the packet for certain.
+        let choice_at = |drop_prob| {
+            let mut pie = Pie { config, accu_prob: 8.5, ..at_probability(drop_prob) };
+            pie.choose(ms(1), &queue_of(10))
         };
-        assert_eq!(choice_at(&mut pie, 0.09), Choice::Mark);
-        assert_eq!(choice_at(&mut pie, 0.11), Choice::Drop);
+        assert_eq!(choice_at(0.09), Choice::Mark);
+        assert_eq!(choice_at(0.11), Choice::Drop);
     }
 
     #[test]

@@ -23,7 +23,7 @@
 //! dropped, too (RFC 3168 §7).
 
 use umts_kernel::random::AddressedStream;
-use umts_units::{BitRate, Bytes, Probability, Time};
+use umts_units::{BitRate, Bytes, Duration, Probability, Time};
 
 use super::{Choice, QueueLimit};
 use crate::options::options;
@@ -95,29 +95,40 @@ impl Red {
     ) -> Choice {
         let draw = self.draws.tti(self.arrivals).uniform(0);
         self.arrivals += 1;
-        let RedConfig { w_q, max_thresh, .. } = self.config;
         if packets == 0 {
-            let packet_time = rate.time_to_send(self.config.mean_packet).as_secs();
-            let idle_packets = now.saturating_since(idle_since).as_secs() / packet_time;
-            self.avg *= libm::pow(1.0 - w_q, idle_packets);
+            self.decay(now.saturating_since(idle_since), rate);
         } else {
-            let length = max_thresh.measure(packets, octets);
-            self.avg += w_q * (length - self.avg);
+            let length = self.config.max_thresh.measure(packets, octets);
+            self.avg += self.config.w_q * (length - self.avg);
         }
         let probability = self.probability();
         if probability <= 0.0 {
             self.count = None;
             return Choice::Pass;
         }
-        let count = self.count.map_or(0, |count| count + 1);
-        self.count = Some(count);
-        // p_a = p_b / (1 - count p_b).
-        let divisor = 1.0 - f64::from(count) * probability;
-        if probability < 1.0 && divisor > 0.0 && draw >= probability / divisor {
+        if !self.is_chosen(probability, draw) {
             return Choice::Pass;
         }
-        self.count = Some(0);
         if self.config.ecn && probability < 1.0 { Choice::Mark } else { Choice::Drop }
+    }
+
+    /// Lowers the average as if packets of mean size had arrived during `idle` at the rate of the
+    /// link and found the queue empty.
+    fn decay(&mut self, idle: Duration, rate: BitRate) {
+        let packet_time_s = rate.time_to_send(self.config.mean_packet).as_secs();
+        let idle_packets = idle.as_secs() / packet_time_s;
+        self.avg *= libm::pow(1.0 - self.config.w_q, idle_packets);
+    }
+
+    /// Whether a packet is chosen with this probability, spread by the number of packets since the
+    /// last choice: p_a = p_b / (1 - count p_b). `draw`: uniform in [0, 1).
+    fn is_chosen(&mut self, probability: f64, draw: f64) -> bool {
+        let count = self.count.map_or(0, |count| count + 1);
+        let divisor = 1.0 - f64::from(count) * probability;
+        let is_certain = probability >= 1.0 || divisor <= 0.0;
+        let is_chosen = is_certain || draw < probability / divisor;
+        self.count = Some(if is_chosen { 0 } else { count });
+        is_chosen
     }
 
     /// Moving average of the length, in packets or octets.
@@ -145,7 +156,6 @@ impl Red {
 mod tests {
     use proptest::prelude::*;
     use umts_kernel::random::Streams;
-    use umts_units::Duration;
 
     use super::*;
 

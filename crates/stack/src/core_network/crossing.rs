@@ -1,13 +1,20 @@
-//! The way of a packet through the chain of links between server and RNC: the impairment script
-//! where it enters, each link of its route (`routes.rs`), and a proxy that does not split
-//! connections (the helper). Losses and drops are recorded at the time at which they happen.
+//! The way of a packet through the chain of links between server and RNC. A packet enters at the
+//! server, the proxy or the RNC (`enter`, `leave_proxy`, `enter_from_rnc`), subject to the
+//! impairment script. It crosses each link of its route (`routes.rs`), and a proxy that does not
+//! split connections (the helper) may act on it on the way. Losses and drops are recorded at the
+//! time at which they happen.
+//!
+//! ```text
+//!   enter ─► script ─► cross ─┬─ drop-tail, RED: Link::send ─► event LinkArrival ─► forward ─► cross …
+//!                             └─ CoDel, PIE: enter_managed_queue ─► link_dequeue ─┘
+//! ```
 
 use std::collections::BTreeMap;
 
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
-use super::link::SentPacket;
+use super::link::{Link, SentPacket};
 use super::managed::Arrival;
 use super::{CoreNetwork, PlacedHelper, QueueAction, Treatment, Verdict};
 use crate::EventContext;
@@ -28,7 +35,18 @@ enum HelperResult {
     },
 }
 
+/// Packets enter the chain.
 impl CoreNetwork {
+    /// Sends a packet into the chain, subject to the script.
+    #[inline]
+    pub fn enter<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: &mut Packet) {
+        if self.impairments.is_empty() {
+            self.cross(ctx, 0, packet);
+        } else {
+            self.apply_script(ctx, *packet);
+        }
+    }
+
     /// Sends a packet from the proxy. Returns true if the packet is already at its destination,
     /// because the proxy is at the RNC.
     pub fn leave_proxy<T: TraceSink<TraceEvent>>(
@@ -49,14 +67,19 @@ impl CoreNetwork {
         self.routes.of(packet).is_empty()
     }
 
-    /// Sends a packet into the chain, subject to the script.
+    /// Sends a packet from the RNC. Returns a packet that a helper at the RNC sends to the UE in
+    /// response.
     #[inline]
-    pub fn enter<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: &mut Packet) {
-        if self.impairments.is_empty() {
-            self.cross(ctx, 0, packet);
-        } else {
-            self.apply_script(ctx, *packet);
+    pub fn enter_from_rnc<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        packet: &mut Packet,
+    ) -> Option<Packet> {
+        if self.helper.as_ref().is_some_and(|placed| placed.hops == self.hops.len()) {
+            return self.help(ctx, 0, *packet);
         }
+        self.enter(ctx, packet);
+        None
     }
 
     /// Treats a packet that enters the chain according to the impairment script.
@@ -106,122 +129,10 @@ impl CoreNetwork {
         let packet = self.delayed.remove(&held).expect("the packet was stored when it was delayed");
         self.pass_script(ctx, packet);
     }
+}
 
-    /// Returns the packet that leaves the link now.
-    #[inline]
-    pub fn link_arrival(&mut self, link: LinkId) -> Packet {
-        self.links[link.index()].take_next()
-    }
-
-    /// Forwards a packet that left a link. Returns whether a packet has passed the whole chain.
-    /// `packet` is then that packet: the same one, or a packet that a helper sends to the UE in
-    /// response.
-    #[inline]
-    pub fn forward<T: TraceSink<TraceEvent>>(
-        &mut self,
-        ctx: &mut EventContext<'_, T>,
-        link: LinkId,
-        packet: &mut Packet,
-    ) -> bool {
-        let hop = self.hop_of[link.index()];
-        let route = self.routes.of(packet);
-        let next = usize::from(hop.abs_diff(route[0].hop)) + 1;
-        let is_last = next == route.len();
-        if self.helper.is_some()
-            && let HelperResult::Consumed { repeat } = self.pass_helper(ctx, hop, next, packet)
-        {
-            *packet = repeat.unwrap_or(*packet);
-            return repeat.is_some();
-        }
-        if !is_last {
-            self.cross(ctx, next, packet);
-        }
-        is_last
-    }
-
-    /// Whether the next packet to leave the link belongs to a real program.
-    pub fn next_is_foreign(&self, link: LinkId) -> bool {
-        self.links[link.index()].next_is_foreign()
-    }
-
-    /// Whether the link carries packets of real programs.
-    pub fn has_foreign(&self, link: LinkId) -> bool {
-        self.links[link.index()].has_foreign()
-    }
-
-    /// Passes a packet that left a link of `hop` to the helper, if the helper is behind that link.
-    /// `next` is the position of the following link in the packet's route.
-    fn pass_helper<T: TraceSink<TraceEvent>>(
-        &mut self,
-        ctx: &mut EventContext<'_, T>,
-        hop: u8,
-        next: usize,
-        packet: &Packet,
-    ) -> HelperResult {
-        let Some(PlacedHelper { helper, hops }) = self.helper.as_mut() else {
-            return HelperResult::Continues;
-        };
-        match packet.direction() {
-            Direction::Downlink if usize::from(hop) + 1 == *hops => {
-                helper.pass_down(packet);
-                HelperResult::Continues
-            }
-            Direction::Uplink if usize::from(hop) == *hops => {
-                HelperResult::Consumed { repeat: self.help(ctx, next, *packet) }
-            }
-            _ => HelperResult::Continues,
-        }
-    }
-
-    /// Sends a packet from the RNC. Returns a packet that a helper at the RNC sends to the UE in
-    /// response.
-    #[inline]
-    pub fn enter_from_rnc<T: TraceSink<TraceEvent>>(
-        &mut self,
-        ctx: &mut EventContext<'_, T>,
-        packet: &mut Packet,
-    ) -> Option<Packet> {
-        if self.helper.as_ref().is_some_and(|placed| placed.hops == self.hops.len()) {
-            return self.help(ctx, 0, *packet);
-        }
-        self.enter(ctx, packet);
-        None
-    }
-
-    /// Passes an uplink packet to the helper, and sends its packets to the server from position
-    /// `next` of their route on.
-    fn help<T: TraceSink<TraceEvent>>(
-        &mut self,
-        ctx: &mut EventContext<'_, T>,
-        next: usize,
-        packet: Packet,
-    ) -> Option<Packet> {
-        let PlacedHelper { helper, hops } = self.helper.as_mut()?;
-        let hops_to_helper = *hops;
-        let output = helper.pass_up(packet);
-        if let (Some(help), Some(segment)) = (output.action, packet.segment()) {
-            let connection = segment.connection;
-            ctx.cx.record(|| TraceEvent::ProxyHelped { connection, help });
-        }
-        if output.hidden {
-            ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::ProxyHidden, packet });
-        }
-        for mut packet in output.up {
-            if next == 0 {
-                self.enter(ctx, &mut packet);
-            } else {
-                self.cross(ctx, next, &mut packet);
-            }
-        }
-        if hops_to_helper < self.hops.len()
-            && let Some(mut repeat) = output.down
-        {
-            self.cross(ctx, hops_to_helper, &mut repeat);
-            return None;
-        }
-        output.down
-    }
-
+/// Packets cross links.
+impl CoreNetwork {
     /// Sends a packet into the link at `position` of its route. Also sends it at once into the
     /// following links that have no other input: all packets that can affect it there have already
     /// been sent. Only the last of these links stores the packet until it leaves.
@@ -231,41 +142,38 @@ impl CoreNetwork {
         position: usize,
         packet: &mut Packet,
     ) {
-        let (mut at, size) = (ctx.cx.now, packet.size());
+        let size = packet.size();
+        // When the packet enters the link.
+        let mut at = ctx.cx.now;
         for stage in &self.routes.of(packet)[position..] {
             let id = stage.link(packet.flow);
             let link = &mut self.links[id.index()];
             if link.has_managed_queue() {
                 return self.enter_managed_queue(ctx, id, packet);
             }
-            let drop_place = match link.send(at, size, packet) {
+            match link.send(at, size, packet) {
                 Verdict::Arrives(arrives_at) => {
                     at = arrives_at;
-                    if let Some(delay) = link.internet_delay() {
-                        let direction = packet.direction();
-                        ctx.cx.record(|| TraceEvent::InternetDelay { direction, delay });
-                    }
+                    record_internet_delay(ctx, link, packet);
                     if link.red_action() == Some(QueueAction::Marked) {
                         record_queue_action(ctx, stage.hop, packet, QueueAction::Marked);
                     }
-                    if stage.enters_next_at_once {
-                        continue;
+                    if !stage.enters_next_at_once {
+                        link.store(packet);
+                        return ctx.at(at, Phase::Receive, Event::LinkArrival(id));
                     }
-                    link.store(packet);
-                    return ctx.at(at, Phase::Receive, Event::LinkArrival(id));
                 }
                 Verdict::QueueFull => {
                     if link.red_action() == Some(QueueAction::Dropped) {
                         record_queue_action(ctx, stage.hop, packet, QueueAction::Dropped);
                     }
-                    DropPlace::LinkQueue
+                    return self.drop_at(ctx, at, DropPlace::LinkQueue(stage.hop), *packet);
                 }
-                Verdict::Lost => DropPlace::LinkLoss,
-                Verdict::Down => DropPlace::LinkDown,
-            };
-            return self.drop_at(ctx, at, drop_place(stage.hop), *packet);
+                Verdict::Lost => return self.drop_at(ctx, at, DropPlace::LinkLoss(stage.hop), *packet),
+                Verdict::Down => return self.drop_at(ctx, at, DropPlace::LinkDown(stage.hop), *packet),
+            }
         }
-        unreachable!("the last link of a route keeps the packet");
+        unreachable!("the last link of a route stores the packet");
     }
 
     /// A packet enters a link with CoDel or PIE.
@@ -277,7 +185,7 @@ impl CoreNetwork {
         packet: &Packet,
     ) {
         let hop = self.hop_of[id.index()];
-        let place = match self.links[id.index()].enqueue(ctx.cx.now, *packet) {
+        let drop_place = match self.links[id.index()].enqueue(ctx.cx.now, *packet) {
             Some(Arrival::Waits { marked, is_idle }) => {
                 if marked {
                     record_queue_action(ctx, hop, packet, QueueAction::Marked);
@@ -294,10 +202,10 @@ impl CoreNetwork {
             Some(Arrival::Full) => DropPlace::LinkQueue(hop),
             None => DropPlace::LinkDown(hop),
         };
-        ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: *packet });
+        ctx.cx.record(|| TraceEvent::PacketDropped { place: drop_place, packet: *packet });
     }
 
-    /// The transmitter of a link with CoDel or PIE is free.
+    /// The transmitter of a link with CoDel or PIE is free: the next packet leaves the queue.
     #[cold]
     pub fn link_dequeue<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: LinkId) {
         let hop = self.hop_of[id.index()];
@@ -314,16 +222,13 @@ impl CoreNetwork {
         if is_marked_now {
             record_queue_action(ctx, hop, &packet, QueueAction::Marked);
         }
-        if let Verdict::Arrives(at) = verdict {
-            if let Some(delay) = link.internet_delay() {
-                let direction = packet.direction();
-                ctx.cx.record(|| TraceEvent::InternetDelay { direction, delay });
-            }
-            link.store(&packet);
-            ctx.at(at, Phase::Receive, Event::LinkArrival(id));
-        } else {
+        let Verdict::Arrives(at) = verdict else {
             ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::LinkLoss(hop), packet });
-        }
+            return;
+        };
+        record_internet_delay(ctx, link, &packet);
+        link.store(&packet);
+        ctx.at(at, Phase::Receive, Event::LinkArrival(id));
     }
 
     /// Records the loss of a packet at time `at`.
@@ -349,6 +254,127 @@ impl CoreNetwork {
         let (place, packet) =
             self.lost.remove(&id).expect("the packet was stored when it entered the earlier link");
         ctx.cx.record(|| TraceEvent::PacketDropped { place, packet });
+    }
+
+    /// Returns the packet that leaves the link now.
+    #[inline]
+    pub fn link_arrival(&mut self, link: LinkId) -> Packet {
+        self.links[link.index()].take_next()
+    }
+
+    /// Forwards a packet that left a link. Returns whether a packet has passed the whole chain.
+    /// `packet` is then that packet: the same one, or a packet that a helper sends to the UE in
+    /// response.
+    #[inline]
+    pub fn forward<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        link: LinkId,
+        packet: &mut Packet,
+    ) -> bool {
+        let hop = self.hop_of[link.index()];
+        let route = self.routes.of(packet);
+        let position = usize::from(hop.abs_diff(route[0].hop));
+        let next = position + 1;
+        let is_last = next == route.len();
+        if self.helper.is_some()
+            && let HelperResult::Consumed { repeat } = self.pass_helper(ctx, hop, next, packet)
+        {
+            *packet = repeat.unwrap_or(*packet);
+            return repeat.is_some();
+        }
+        if !is_last {
+            self.cross(ctx, next, packet);
+        }
+        is_last
+    }
+
+    /// Whether the next packet to leave the link belongs to a real program.
+    pub fn next_is_foreign(&self, link: LinkId) -> bool {
+        self.links[link.index()].next_is_foreign()
+    }
+
+    /// Whether the link carries packets of real programs.
+    pub fn has_foreign(&self, link: LinkId) -> bool {
+        self.links[link.index()].has_foreign()
+    }
+}
+
+/// Packets pass the helper.
+impl CoreNetwork {
+    /// Passes a packet that left a link of `hop` to the helper, if the helper is behind that link.
+    /// `next` is the position of the following link in the packet's route.
+    fn pass_helper<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        hop: u8,
+        next: usize,
+        packet: &Packet,
+    ) -> HelperResult {
+        let Some(PlacedHelper { helper, hops }) = self.helper.as_mut() else {
+            return HelperResult::Continues;
+        };
+        match packet.direction() {
+            Direction::Downlink if usize::from(hop) + 1 == *hops => {
+                helper.pass_down(packet);
+                HelperResult::Continues
+            }
+            Direction::Uplink if usize::from(hop) == *hops => {
+                HelperResult::Consumed { repeat: self.help(ctx, next, *packet) }
+            }
+            _ => HelperResult::Continues,
+        }
+    }
+
+    /// Passes an uplink packet to the helper, and sends the helper's packets: those to the server
+    /// from position `next` of their route on, and one to the UE. Returns the packet to the UE if
+    /// the helper is at the RNC, so that no link follows.
+    fn help<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        next: usize,
+        packet: Packet,
+    ) -> Option<Packet> {
+        let PlacedHelper { helper, hops } = self.helper.as_mut()?;
+        let hops_to_helper = *hops;
+        let output = helper.pass_up(packet);
+        if let (Some(help), Some(segment)) = (output.action, packet.segment()) {
+            let connection = segment.connection;
+            ctx.cx.record(|| TraceEvent::ProxyHelped { connection, help });
+        }
+        if output.hidden {
+            ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::ProxyHidden, packet });
+        }
+        // A helper at the RNC is in front of the chain, where the script applies.
+        let enters_chain = next == 0;
+        for mut packet in output.up {
+            if enters_chain {
+                self.enter(ctx, &mut packet);
+            } else {
+                self.cross(ctx, next, &mut packet);
+            }
+        }
+        let is_at_rnc = hops_to_helper == self.hops.len();
+        if is_at_rnc {
+            return output.down;
+        }
+        if let Some(mut repeat) = output.down {
+            self.cross(ctx, hops_to_helper, &mut repeat);
+        }
+        None
+    }
+}
+
+/// Records the Internet delay of the packet that was sent last, if the link has Internet delays.
+#[inline]
+fn record_internet_delay<T: TraceSink<TraceEvent>>(
+    ctx: &mut EventContext<'_, T>,
+    link: &Link,
+    packet: &Packet,
+) {
+    if let Some(delay) = link.internet_delay() {
+        let direction = packet.direction();
+        ctx.cx.record(|| TraceEvent::InternetDelay { direction, delay });
     }
 }
 

@@ -31,9 +31,11 @@ use routes::{Hop, Routes};
 /// The links of both directions, and the impairment script.
 #[derive(Debug)]
 pub struct CoreNetwork {
+    /// The chain, server first.
     hops: Vec<Hop>,
     routes: Routes,
-    /// Ordered by hop, then by server, then downlink before uplink. A shared hop has one pair.
+    /// The links, addressed by [`LinkId`](crate::ids::LinkId). Ordered by hop, then by server, then
+    /// downlink before uplink. A shared hop has one pair.
     links: Vec<Link>,
     /// Hop of each link.
     hop_of: Vec<u8>,
@@ -59,14 +61,20 @@ impl CoreNetwork {
     /// The chain `hops`, server first, for `servers` servers. Each link has its own random losses.
     pub fn new(hops: &[LinkConfig], servers: u32, script: &[Impairment], streams: &Streams) -> Self {
         let servers = servers.max(1);
-        let (mut chain, mut links, mut hop_of) = (Vec::new(), Vec::new(), Vec::new());
+        let mut chain = Vec::new();
+        let mut links = Vec::new();
+        let mut hop_of = Vec::new();
         for (hop, config) in hops.iter().enumerate() {
-            let shared = config.shared.unwrap_or(hop > 0);
-            let has_managed_queue = config.has_managed_queue();
-            let shared_hop = shared || servers == 1;
-            chain.push(Hop { first: links.len() as u32, shared: shared_hop, has_managed_queue });
+            // By default each server has its own first link.
+            let is_shared = config.shared.unwrap_or(hop > 0);
+            chain.push(Hop {
+                first: links.len() as u32,
+                shared: is_shared || servers == 1,
+                has_managed_queue: config.has_managed_queue(),
+            });
             // Shared hops use the stream name of the first server.
-            for owner in 0..if shared { 1 } else { servers } {
+            let owners = if is_shared { 1 } else { servers };
+            for owner in 0..owners {
                 for direction in Direction::BOTH {
                     let name = stream_name(direction, hop, owner);
                     links.push(Link::new(config, direction, streams, &name));
@@ -74,14 +82,13 @@ impl CoreNetwork {
                 }
             }
         }
-        let impairments = Impairments::new(script);
         CoreNetwork {
             routes: Routes::new(&chain, chain.len()),
             hops: chain,
             links,
             hop_of,
             streams: *streams,
-            impairments,
+            impairments: Impairments::new(script),
             delayed: BTreeMap::new(),
             lost: BTreeMap::new(),
             helper: None,
@@ -109,8 +116,8 @@ impl CoreNetwork {
         pair.fold(change, |undo, (link, direction)| link.undo_of(undo, direction))
     }
 
-    /// Octets in the queues of the links of each hop, by direction: those that wait or are being sent
-    /// at `now`.
+    /// Octets in the queues of the links of each hop, by direction: those that wait or are being
+    /// sent at `now`.
     pub fn queued(&self, now: Time) -> Vec<[Bytes; 2]> {
         let mut queued = vec![[Bytes::ZERO; 2]; self.hops.len()];
         let directions = Direction::BOTH.into_iter().cycle();

@@ -9,7 +9,7 @@ use crate::EventContext;
 use crate::ids::{ConnectionId, End, FlowId, ProxyLeg};
 use crate::packet::{Content, Datagram};
 use crate::path::NetworkPath;
-use crate::proxy::Transfer;
+use crate::proxy::{Relay, SplitConnections, Transfer};
 use crate::trace::TraceEvent;
 use crate::traffic::{Action, ConnectionIndex, Report};
 
@@ -140,37 +140,62 @@ impl Hosts {
     ) -> ConnectionId {
         // In events and tables a transfer is identified by its first connection.
         let transfer = ConnectionId(self.connections);
-        let now = ctx.cx.now;
         let is_split = self.flows[id.index()].is_split();
         let relay = if is_split { self.new_relay(transfer) } else { None };
-        let flow = &mut self.flows[id.index()];
-        // The legs of the transfer, with the segment payload of the end that sends to the UE.
-        let legs = match relay {
-            None => [Some((ProxyLeg::Whole, flow.open(now, transfer, nth, segment_payload))), None],
-            Some(relay) => {
-                let connections = [transfer, ConnectionId(self.connections + 1)];
-                let split = self.transfers.insert(Transfer { flow: id, connections, relay });
-                let [server, radio] = flow.open_split(now, connections, nth, segment_payload, split);
-                [Some((ProxyLeg::Server, server)), Some((ProxyLeg::Radio, radio))]
+        match relay {
+            None => {
+                let flow = &mut self.flows[id.index()];
+                let mss = flow.open(ctx.cx.now, transfer, nth, segment_payload);
+                self.add_leg(ctx, id, transfer, ProxyLeg::Whole, mss);
             }
-        };
-        if is_split {
-            self.transfers.remove_expired(id, |connection| flow.has(connection));
+            Some(relay) => self.open_split(ctx, id, nth, segment_payload, relay),
         }
-        let (ue, sender) = (flow.ue, flow.sender);
-        for (leg, mss) in legs.into_iter().flatten() {
-            let connection = ConnectionId(self.connections);
-            self.connections += 1;
-            let opened =
-                TraceEvent::ConnectionOpened { connection, transfer, leg, flow: id, ue, sender, mss };
-            ctx.cx.record(|| opened);
-            if let Some(laws) = &self.laws {
-                flow.set_laws(connection, laws);
-            }
+        if is_split {
+            let flow = &self.flows[id.index()];
+            self.transfers.remove_expired(id, |connection| flow.has(connection));
         }
         let connection = self.application_connection(id, nth, end);
         connection.end(end).handle_open(&mut ctx.cx);
         connection.id
+    }
+
+    /// Opens the two connections of a split transfer.
+    fn open_split<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        id: FlowId,
+        nth: ConnectionIndex,
+        segment_payload: Option<u32>,
+        relay: Relay,
+    ) {
+        let transfer = ConnectionId(self.connections);
+        let connections = SplitConnections { server: transfer, radio: ConnectionId(transfer.0 + 1) };
+        let split = self.transfers.insert(Transfer { flow: id, connections, relay });
+        let flow = &mut self.flows[id.index()];
+        let [server_mss, proxy_mss] = flow.open_split(ctx.cx.now, connections, nth, segment_payload, split);
+        self.add_leg(ctx, id, transfer, ProxyLeg::Server, server_mss);
+        self.add_leg(ctx, id, transfer, ProxyLeg::Radio, proxy_mss);
+    }
+
+    /// Numbers the connection on one leg of a transfer, records it, and sets its congestion
+    /// control. `mss`: payload of full segments of the end that sends to the UE.
+    fn add_leg<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        id: FlowId,
+        transfer: ConnectionId,
+        leg: ProxyLeg,
+        mss: u32,
+    ) {
+        let connection = ConnectionId(self.connections);
+        self.connections += 1;
+        let flow = &mut self.flows[id.index()];
+        let (ue, sender) = (flow.ue, flow.sender);
+        let opened = TraceEvent::ConnectionOpened { connection, transfer, leg, flow: id, ue, sender, mss };
+        ctx.cx.record(|| opened);
+        if let Some(laws) = &self.laws {
+            flow.set_laws(connection, laws);
+        }
     }
 
     fn send_datagram<T: TraceSink<TraceEvent>>(

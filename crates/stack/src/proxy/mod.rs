@@ -16,6 +16,7 @@
 //! connections and acts on passing packets (`helper.rs`).
 
 mod ack_regulator;
+mod ends;
 mod helper;
 mod relay;
 mod snoop;
@@ -25,6 +26,7 @@ mod transfers;
 
 use umts_units::{Duration, Time};
 
+pub use ends::{ProxyEnds, SplitConnections};
 pub use helper::{Helper, HelperKind, HelperOutput};
 pub use relay::{Relay, Side};
 pub use transfers::{Transfer, TransferId, Transfers};

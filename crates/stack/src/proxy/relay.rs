@@ -4,7 +4,7 @@
 
 use umts_kernel::TraceSink;
 
-use super::Setup;
+use super::{ProxyEnds, Setup};
 use crate::context::Context;
 use crate::ids::{ConnectionId, Direction, ProxyLeg};
 use crate::packet::Packet;
@@ -14,26 +14,38 @@ use crate::trace::TraceEvent;
 /// The side of the proxy on which one of its ends is: towards the server or towards the UE.
 pub type Side = ProxyLeg;
 
-/// A transfer. Every call receives the proxy's ends of the two connections, the end on the server's
-/// side first.
+/// The relay of one transfer.
 ///
-/// After each `handle_*` call of an end, pass its events to [`handle_event`](Self::handle_event).
-/// Then call [`advance`](Self::advance) until it returns false, and let both ends send.
+/// 1. Pass each segment through [`admit`](Self::admit) before its end handles it.
+/// 2. After each `handle_*` call of an end, pass its events to
+///    [`handle_event`](Self::handle_event).
+/// 3. Call [`poll_held`](Self::poll_held) and [`advance`](Self::advance) until neither changes
+///    anything, and let both ends send.
 #[derive(Debug)]
 pub struct Relay {
+    /// Number of the transfer in the trace.
     transfer: ConnectionId,
     setup: Setup,
     /// Buffer per direction in octets.
     buffer: u64,
+    /// Indexed by [`Direction`].
     streams: [RelayedStream; 2],
-    /// The SYN that the proxy has received but not passed to its end yet, and its side.
-    held_syn: Option<(Side, Packet)>,
+    /// The SYN that the proxy has received but not passed to its end yet.
+    held_syn: Option<HeldSyn>,
     /// The side that the proxy opened.
     opened: Option<Side>,
     /// A side has failed, or the proxy has no memory.
     failed: bool,
     /// The proxy has crashed and forgotten the transfer.
     is_lost: bool,
+}
+
+/// A SYN that waits in the proxy.
+#[derive(Debug)]
+struct HeldSyn {
+    /// The side on which it arrived.
+    side: Side,
+    packet: Packet,
 }
 
 /// Octets in one direction.
@@ -46,7 +58,7 @@ struct RelayedStream {
     /// The close was relayed to the receiver.
     close_relayed: bool,
     /// The loss of the octets in the proxy was recorded.
-    lost: bool,
+    loss_recorded: bool,
     /// The level that was recorded last.
     recorded: BufferLevel,
 }
@@ -86,27 +98,30 @@ impl Relay {
     }
 
     /// Returns the packet if the end on `side` must handle it now. With [`Setup::ServerFirst`] a
-    /// SYN is kept until the other side is established.
-    pub fn admit(&mut self, side: Side, packet: Packet, other_is_established: bool) -> Option<Packet> {
+    /// SYN is kept until the other side is established. If the transfer has failed, its SYN is kept
+    /// to be refused.
+    pub fn admit(&mut self, side: Side, packet: Packet, ends: &ProxyEnds<'_>) -> Option<Packet> {
         let is_syn = packet.segment().is_some_and(|segment| segment.flags.syn && !segment.flags.ack);
-        let waits = self.setup == Setup::ServerFirst && !other_is_established && self.opened != Some(side);
-        if is_syn && (waits || self.failed) {
-            self.held_syn = Some((side, packet));
+        let is_answer_to_proxy = self.opened == Some(side);
+        let waits_for_other_side =
+            self.setup == Setup::ServerFirst && !ends.is_established(opposite(side)) && !is_answer_to_proxy;
+        if is_syn && (waits_for_other_side || self.failed) {
+            self.held_syn = Some(HeldSyn { side, packet });
             return None;
         }
         Some(packet)
     }
 
     /// Returns the kept SYN and its side once the other side is established.
-    pub fn poll_held(&mut self, ends: &[&mut Connection; 2]) -> Option<(Side, Packet)> {
-        let (side, _) = self.held_syn.as_ref()?;
-        let other_end = &ends[usize::from(*side == Side::Server)];
-        if other_end.is_established() { self.held_syn.take() } else { None }
+    pub fn poll_held(&mut self, ends: &ProxyEnds<'_>) -> Option<(Side, Packet)> {
+        let held = self.held_syn.take_if(|held| ends.is_established(opposite(held.side)))?;
+        Some((held.side, held.packet))
     }
 
     /// Returns the kept SYN if the transfer has failed. The caller must answer with a RST.
     pub fn poll_refused(&mut self) -> Option<Packet> {
-        if self.failed { self.held_syn.take().map(|(_, packet)| packet) } else { None }
+        let held = self.held_syn.take_if(|_| self.failed)?;
+        Some(held.packet)
     }
 
     /// Handles an event of the proxy's end on `side`.
@@ -123,29 +138,20 @@ impl Relay {
     pub fn advance<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        ends: [&mut Connection; 2],
+        ends: &mut ProxyEnds<'_>,
     ) -> bool {
-        let [server, radio] = ends;
         if self.failed {
-            return self.give_up(cx, server, radio);
+            return self.give_up(cx, ends);
         }
-        let mut has_changed = self.open(cx, server, radio);
-        for direction in Direction::BOTH {
-            has_changed |= match direction {
-                Direction::Downlink => self.relay_direction(cx, direction, server, radio),
-                Direction::Uplink => self.relay_direction(cx, direction, radio, server),
-            };
-        }
-        has_changed
+        let has_opened = self.open(cx, ends);
+        let has_relayed_down = self.relay_direction(cx, Direction::Downlink, ends.server, ends.radio);
+        let has_relayed_up = self.relay_direction(cx, Direction::Uplink, ends.radio, ends.server);
+        has_opened || has_relayed_down || has_relayed_up
     }
 
-    /// Opens the second connection when the first one has the state that `setup` requires.
-    fn open<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        server: &mut Connection,
-        radio: &mut Connection,
-    ) -> bool {
+    /// Opens the second connection when the first one has the state that `setup` requires. Returns
+    /// whether it opened one.
+    fn open<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, ends: &mut ProxyEnds<'_>) -> bool {
         if self.opened.is_some() {
             return false;
         }
@@ -154,16 +160,18 @@ impl Relay {
             Setup::Accepted => end.is_established(),
             Setup::ServerFirst => false,
         };
-        let side_of_held_syn = self.held_syn.as_ref().map(|(side, _)| *side);
-        let side = match side_of_held_syn {
-            Some(side) => opposite(side),
-            None if is_opened_by_peer(server) => Side::Radio,
-            None if is_opened_by_peer(radio) => Side::Server,
-            None => return false,
+        let opened_by_peer = if let Some(held) = &self.held_syn {
+            held.side
+        } else if is_opened_by_peer(ends.server) {
+            Side::Server
+        } else if is_opened_by_peer(ends.radio) {
+            Side::Radio
+        } else {
+            return false;
         };
+        let side = opposite(opened_by_peer);
         self.opened = Some(side);
-        let opened = if side == Side::Server { server } else { radio };
-        opened.handle_open(cx);
+        ends.on(side).handle_open(cx);
         true
     }
 
@@ -178,7 +186,8 @@ impl Relay {
         to: &mut Connection,
     ) -> bool {
         let stream = &mut self.streams[direction.index()];
-        let room = self.buffer.saturating_sub(stream.relayed - to.acknowledged());
+        let buffered_before = stream.relayed - to.acknowledged();
+        let room = self.buffer.saturating_sub(buffered_before);
         let octets = from.unread().min(room);
         if octets > 0 {
             from.handle_read(cx.now, octets);
@@ -187,7 +196,8 @@ impl Relay {
         }
         // A close in SYN-SENT would delete the connection (RFC 9293 §3.10.4).
         let may_close = to.state() != State::SynSent;
-        let relays_close = stream.sender_closed && !stream.close_relayed && from.unread() == 0 && may_close;
+        let close_is_due = stream.sender_closed && !stream.close_relayed && from.unread() == 0;
+        let relays_close = close_is_due && may_close;
         if relays_close {
             stream.close_relayed = true;
             to.handle_close(cx);
@@ -203,46 +213,46 @@ impl Relay {
     }
 
     /// Aborts both connections because one side has failed. The octets in the proxy are lost.
+    /// Returns whether a connection was still open.
     fn give_up<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        server: &mut Connection,
-        radio: &mut Connection,
+        ends: &mut ProxyEnds<'_>,
     ) -> bool {
-        self.record_loss(cx, server, radio);
-        let aborted = [server.handle_abort(cx), radio.handle_abort(cx)];
-        aborted.contains(&true)
+        self.record_loss(cx, ends);
+        let server_was_open = ends.server.handle_abort(cx);
+        let radio_was_open = ends.radio.handle_abort(cx);
+        server_was_open || radio_was_open
     }
 
     /// Loses the state of the transfer at the start of an outage.
-    pub fn crash<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        server: &Connection,
-        radio: &Connection,
-    ) {
+    pub fn crash<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, ends: &ProxyEnds<'_>) {
         self.is_lost = true;
         self.held_syn = None;
-        self.record_loss(cx, server, radio);
+        self.record_loss(cx, ends);
     }
 
     /// Records once the octets that are lost: acknowledged to their sender but not by their
     /// receiver.
-    fn record_loss<T: TraceSink<TraceEvent>>(
+    fn record_loss<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, ends: &ProxyEnds<'_>) {
+        self.record_loss_in(cx, Direction::Downlink, ends.server, ends.radio);
+        self.record_loss_in(cx, Direction::Uplink, ends.radio, ends.server);
+    }
+
+    fn record_loss_in<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        server: &Connection,
-        radio: &Connection,
+        direction: Direction,
+        from: &Connection,
+        to: &Connection,
     ) {
         let transfer = self.transfer;
-        for (direction, from, to) in
-            [(Direction::Downlink, server, radio), (Direction::Uplink, radio, server)]
-        {
-            let stream = &mut self.streams[direction.index()];
-            if !std::mem::replace(&mut stream.lost, true) {
-                let octets = stream.relayed - to.acknowledged() + from.unread();
-                cx.record(|| TraceEvent::ProxyLost { transfer, direction, octets });
-            }
+        let stream = &mut self.streams[direction.index()];
+        let was_recorded = std::mem::replace(&mut stream.loss_recorded, true);
+        if !was_recorded {
+            let buffered = stream.relayed - to.acknowledged();
+            let octets = buffered + from.unread();
+            cx.record(|| TraceEvent::ProxyLost { transfer, direction, octets });
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Relay;
+use super::{Relay, SplitConnections};
 use crate::ids::{ConnectionId, FlowId};
 
 /// Number of a transfer in the run.
@@ -15,8 +15,7 @@ pub struct TransferId(u32);
 pub struct Transfer {
     /// Flow of both connections.
     pub flow: FlowId,
-    /// The connection to the server, and the connection to the UE.
-    pub connections: [ConnectionId; 2],
+    pub connections: SplitConnections,
     /// Relays data between the proxy's ends of both connections.
     pub relay: Relay,
 }
@@ -55,7 +54,7 @@ impl Transfers {
 
     /// Removes the transfers of `flow` for whose connections `is_kept` returns false.
     pub fn remove_expired(&mut self, flow: FlowId, is_kept: impl Fn(ConnectionId) -> bool) {
-        self.by_id.retain(|_, transfer| transfer.flow != flow || is_kept(transfer.connections[0]));
+        self.by_id.retain(|_, transfer| transfer.flow != flow || is_kept(transfer.connections.server));
     }
 }
 
@@ -64,18 +63,32 @@ mod tests {
     use super::*;
     use crate::proxy::Setup;
 
+    /// A transfer of `flow` with the connections `first` and `first + 1`.
+    fn transfer(flow: u32, first: u32) -> Transfer {
+        let connections = SplitConnections { server: ConnectionId(first), radio: ConnectionId(first + 1) };
+        let relay = Relay::new(connections.server, Setup::Early, None);
+        Transfer { flow: FlowId(flow), connections, relay }
+    }
+
+    /// Flow 0 has two transfers, of which it has removed the connections of the first one.
     #[test]
     fn removes_only_transfers_of_the_flow_whose_connections_were_removed() {
         let mut transfers = Transfers::default();
-        let transfer = |flow, first_connection| Transfer {
-            flow: FlowId(flow),
-            connections: [ConnectionId(first_connection), ConnectionId(first_connection + 1)],
-            relay: Relay::new(ConnectionId(first_connection), Setup::Early, None),
-        };
-        let ids = [transfer(0, 0), transfer(1, 2), transfer(0, 4)].map(|transfer| transfers.insert(transfer));
+        let removed = transfers.insert(transfer(0, 0));
+        let of_other_flow = transfers.insert(transfer(1, 2));
+        let kept = transfers.insert(transfer(0, 4));
         transfers.remove_expired(FlowId(0), |connection| connection == ConnectionId(4));
-        assert_eq!(ids.map(|id| transfers.get_mut(id).is_some()), [false, true, true]);
+        assert!(transfers.get_mut(removed).is_none());
+        assert!(transfers.get_mut(of_other_flow).is_some());
+        assert!(transfers.get_mut(kept).is_some());
         assert_eq!(transfers.of_flow_mut(FlowId(0)).count(), 1);
-        assert!(transfers.insert(transfer(0, 6)) > ids[2], "numbers are not used again");
+    }
+
+    #[test]
+    fn numbers_of_removed_transfers_are_not_used_again() {
+        let mut transfers = Transfers::default();
+        let removed = transfers.insert(transfer(0, 0));
+        transfers.remove_expired(FlowId(0), |_| false);
+        assert!(transfers.insert(transfer(0, 2)) > removed);
     }
 }

@@ -3,24 +3,22 @@
 //!
 //! An acknowledgment acknowledges new data (`handle_new_ack`), is a duplicate, or is old. Each kind
 //! updates the outstanding segments, lets the congestion control ([`CongestionControl`]) and its
-//! window law react, takes a round-trip sample, and may show that the reaction to an earlier loss
-//! (an *episode*, see `spurious`) was spurious. The segments that may then be sent are selected in
-//! `sender.rs`.
+//! window law react, takes a round-trip sample (`round_trips.rs`), and may show that the reaction
+//! to an earlier loss (an *episode*, see `spurious`) was spurious. The segments that may then be
+//! sent are selected in `sending.rs`. Sequence numbers are in bytes, windows in segments.
 
 use umts_kernel::TraceSink;
-use umts_units::{Duration, Time};
+use umts_units::Time;
 
 use crate::context::Context;
 use crate::packet::Segment;
 use crate::trace::{SendCause, TraceEvent};
 
-use super::config::RtoRule;
 use super::congestion::{
     Backoff, ByteCounting, CongestionControl, CwndAndSsthresh, DUPLICATE_THRESHOLD, Duplicate, Loss, NewAck,
     Reaction, Resend, RoundTrip, Sample,
 };
 use super::connection::Connection;
-use super::options::whole_ticks;
 use super::outstanding::Acknowledged;
 use super::rto::RttEstimator;
 use super::sender::Sender;
@@ -35,12 +33,12 @@ impl Connection {
         segment: &Segment,
     ) {
         let sender = &mut self.sender;
-        let una = sender.outstanding.una();
-        // Ignored: it acknowledges data that was never sent.
-        if segment.ack > sender.outstanding.max_sent() {
+        let una_before = sender.outstanding.una();
+        let acknowledges_unsent = segment.ack > sender.outstanding.max_sent();
+        if acknowledges_unsent {
             return;
         }
-        if segment.ack < una {
+        if segment.ack < una_before {
             return self.handle_old_ack(cx, segment);
         }
         let has_same_window = segment.window == sender.peer_window;
@@ -53,55 +51,20 @@ impl Connection {
         sender.only_holes = false;
         let window_before = sender.window.size();
         self.update_rack(cx.now, segment);
-        let outstanding = &self.sender.outstanding;
-        if segment.ack > una {
+        if segment.ack > una_before {
             self.handle_new_ack(cx, segment);
-        } else if !outstanding.is_empty()
-            && ((segment.sequence_length() == 0 && has_same_window) || self.carries_sack_blocks(segment))
-        {
-            // The five conditions of a duplicate (RFC 5681 §2), or SACK blocks instead of the last
-            // two.
+        } else if self.is_duplicate_ack(segment, has_same_window) {
             self.handle_duplicate_ack(cx, segment);
         }
-        self.finish_ack(cx, segment, una, window_before);
+        self.finish_ack(cx, segment, una_before, window_before);
     }
 
-    /// Processes an acknowledgment below SND.UNA, which arrived out of order. Only its SACK blocks
-    /// count (RFC 6675 §4: each acknowledgment updates the scoreboard).
-    #[inline(never)]
-    fn handle_old_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
-        if self.sender.outstanding.is_empty() || !self.carries_sack_blocks(segment) {
-            return;
-        }
-        let window_before = self.sender.window.size();
-        let una = self.sender.outstanding.una();
-        self.sender.limited = false;
-        self.update_rack(cx.now, segment);
-        self.handle_duplicate_ack(cx, segment);
-        self.sender.only_holes = self.rack().is_none();
-        self.finish_ack(cx, segment, una, window_before);
-    }
-
-    /// The last step for each acknowledgment: ECN, the limit on the burst that it may release,
-    /// RACK's timers, and the trace. `una_before` and `window_before` are the values before the
-    /// acknowledgment.
+    /// Whether an acknowledgment of SND.UNA is a duplicate: the five conditions of RFC 5681 §2, or
+    /// SACK blocks instead of the last two (no data, SYN or FIN; the same window).
     #[inline]
-    fn finish_ack<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        segment: &Segment,
-        una_before: u64,
-        window_before: CwndAndSsthresh,
-    ) {
-        if segment.flags.ece && !segment.flags.syn {
-            self.handle_echo(cx, window_before.cwnd);
-        }
-        self.sender.burst = self.sender.variant.burst(&self.sender.window);
-        self.finish_rack(cx, segment, una_before);
-        self.notify_law_after_ack(cx.now);
-        if window_before != self.sender.window.size() {
-            self.record_window(cx);
-        }
+    fn is_duplicate_ack(&self, segment: &Segment, has_same_window: bool) -> bool {
+        let is_plain = segment.sequence_length() == 0 && has_same_window;
+        !self.sender.outstanding.is_empty() && (is_plain || self.carries_sack_blocks(segment))
     }
 
     /// With SACK, an acknowledgment with blocks may count as a duplicate whatever else it carries
@@ -110,37 +73,16 @@ impl Connection {
         self.negotiated.blocks > 0 && !self.config.is_one_way() && !segment.sack.is_empty()
     }
 
-    /// Processes an acknowledgment of new data: updates the window, lets the variant react, takes a
-    /// round-trip sample, and decides whether earlier retransmissions were spurious.
+    /// Processes an acknowledgment of new data.
     fn handle_new_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
-        let (connection, end, una) = (self.id, self.end, segment.ack);
-        let flight = self.sender.outstanding.len() as u32;
-        let acknowledged = self.sender.outstanding.acknowledge(una);
-        // The slow-start exit measures round trips only of segments that were sent once.
-        let window = &mut self.sender.window;
-        window.acked = acknowledged.payload as f64 / f64::from(window.smss);
-        if !acknowledged.syn && acknowledged.last_transmissions == 1 {
-            let max_sent = self.sender.outstanding.max_sent();
-            window.sample_last_segment(|| RoundTrip {
-                now: cx.now,
-                rtt: cx.now - acknowledged.last_sent_at,
-                una,
-                max_sent,
-            });
-        }
-        // The window law and the trace see the ACK before the variant changes the window.
-        let mut segments = acknowledged.segments;
-        if window.abc.as_ref().is_some_and(ByteCounting::is_unlimited) {
-            // Segments that were SACKed earlier were counted when they were SACKed.
-            segments -= acknowledged.sacked;
-            window.acked = segments.into();
-        }
-        if !acknowledged.syn {
-            self.notify_law_of_new_ack(cx.now, flight, segments);
-        }
-        cx.record(|| TraceEvent::Acked { connection, end, una, payload: acknowledged.payload });
+        let flight_before = self.sender.outstanding.len() as u32;
+        let acknowledged = self.sender.outstanding.acknowledge(segment.ack);
+        self.prepare_window(cx.now, segment.ack, &acknowledged, flight_before);
+        let (connection, end, una, payload) = (self.id, self.end, segment.ack, acknowledged.payload);
+        cx.record(|| TraceEvent::Acked { connection, end, una, payload });
         self.sender.limited_sent = 0;
         self.sender.expiries = 0;
+
         // The variant changes the window and may begin a recovery.
         let window_before = self.sender.window.size();
         let reaction = self.let_variant_react(cx.now, segment, &acknowledged);
@@ -149,27 +91,50 @@ impl Connection {
             let flight = self.flight();
             self.begin_recovery(cx, &flight, window_before);
         }
-        // A round-trip sample with timestamps or by Linux's rule. `react` takes the others.
-        if self.negotiated.timestamps && segment.options.timestamps {
-            self.measure_echo(cx, segment, acknowledged.segments);
-        } else if self.times_every_segment() && acknowledged.segments > 0 && !acknowledged.any_retransmitted {
-            self.measure_since(cx, acknowledged.first_sent_at, RttEstimator::sample);
-        }
+
+        self.sample_new_ack(cx, segment, &acknowledged);
         self.react(cx, segment, reaction);
         if self.sender.episode.is_some() {
-            self.decide_episode(
-                cx,
-                segment,
-                &AckEvidence {
-                    advances: true,
-                    acked: acknowledged.segments,
-                    originals: acknowledged.originals,
-                },
-            );
+            let evidence = AckEvidence {
+                advances: true,
+                acked: acknowledged.segments,
+                originals: acknowledged.originals,
+            };
+            self.decide_episode(cx, segment, &evidence);
         }
+
         self.sender.fin_acked |= acknowledged.fin;
-        if acknowledged.payload > 0 && una >= self.sender.written {
-            self.report_all_acked();
+        let has_acked_all_data = acknowledged.payload > 0 && una >= self.sender.written;
+        if has_acked_all_data {
+            self.events.report_all_acked();
+        }
+    }
+
+    /// Informs the exit from slow start and the window law of an acknowledgment of new data, before
+    /// the variant changes the window. `flight_before`: number of segments outstanding before it.
+    #[inline]
+    fn prepare_window(&mut self, now: Time, una: u64, acknowledged: &Acknowledged, flight_before: u32) {
+        let window = &mut self.sender.window;
+        window.acked = acknowledged.payload as f64 / f64::from(window.smss);
+        // The slow-start exit measures round trips only of segments that were sent once.
+        let is_measurable = !acknowledged.syn && acknowledged.last_transmissions == 1;
+        if is_measurable {
+            let max_sent = self.sender.outstanding.max_sent();
+            window.sample_last_segment(|| RoundTrip {
+                now,
+                rtt: now - acknowledged.last_sent_at,
+                una,
+                max_sent,
+            });
+        }
+        let mut segments = acknowledged.segments;
+        if window.abc.as_ref().is_some_and(ByteCounting::is_unlimited) {
+            // Segments that were SACKed earlier were counted when they were SACKed.
+            segments -= acknowledged.sacked;
+            window.acked = segments.into();
+        }
+        if !acknowledged.syn {
+            self.notify_law_of_new_ack(now, flight_before, segments);
         }
     }
 
@@ -229,11 +194,20 @@ impl Connection {
         }
     }
 
-    /// Whether each ACK of segments sent once gives a sample, measured from the first segment that
-    /// it covers, as in Linux. Other rules time one segment at a time.
-    #[inline]
-    fn times_every_segment(&self) -> bool {
-        self.config.rto_rule == RtoRule::Linux
+    /// Processes an acknowledgment below SND.UNA, which arrived out of order. Only its SACK blocks
+    /// count (RFC 6675 §4: each acknowledgment updates the scoreboard).
+    #[inline(never)]
+    fn handle_old_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
+        if self.sender.outstanding.is_empty() || !self.carries_sack_blocks(segment) {
+            return;
+        }
+        let window_before = self.sender.window.size();
+        let una = self.sender.outstanding.una();
+        self.sender.limited = false;
+        self.update_rack(cx.now, segment);
+        self.handle_duplicate_ack(cx, segment);
+        self.sender.only_holes = self.rack().is_none();
+        self.finish_ack(cx, segment, una, window_before);
     }
 
     /// Applies the reaction of the variant. The round-trip sample is taken before the timer is
@@ -249,28 +223,7 @@ impl Connection {
             Resend::First => self.sender.resend_first = true,
             Resend::GoBack => self.go_back(SendCause::DupAck),
         }
-        match reaction.sample {
-            Sample::Nothing => {}
-            Sample::Echo => {
-                if self.sender.timed.take_if(|(end, _)| *end <= segment.ack).is_some() {
-                    self.sender.estimator.end_back_off();
-                }
-            }
-            Sample::Cancel => self.sender.timed = None,
-            Sample::EchoAndCancel => {
-                self.sender.timed = None;
-                self.measure_since(cx, segment.echo, RttEstimator::sample_echo);
-            }
-            // `handle_new_ack` has taken a sample already.
-            Sample::Timed if self.negotiated.timestamps || self.times_every_segment() => {
-                self.sender.timed = None
-            }
-            Sample::Timed => {
-                if let Some((_, sent)) = self.sender.timed.take_if(|(end, _)| *end <= segment.ack) {
-                    self.measure_since(cx, sent, RttEstimator::sample);
-                }
-            }
-        }
+        self.sample_as_variant_says(cx, segment, reaction.sample);
         match reaction.backoff {
             Backoff::Keep => {}
             Backoff::Clear => self.sender.estimator.end_back_off(),
@@ -284,57 +237,25 @@ impl Connection {
         }
     }
 
-    /// Round-trip time measurement (RFC 7323 §4): with timestamps each ACK of new data gives a
-    /// sample, also for retransmissions. `acked`: number of segments that the ACK covers. The
-    /// weight of a sample falls with the number of samples per round trip, which is half of the
-    /// segments in flight, because an ACK covers about two segments (appendix G).
-    fn measure_echo<T: TraceSink<TraceEvent>>(
+    /// The last step for each acknowledgment: ECN, the limit on the burst that it may release,
+    /// RACK's timers, and the trace. `una_before` and `window_before` are the values before the
+    /// acknowledgment.
+    #[inline]
+    fn finish_ack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         segment: &Segment,
-        acked: u32,
+        una_before: u64,
+        window_before: CwndAndSsthresh,
     ) {
-        let flight = self.sender.outstanding.len() as u32 + acked;
-        let samples_per_round_trip = flight.div_ceil(2).max(1);
-        let tick = self.config.timestamp_tick;
-        let rtt = whole_ticks(cx.now, tick).saturating_since(segment.echo).max(tick);
-        self.measure(cx, rtt, |estimator, _| estimator.sample_often(rtt, samples_per_round_trip));
-    }
-
-    /// Takes a sample for a segment that was sent at `sent`.
-    pub(super) fn measure_since<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        sent: Time,
-        sample: impl FnOnce(&mut RttEstimator, Time, Time),
-    ) {
-        self.measure(cx, cx.now - sent, |estimator, now| sample(estimator, sent, now));
-    }
-
-    /// Records a round trip and updates the estimators.
-    fn measure<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        rtt: Duration,
-        sample: impl FnOnce(&mut RttEstimator, Time),
-    ) {
-        let (connection, end) = (self.id, self.end);
-        cx.record(|| TraceEvent::RttSample { connection, end, rtt });
-        if let Some(law) = self.sender.window.law.non_standard() {
-            law.on_round_trip(rtt);
+        if segment.flags.ece && !segment.flags.syn {
+            self.handle_echo(cx, window_before.cwnd);
         }
-        let Sender { estimator, outstanding, adaptation, window, .. } = &mut self.sender;
-        let (una, max_sent) = (outstanding.una(), outstanding.max_sent());
-        window.sample_round_trip(|| RoundTrip { now: cx.now, rtt, una, max_sent });
-        estimator.set_progress(outstanding.una(), outstanding.max_sent());
-        let (srtt_before, timeout_before) = (estimator.srtt(), estimator.timeout());
-        sample(estimator, cx.now);
-        // RFC 4015 §3.2, step 6: after a spurious timeout the timer becomes more conservative.
-        if let Some(adaptation) = adaptation.take_if(|adaptation| outstanding.una() > adaptation.after) {
-            estimator.adapt_after_spurious_timeout(adaptation.registers, rtt);
-        }
-        if estimator.srtt() != srtt_before || estimator.timeout() != timeout_before {
-            self.record_rto(cx);
+        self.sender.burst = self.sender.variant.burst(&self.sender.window);
+        self.finish_rack(cx, segment, una_before);
+        self.notify_law_after_ack(cx.now);
+        if window_before != self.sender.window.size() {
+            self.record_window(cx);
         }
     }
 }

@@ -4,7 +4,7 @@
 use umts_kernel::TraceSink;
 use umts_units::Time;
 
-use super::congestion::{CongestionControl, Loss, VariantState};
+use super::congestion::{CongestionControl, Flight, Loss, VariantState};
 use super::connection::Connection;
 use super::timers::Timer;
 use crate::context::Context;
@@ -32,18 +32,8 @@ impl Connection {
             self.timers.stop(Timer::Loss);
         }
         sender.variant.on_timeout(&mut sender.window, &mut sender.outstanding, &flight);
-        // The SYN is number 0.
-        let is_syn = flight.una == 0;
-        sender.syn_expiries += u32::from(is_syn);
-        // Linux first repeats a SYN at constant intervals (tcp_syn_linear_timeouts, since 6.5), but
-        // not a SYN+ACK, which an end sends only after the other end's SYN has arrived.
-        let is_linear = is_syn
-            && !self.receiver.is_synchronised()
-            && sender.syn_expiries <= MAX_LINEAR_SYN_EXPIRIES
-            && self.config.is_recent_linux();
-        if !is_linear {
-            sender.estimator.back_off();
-        }
+        self.back_off_timer(&flight);
+        let sender = &mut self.sender;
         // The timed segment is sent again: its acknowledgment would be ambiguous (Karn's rule).
         sender.timed = None;
         // Limited transmit applies to duplicates before a recovery.
@@ -63,6 +53,22 @@ impl Connection {
         }
     }
 
+    /// Doubles the next timeout. Linux first repeats a SYN at constant intervals
+    /// (tcp_syn_linear_timeouts, since 6.5), but not a SYN+ACK, which an end sends only after the
+    /// other end's SYN has arrived.
+    fn back_off_timer(&mut self, flight: &Flight) {
+        let sender = &mut self.sender;
+        // The SYN is number 0.
+        let is_syn = flight.una == 0;
+        sender.syn_expiries += u32::from(is_syn);
+        let is_syn_ack = is_syn && self.receiver.is_synchronised();
+        let is_early_syn = is_syn && !is_syn_ack && sender.syn_expiries <= MAX_LINEAR_SYN_EXPIRIES;
+        let keeps_interval = is_early_syn && self.config.is_recent_linux();
+        if !keeps_interval {
+            sender.estimator.back_off();
+        }
+    }
+
     /// Makes the oldest outstanding segment the next one to send (go-back-N).
     pub(super) fn go_back(&mut self, cause: SendCause) {
         // With RACK, the segments to send again are those that RACK has marked as lost.
@@ -72,15 +78,17 @@ impl Connection {
         self.sender.go_back_cause = cause;
     }
 
-    /// RFC 6298 §5.1 to §5.3: the timer runs while segments are outstanding. With FACK and Vegas it
-    /// also runs without outstanding segments if their rules block transmission until it expires.
+    /// Starts the timer again, or stops it (RFC 6298 §5.1 to §5.3): the timer runs while segments
+    /// are outstanding. With FACK and Vegas it also runs without outstanding segments if their
+    /// rules block transmission until it expires.
     #[inline]
     pub(super) fn restart_timer(&mut self, now: Time) {
         let sender = &self.sender;
-        if sender.outstanding.is_empty() && !sender.variant.needs_timer_when_empty(&sender.window) {
-            self.timers.stop(Timer::Rto);
-        } else {
+        let runs = !sender.outstanding.is_empty() || sender.variant.needs_timer_when_empty(&sender.window);
+        if runs {
             self.timers.set(Timer::Rto, now + self.sender.estimator.timeout());
+        } else {
+            self.timers.stop(Timer::Rto);
         }
     }
 }

@@ -37,6 +37,17 @@ impl Sent {
     pub fn end(&self) -> u64 {
         self.seq + u64::from(self.payload) + u64::from(self.syn) + u64::from(self.fin)
     }
+
+    /// Removes the part of the segment below `ack`, which must be inside of it. Returns the removed
+    /// payload. (A SYN takes the first number and is not payload.)
+    fn cut_below(&mut self, ack: u64) -> u64 {
+        let removed_numbers = ack - self.seq;
+        let removes_syn = self.syn && removed_numbers > 0;
+        let removed_payload = removed_numbers - u64::from(removes_syn);
+        self.seq = ack;
+        self.payload -= removed_payload as u32;
+        removed_payload
+    }
 }
 
 /// The segments that an acknowledgment removed.
@@ -44,26 +55,50 @@ impl Sent {
 pub struct Acknowledged {
     /// Number of segments that the acknowledgment covers completely.
     pub segments: u32,
-    /// Payload, in octets.
+    /// Payload, in octets, including the part of a segment that is covered partly.
     pub payload: u64,
     /// The SYN was among them.
     pub syn: bool,
     /// The FIN was among them.
     pub fin: bool,
+
+    // How the removed segments had been sent and SACKed.
     /// Segments among them that had been retransmitted out of order and not SACKed.
     pub resent: u32,
     /// Segments among them that had been SACKed.
     pub sacked: u32,
     /// Segments among them that had been sent once and not SACKed.
     pub originals: u32,
-    /// Last transmission time of the first removed segment.
-    pub first_sent_at: Time,
     /// Whether any removed segment had been retransmitted.
     pub any_retransmitted: bool,
-    /// Number of transmissions of the last removed segment.
-    pub last_transmissions: u16,
+
+    // For round-trip samples.
+    /// Last transmission time of the first removed segment.
+    pub first_sent_at: Time,
     /// Last transmission time of the last removed segment.
     pub last_sent_at: Time,
+    /// Number of transmissions of the last removed segment.
+    pub last_transmissions: u16,
+}
+
+impl Acknowledged {
+    /// Counts a segment that the acknowledgment covers completely.
+    #[inline]
+    fn count(&mut self, sent: &Sent) {
+        if self.segments == 0 {
+            self.first_sent_at = sent.sent_at;
+        }
+        self.segments += 1;
+        self.payload += u64::from(sent.payload);
+        self.syn |= sent.syn;
+        self.fin |= sent.fin;
+        self.resent += u32::from(sent.is_retransmitted());
+        self.sacked += u32::from(sent.sacked);
+        self.originals += u32::from(sent.transmissions == 1 && !sent.sacked);
+        self.any_retransmitted |= sent.transmissions > 1;
+        self.last_sent_at = sent.sent_at;
+        self.last_transmissions = sent.transmissions;
+    }
 }
 
 /// The segments sent and not yet acknowledged, in order.
@@ -80,9 +115,12 @@ pub struct Outstanding {
     pub(super) ring: VecDeque<Sent>,
     /// Index of the segment to send next in order.
     pub(super) next: usize,
+    /// Oldest unacknowledged sequence number.
     una: u64,
+    /// First sequence number after the highest one sent.
     max_sent: u64,
-    /// Number of segments acknowledged so far.
+    /// Number of segments acknowledged so far, which is also the number of the oldest outstanding
+    /// one.
     acknowledged: u64,
     /// First sequence number after the highest SACKed segment. 0 if none is SACKed.
     pub(super) sacked_to: u64,
@@ -250,27 +288,12 @@ impl Outstanding {
     #[inline]
     pub(super) fn acknowledge(&mut self, ack: u64) -> Acknowledged {
         let mut removed = Acknowledged::default();
-        while let Some(front) = self.ring.front_mut() {
-            if front.end() > ack {
-                let acknowledged_part = ack - front.seq;
-                front.seq += acknowledged_part;
-                let payload = acknowledged_part - u64::from(front.syn && acknowledged_part > 0);
-                front.payload -= payload as u32;
-                removed.payload += payload;
+        while let Some(oldest) = self.ring.front_mut() {
+            if oldest.end() > ack {
+                removed.payload += oldest.cut_below(ack);
                 break;
             }
-            if removed.segments == 0 {
-                removed.first_sent_at = front.sent_at;
-            }
-            removed.segments += 1;
-            removed.any_retransmitted |= front.transmissions > 1;
-            removed.payload += u64::from(front.payload);
-            removed.syn |= front.syn;
-            removed.fin |= front.fin;
-            removed.resent += u32::from(front.is_retransmitted());
-            removed.sacked += u32::from(front.sacked);
-            removed.originals += u32::from(front.transmissions == 1 && !front.sacked);
-            (removed.last_transmissions, removed.last_sent_at) = (front.transmissions, front.sent_at);
+            removed.count(oldest);
             self.ring.pop_front();
         }
         self.acknowledged += u64::from(removed.segments);
@@ -289,40 +312,54 @@ mod tests {
         Sent { seq, payload, ..Sent::default() }
     }
 
-    #[test]
-    fn acknowledgment_removes_whole_segments_and_cuts_the_last() {
+    /// Segments of 100 octets from 0, all sent once.
+    fn sent(count: u64) -> Outstanding {
         let mut outstanding = Outstanding::default();
-        for seq in [0, 100, 200] {
-            outstanding.push(data(seq, 100));
+        for index in 0..count {
+            outstanding.push(data(100 * index, 100));
             outstanding.send_next(Time::ZERO);
         }
+        outstanding
+    }
+
+    /// An ACK of 150 covers the first of three segments and half of the second.
+    #[test]
+    fn acknowledgment_removes_whole_segments_and_cuts_the_last() {
+        let mut outstanding = sent(3);
         let removed = outstanding.acknowledge(150);
-        // The first segment and half of the second one.
         assert_eq!(removed.segments, 1);
-        assert_eq!(removed.payload, 150);
+        assert_eq!(removed.payload, 100 + 50);
         assert_eq!(outstanding.una(), 150);
         assert_eq!(outstanding.len(), 2);
-        assert_eq!(outstanding.next(), 2);
-        let first = outstanding.resend_out_of_order(0, Time::ZERO).expect("one is outstanding");
-        assert_eq!(first, Sent { seq: 150, payload: 50, transmissions: 1, ..Sent::default() });
-        assert_eq!(outstanding.acknowledge(300).payload, 150);
+        assert_eq!(outstanding.next(), 2, "both were sent");
+        let second_half = Sent { seq: 150, payload: 50, transmissions: 1, ..Sent::default() };
+        assert_eq!(outstanding.first(), Some(&second_half));
+    }
+
+    #[test]
+    fn acknowledgment_of_everything_leaves_nothing() {
+        let mut outstanding = sent(3);
+        outstanding.acknowledge(150);
+        assert_eq!(outstanding.acknowledge(300).payload, 50 + 100);
         assert!(outstanding.is_empty());
     }
 
     #[test]
     fn go_back_resends_the_same_segments() {
-        let mut outstanding = Outstanding::default();
-        for seq in [0, 100] {
-            outstanding.push(data(seq, 100));
-            outstanding.send_next(Time::ZERO);
-        }
+        let mut outstanding = sent(2);
         outstanding.go_back();
         let resent: Vec<_> = std::iter::from_fn(|| outstanding.send_next(Time::ZERO)).collect();
         let sent_once = |seq| Sent { transmissions: 1, ..data(seq, 100) };
         assert_eq!(resent, [sent_once(0), sent_once(100)]);
-        // An ACK beyond the next segment moves it forward.
+    }
+
+    /// Index 0 is the oldest outstanding segment, before and after the ACK.
+    #[test]
+    fn acknowledgment_after_a_go_back_moves_to_the_new_oldest_segment() {
+        let mut outstanding = sent(2);
         outstanding.go_back();
         outstanding.acknowledge(100);
         assert_eq!(outstanding.next(), 0);
+        assert_eq!(outstanding.next_seq(), 100);
     }
 }

@@ -100,8 +100,8 @@ impl RttEstimator {
     }
 
     /// Ends the back-off after a handshake in which a SYN was lost, and sets the timeout to at
-    /// least 3 s, as RFC 6298 §5.7 requires when data transmission begins. Has no effect if a
-    /// round trip was measured, and with ns-2's rule, which keeps the back-off.
+    /// least 3 s, as RFC 6298 §5.7 requires when data transmission begins. Has no effect if a round
+    /// trip was measured, and with ns-2's rule, which keeps the back-off.
     pub fn restart_after_lost_syn(&mut self) {
         let is_unmeasured = match &self.rule {
             Rule::Rfc6298(rule) => rule.srtt.is_zero(),
@@ -473,8 +473,8 @@ mod tests {
     }
 
     /// The first two rows of a run of ns 2.35 (`golden/f1_w20_d3__Reno.csv`), with ticks of 10 ms:
-    /// 8 SRTT is 160 and then 161 ticks, 4 RTTVAR is 40 and then 31 ticks. The timeout is SRTT +
-    /// 4 RTTVAR, truncated to whole ticks: 20 + 40 = 60 and then 20.1 + 31 = 51 ticks.
+    /// 8 SRTT is 160 and then 161 ticks, 4 RTTVAR is 40 and then 31 ticks. The timeout is SRTT + 4
+    /// RTTVAR, truncated to whole ticks: 20 + 40 = 60 and then 20.1 + 31 = 51 ticks.
     #[test]
     fn ns2_counts_crossed_clock_ticks() {
         let clock_phase = Duration::from_nanos(7_663_544);
@@ -495,8 +495,8 @@ mod tests {
         let mut estimator = estimator(RtoRule::Ns2);
         estimator.sample(time(0), time(400));
         (0..4).for_each(|_| estimator.back_off());
-        // The sample of 40 ticks gives SRTT = 40 and 4 RTTVAR = 80. The fourth back-off (factor
-        // 16) adds SRTT to 4 RTTVAR. The timeout is 16 times the 120 ticks of the sample.
+        // The sample of 40 ticks gives SRTT = 40 and 4 RTTVAR = 80. The fourth back-off (factor 16)
+        // adds SRTT to 4 RTTVAR. The timeout is 16 times the 120 ticks of the sample.
         let Rule::Ns2(rule) = &estimator.rule else { unreachable!("the estimator has ns-2's rule") };
         assert_eq!(rule.srtt8, 0);
         assert_eq!(rule.rttvar4, 80 + 40);

@@ -130,14 +130,30 @@ struct Transfer {
     connection: ConnectionIndex,
     /// Size of the current object in bytes.
     object: u64,
-    /// Delivered bytes of the current object.
-    delivered: u64,
     /// Bytes of the current request that arrived at the sender.
     requested: u64,
+    /// Delivered bytes of the current object.
+    delivered: u64,
     /// The current object is requested and not completely delivered. Only for requested objects.
     is_busy: bool,
     /// The current object is completely acknowledged.
     is_acked: bool,
+}
+
+impl Transfer {
+    /// A connection that carries no object yet.
+    fn new(connection: ConnectionIndex) -> Self {
+        Transfer { connection, object: 0, delivered: 0, requested: 0, is_busy: false, is_acked: true }
+    }
+
+    /// Requests an object of this size.
+    fn begin_object(&mut self, size: u64) {
+        self.object = size;
+        self.delivered = 0;
+        self.requested = 0;
+        self.is_busy = true;
+        self.is_acked = false;
+    }
 }
 
 impl Browsing {
@@ -170,13 +186,14 @@ impl Browsing {
     /// Handles the end of a pause or of the parsing time.
     pub fn handle_timeout(&mut self, now: Time) {
         self.timer = None;
-        match (&mut self.call, self.config.request) {
-            (None, _) => self.begin_call(now),
-            (Some(call), Some(_)) => {
+        let is_requested = self.is_requested();
+        match &mut self.call {
+            None => self.begin_call(now),
+            Some(call) if is_requested => {
                 call.is_parsed = true;
                 self.request_objects(now);
             }
-            (Some(_), None) => self.push(),
+            Some(_) => self.push(),
         }
     }
 
@@ -198,7 +215,8 @@ impl Browsing {
     pub fn handle_all_sent(&mut self, now: Time, connection: ConnectionIndex, end: End) {
         let Some(call) = &self.call else { return };
         let is_of_call = call.connections.iter().any(|transfer| transfer.connection == connection);
-        if self.config.request.is_none() && is_of_call && end == self.sender && !call.pending.is_empty() {
+        let has_pushed_object = !self.is_requested() && is_of_call && end == self.sender;
+        if has_pushed_object && !call.pending.is_empty() {
             self.timer = Some(now + self.draws.parsing(&self.config));
         }
     }
@@ -212,14 +230,15 @@ impl Browsing {
         self.timer
     }
 
+    /// Whether objects are requested. Otherwise they are pushed.
+    fn is_requested(&self) -> bool {
+        self.config.request.is_some()
+    }
+
     /// The end that closes in reply to the other end: the receiver, except with persistent
     /// connections for requests, which the receiver closes first.
     fn answering_end(&self) -> End {
-        if self.config.request.is_some() && self.config.persistent {
-            self.sender
-        } else {
-            self.sender.other()
-        }
+        if self.is_requested() && self.config.persistent { self.sender } else { self.sender.other() }
     }
 
     /// Begins a packet call: all objects of a new page, or one object of the current page if each
@@ -245,32 +264,24 @@ impl Browsing {
             is_parsed: false,
             connections: Vec::new(),
         });
-        match self.config.request {
-            Some(_) => self.request_objects(now),
-            None => {
-                self.open();
-                self.push();
-            }
+        if self.is_requested() {
+            self.request_objects(now);
+        } else {
+            self.open();
+            self.push();
         }
     }
 
     /// Opens a new connection for the current call. Returns its index in the call.
     fn open(&mut self) -> usize {
-        let end = if self.config.request.is_some() { self.sender.other() } else { self.sender };
+        let end = if self.is_requested() { self.sender.other() } else { self.sender };
         let call = self.call.as_mut().expect("connections are opened for a call");
         let connection = ConnectionIndex(self.opened);
         self.opened += 1;
         let segment_payload = call.segment_payload;
         self.actions.push_back(Action::Open { connection, end, segment_payload });
         self.actions.push_back(Action::Report(Report::CallStarted { connection }));
-        call.connections.push(Transfer {
-            connection,
-            object: 0,
-            delivered: 0,
-            requested: 0,
-            is_busy: false,
-            is_acked: true,
-        });
+        call.connections.push(Transfer::new(connection));
         call.connections.len() - 1
     }
 
@@ -287,48 +298,56 @@ impl Browsing {
     /// Requests as many objects as free connections allow: first only the page, then its embedded
     /// objects.
     fn request_objects(&mut self, now: Time) {
-        let Some(request) = self.config.request else { return };
-        let max_connections = self.config.connections as usize;
-        loop {
-            let Some(call) = &mut self.call else { return };
-            let is_page = call.connections.is_empty();
-            if call.pending.is_empty() || !(is_page || call.is_parsed) {
-                break;
-            }
-            let busy = call.connections.iter().filter(|transfer| transfer.is_busy).count();
-            let idle = call.connections.iter().position(|transfer| !transfer.is_busy);
-            let index = match idle.filter(|_| self.config.persistent) {
-                Some(index) => index,
-                None if busy < max_connections => self.open(),
-                None => break,
-            };
+        let Some(request_bytes) = self.config.request else { return };
+        while let Some(index) = self.connection_for_request() {
             let call = self.call.as_mut().expect("a call is in progress");
             let object = call.pending.pop_front().expect("an object is pending");
             let transfer = &mut call.connections[index];
-            (transfer.object, transfer.delivered, transfer.requested) = (object, 0, 0);
-            (transfer.is_busy, transfer.is_acked) = (true, false);
+            transfer.begin_object(object);
             let (connection, end) = (transfer.connection, self.sender.other());
-            self.actions.push_back(Action::Write { connection, end, bytes: request });
+            self.actions.push_back(Action::Write { connection, end, bytes: request_bytes });
         }
         self.check_end(now);
+    }
+
+    /// Returns the index in the call of a connection for the next request: an idle one if
+    /// connections are persistent, or a new one. `None` if no object may be requested now.
+    fn connection_for_request(&mut self) -> Option<usize> {
+        let call = self.call.as_ref()?;
+        let is_page = call.connections.is_empty();
+        let may_request = is_page || call.is_parsed;
+        if call.pending.is_empty() || !may_request {
+            return None;
+        }
+        if self.config.persistent
+            && let Some(idle) = call.connections.iter().position(|transfer| !transfer.is_busy)
+        {
+            return Some(idle);
+        }
+        let busy_count = call.connections.iter().filter(|transfer| transfer.is_busy).count();
+        let may_open = busy_count < self.config.connections as usize;
+        may_open.then(|| self.open())
     }
 
     /// Handles received bytes of a request. Answers when the request is complete.
     fn handle_request_bytes(&mut self, connection: ConnectionIndex, bytes: u64) {
         let Some(transfer) = self.transfer(connection) else { return };
         transfer.requested += bytes;
-        let (requested, object, end) = (transfer.requested, transfer.object, self.sender);
-        if requested < self.config.request.map_or(0, u64::from) {
+        let (requested, object) = (transfer.requested, transfer.object);
+        let is_complete = self.config.request.is_none_or(|request_bytes| requested >= request_bytes);
+        if !is_complete {
             return;
         }
+        let end = self.sender;
         self.actions.push_back(Action::Write { connection, end, bytes: object });
         if !self.config.persistent {
             self.actions.push_back(Action::Close { connection, end });
         }
     }
 
-    /// Handles delivered bytes of an object. If the object is complete, the page may end, or
-    /// further objects may be requested.
+    /// Handles delivered bytes of an object. With the last byte of the call the page ends. After
+    /// the page itself the parsing time begins, and after an embedded object further ones may be
+    /// requested.
     fn handle_object_bytes(&mut self, now: Time, connection: ConnectionIndex, bytes: u64) {
         let Some(transfer) = self.transfer(connection) else { return };
         transfer.delivered += bytes;
@@ -348,6 +367,7 @@ impl Browsing {
         self.check_end(now);
     }
 
+    /// Handles the acknowledgment of all that the sender has written on a connection.
     fn handle_all_acked(&mut self, now: Time, connection: ConnectionIndex) {
         let Some(transfer) = self.transfer(connection) else { return };
         transfer.is_acked = true;
@@ -363,7 +383,8 @@ impl Browsing {
         let Some(call) = self.call.take_if(is_over) else { return };
         let last = call.connections.last().expect("a call has a connection").connection;
         self.actions.push_back(Action::Report(Report::CallEnded { connection: last, since: call.since }));
-        if self.config.request.is_none() || self.config.persistent {
+        // Without persistence, the sender of a requested object has closed after it.
+        if !self.is_requested() || self.config.persistent {
             self.close(&call.connections, self.answering_end().other());
         }
         self.pause(now);

@@ -1,8 +1,13 @@
 //! WWW sessions of ETSI TR 101 112 (UMTS 30.03), B.1.2.2: packet calls of datagrams with reading
 //! times between them.
 //!
+//! ```text
+//!   session: call ─ reading time ─ call ─ … ─ call      time between sessions      session …
+//!   call:    datagram ─ interval ─ datagram ─ … ─ datagram
+//! ```
+//!
 //! The model sends datagrams regardless of whether they arrive. A datagram larger than one IP
-//! packet is sent in several packets.
+//! packet is sent in several packets. Sizes are in octets.
 
 use umts_kernel::random::{Stream, Streams};
 use umts_units::{Bytes, Duration, Octets, Time};
@@ -90,22 +95,27 @@ options! {
 #[derive(Debug)]
 pub struct EtsiWww {
     config: EtsiWwwConfig,
+    /// The end that sends the data.
     sender: End,
     /// Size of a datagram in bytes.
     size: Distribution,
     draws: Draws,
-    /// Remaining packet calls of the session, including the current one.
-    calls: u32,
-    /// Remaining datagrams of the packet call.
-    datagrams: u32,
+
+    // Progress of the session.
     /// Start of the session.
     since: Time,
+    /// Remaining packet calls of the session, including the current one. 0 between sessions.
+    calls: u32,
+    /// Remaining datagrams of the packet call. 0 between packet calls.
+    datagrams: u32,
+    /// Time of the next datagram.
+    timer: Option<Time>,
+
+    // Pending actions.
     /// Bytes of the current datagram that are not sent yet.
     unsent: u64,
     /// Start of a session that has ended and is not reported yet.
     ended: Option<Time>,
-    /// Time of the next datagram.
-    timer: Option<Time>,
 }
 
 /// The random streams of a user, one for each quantity.
@@ -137,12 +147,12 @@ impl EtsiWww {
                 sessions: stream("sessions"),
                 first: stream("first"),
             },
+            since: Time::ZERO,
             calls: 0,
             datagrams: 0,
-            since: Time::ZERO,
+            timer: None,
             unsent: 0,
             ended: None,
-            timer: None,
         }
     }
 
@@ -158,18 +168,19 @@ impl EtsiWww {
     /// remaining time has the same distribution as the whole, because all distributions of the
     /// model are memoryless.
     fn draw_state(&mut self, now: Time) -> Duration {
-        let EtsiWwwConfig { calls, reading_time: reading, datagrams, interval, between_sessions, .. } =
-            self.config;
-        let call_time = f64::from(calls) * f64::from(datagrams.saturating_sub(1)) * interval.as_secs();
-        let reading_time = f64::from(calls.saturating_sub(1)) * reading.as_secs();
-        // A point in the mean cycle: time between sessions, reading time, time in packet calls.
-        let position = self.draws.first.uniform() * (between_sessions.as_secs() + reading_time + call_time);
-        if position < between_sessions.as_secs() {
+        let EtsiWwwConfig { calls, reading_time, datagrams, interval, between_sessions, .. } = self.config;
+        // The parts of the mean cycle, in seconds: between sessions, reading, in packet calls.
+        let between_s = between_sessions.as_secs();
+        let reading_s = f64::from(calls.saturating_sub(1)) * reading_time.as_secs();
+        let calling_s = f64::from(calls) * f64::from(datagrams.saturating_sub(1)) * interval.as_secs();
+        let position_s = self.draws.first.uniform() * (between_s + reading_s + calling_s);
+        if position_s < between_s {
             return exponential(between_sessions, &mut self.draws.sessions);
         }
-        (self.calls, self.since) = (geometric(calls, &mut self.draws.calls), now);
-        if position < between_sessions.as_secs() + reading_time {
-            return exponential(reading, &mut self.draws.reading);
+        self.calls = geometric(calls, &mut self.draws.calls);
+        self.since = now;
+        if position_s < between_s + reading_s {
+            return exponential(reading_time, &mut self.draws.reading);
         }
         self.datagrams = geometric(datagrams, &mut self.draws.datagrams);
         exponential(interval, &mut self.draws.interval)
@@ -177,11 +188,13 @@ impl EtsiWww {
 
     /// Sends the next datagram, which may begin a session or a packet call.
     pub fn handle_timeout(&mut self, now: Time) {
-        if self.calls == 0 {
+        let begins_session = self.calls == 0;
+        if begins_session {
             self.calls = geometric(self.config.calls, &mut self.draws.calls);
             self.since = now;
         }
-        if self.datagrams == 0 {
+        let begins_call = self.datagrams == 0;
+        if begins_call {
             self.datagrams = geometric(self.config.datagrams, &mut self.draws.datagrams);
         }
         let size = self.size.draw_octets(&mut self.draws.sizes);
@@ -190,18 +203,22 @@ impl EtsiWww {
             SizeOf::Packet => size - HEADERS,
         };
         self.datagrams -= 1;
-        let wait = if self.datagrams > 0 {
-            exponential(self.config.interval, &mut self.draws.interval)
-        } else {
-            self.calls -= 1;
-            if self.calls > 0 {
-                exponential(self.config.reading_time, &mut self.draws.reading)
-            } else {
-                self.ended = Some(self.since);
-                exponential(self.config.between_sessions, &mut self.draws.sessions)
-            }
-        };
+        let wait = self.wait_after_datagram();
         self.timer = Some(now + wait);
+    }
+
+    /// Returns the time from a datagram to the next one, and ends the packet call and the session
+    /// if it was their last.
+    fn wait_after_datagram(&mut self) -> Duration {
+        if self.datagrams > 0 {
+            return exponential(self.config.interval, &mut self.draws.interval);
+        }
+        self.calls -= 1;
+        if self.calls > 0 {
+            return exponential(self.config.reading_time, &mut self.draws.reading);
+        }
+        self.ended = Some(self.since);
+        exponential(self.config.between_sessions, &mut self.draws.sessions)
     }
 
     /// Returns the packets of the current datagram, then the end of the session.
@@ -228,12 +245,10 @@ impl EtsiWww {
 mod tests {
     use super::*;
 
-    #[test]
-    fn users_that_start_under_way_send_at_a_constant_mean_rate() {
-        // Users of Rendon et al.: in each cycle of 140.5 s a session of 10 packet calls of 25
-        // datagrams with a mean size of 225.6 bytes. The cycle has 100 s between sessions, 24
-        // intervals of 75.2 ms in each call, and 9 reading times of 2.5 s.
-        let config = EtsiWwwConfig {
+    /// Users of Rendon et al.: in each cycle a session of 10 packet calls of 25 datagrams with a mean
+    /// size of 225.6 bytes.
+    fn rendon() -> EtsiWwwConfig {
+        EtsiWwwConfig {
             calls: 10,
             reading_time: Duration::from_millis(2_500),
             interval: Duration::from_micros(75_200),
@@ -241,73 +256,98 @@ mod tests {
             size_of: SizeOf::Packet,
             first_session: FirstSession::UnderWay,
             ..EtsiWwwConfig::default()
-        };
-        let cycle_s = 100.0 + 10.0 * 24.0 * 0.0752 + 9.0 * 2.5;
-        let datagrams_per_cycle = 10.0 * 25.0;
-        // IP octets of all users in each 10 s, and their number of datagrams.
-        let (mut bytes_in_10_s, mut datagrams) = ([0.0; 4], 0.0);
-        for user in 0..4_000 {
-            let mut user = EtsiWww::new(&config, End::Server, FlowId(user), &Streams::new(1, 0));
+        }
+    }
+
+    /// 4,000 users send for 40 s. Tolerances are four standard errors.
+    #[test]
+    fn users_that_start_under_way_send_at_a_constant_mean_rate() {
+        const USERS: u32 = 4_000;
+        // Square root of the number of users.
+        const ROOT_OF_USERS: f64 = 63.0;
+        let mut bytes_in_10_s = [0.0; 4];
+        let mut datagrams = 0.0;
+        for user in 0..USERS {
+            let mut user = EtsiWww::new(&rendon(), End::Server, FlowId(user), &Streams::new(1, 0));
             user.handle_start(Time::ZERO);
             while let Some(now) = user.poll_timeout().filter(|now| now.as_secs() < 40.0) {
                 user.handle_timeout(now);
                 while let Some(action) = user.poll_action() {
-                    if let Action::Send { bytes: sent, .. } = action {
-                        assert!((54..=542).contains(&sent));
-                        bytes_in_10_s[(now.as_secs() / 10.0) as usize] += f64::from(sent) + HEADERS as f64;
+                    if let Action::Send { bytes: payload, .. } = action {
+                        // From 82 - 28 to 570 - 28.
+                        assert!((54..=542).contains(&payload));
+                        bytes_in_10_s[(now.as_secs() / 10.0) as usize] += f64::from(payload) + HEADERS as f64;
                         datagrams += 1.0;
                     }
                 }
             }
         }
-        // Tolerances are four standard errors. Standard deviation of a user's datagram count: about
-        // 85 in 40 s, with a mean of about 70, and about 35 in 10 s, with a mean of 17.7. 63 is the
-        // square root of the number of users.
-        let expected = 4_000.0 * 40.0 * datagrams_per_cycle / cycle_s;
-        assert!((datagrams / expected - 1.0_f64).abs() < 4.0 * 85.0 / 70.0 / 63.0, "{datagrams} {expected}");
-        let expected_bytes = 4_000.0 * 10.0 * datagrams_per_cycle * 225.6 / cycle_s;
+        // The mean cycle of 140.5 s: 100 s between sessions, 24 intervals of 75.2 ms in each call,
+        // and 9 reading times of 2.5 s.
+        let cycle_s = 100.0 + 10.0 * 24.0 * 0.0752 + 9.0 * 2.5;
+        let datagrams_per_second = 10.0 * 25.0 / cycle_s;
+        // A user's datagram count in 40 s has a mean of about 70 and a standard deviation of about
+        // 85.
+        let expected = f64::from(USERS) * 40.0 * datagrams_per_second;
+        let ratio: f64 = datagrams / expected;
+        assert!((ratio - 1.0).abs() < 4.0 * 85.0 / 70.0 / ROOT_OF_USERS, "{ratio}");
+        // In 10 s the mean is 17.7 and the standard deviation about 35.
+        let expected_bytes = f64::from(USERS) * 10.0 * datagrams_per_second * 225.6;
         for bytes in bytes_in_10_s {
-            let ratio = bytes / expected_bytes;
-            assert!((ratio - 1.0_f64).abs() < 4.0 * 35.0 / 17.7 / 63.0, "{ratio}");
+            let ratio: f64 = bytes / expected_bytes;
+            assert!((ratio - 1.0).abs() < 4.0 * 35.0 / 17.7 / ROOT_OF_USERS, "{ratio}");
         }
     }
 
-    #[test]
-    fn sessions_calls_and_datagrams_have_the_expected_means() {
+    /// The sums over the sessions of a user.
+    struct Sessions {
+        /// Duration of all sessions, in seconds.
+        duration_s: f64,
+        datagrams: f64,
+        bytes: f64,
+    }
+
+    /// Runs a user with the default configuration for this number of sessions.
+    fn run_sessions(count: u32) -> Sessions {
         let config = EtsiWwwConfig::default();
         let mut user = EtsiWww::new(&config, End::Server, FlowId(0), &Streams::new(1, 0));
         user.handle_start(Time::ZERO);
-        let (mut sessions, mut length, mut bytes, mut datagrams) = (0u32, 0.0, 0u64, 0u32);
-        while sessions < 2_000 {
+        let mut sums = Sessions { duration_s: 0.0, datagrams: 0.0, bytes: 0.0 };
+        let mut ended_sessions = 0;
+        while ended_sessions < count {
             let now = user.poll_timeout().expect("sessions repeat without end");
             user.handle_timeout(now);
-            datagrams += 1;
+            sums.datagrams += 1.0;
             while let Some(action) = user.poll_action() {
                 match action {
-                    Action::Send { bytes: sent, .. } => {
-                        assert!((1..=1472).contains(&sent));
-                        bytes += u64::from(sent);
+                    Action::Send { bytes, .. } => {
+                        assert!((1..=1472).contains(&bytes));
+                        sums.bytes += f64::from(bytes);
                     }
                     Action::Report(Report::SessionEnded { since }) => {
-                        sessions += 1;
-                        length += (now - since).as_secs();
+                        ended_sessions += 1;
+                        sums.duration_s += (now - since).as_secs();
                     }
                     other => panic!("{other:?}"),
                 }
             }
         }
-        // Expected: 5 · 25 = 125 datagrams per session, with a standard deviation of 123. The
-        // standard error of the mean over 2,000 sessions is 2.7. Tolerances are four standard
-        // errors.
-        let per_session = f64::from(datagrams) / 2_000.0;
-        assert!((per_session - 125.0).abs() < 4.0 * 2.8, "{per_session}");
-        // Expected: 479.7 bytes per datagram, with a standard deviation of 2,190 over 250,000
-        // datagrams.
-        let size = bytes as f64 / f64::from(datagrams);
+        sums
+    }
+
+    /// Tolerances are four standard errors over 2,000 sessions, which have 250,000 datagrams.
+    #[test]
+    fn sessions_calls_and_datagrams_have_the_expected_means() {
+        let sums = run_sessions(2_000);
+        // 5 · 25 = 125 datagrams per session, with a standard deviation of 123.
+        let datagrams = sums.datagrams / 2_000.0;
+        assert!((datagrams - 125.0).abs() < 4.0 * 2.8, "{datagrams}");
+        // 479.7 bytes per datagram, with a standard deviation of 2,190.
+        let size = sums.bytes / sums.datagrams;
         assert!((size - 479.7).abs() < 4.0 * 4.4, "{size}");
-        // Expected: four reading times and 120 intervals are 1,655.5 s, with a standard deviation
-        // of about 1,900.
-        let mean = length / 2_000.0;
-        assert!((mean - 1655.5).abs() < 4.0 * 43.0, "{mean}");
+        // Four reading times of 412 s and 120 intervals of 62.5 ms are 1,655.5 s, with a standard
+        // deviation of about 1,900.
+        let duration_s = sums.duration_s / 2_000.0;
+        assert!((duration_s - 1655.5).abs() < 4.0 * 43.0, "{duration_s}");
     }
 }

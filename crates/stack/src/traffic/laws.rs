@@ -7,6 +7,12 @@
 use umts_kernel::random::Stream;
 use umts_units::Duration;
 
+/// Limits are narrow if their logarithms differ by less than this part of the distribution's width,
+/// so that at most one draw in a hundred would be between them.
+const NARROW_SHARE: f64 = 0.01;
+/// Steps of the bisection in [`Distribution::pareto_with_mean`], enough for all digits of a float.
+const BISECTION_STEPS: u32 = 200;
+
 /// Treatment of draws outside the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
@@ -21,8 +27,11 @@ pub enum Truncation {
 /// A distribution between two limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distribution {
+    /// The distribution before truncation.
     shape: Shape,
+    /// Lower limit of a draw.
     min: f64,
+    /// Upper limit of a draw.
     max: f64,
     truncation: Truncation,
     /// The limits are so close that almost every draw would be repeated.
@@ -35,10 +44,6 @@ pub struct DistributionMoments {
     pub mean: f64,
     pub deviation: f64,
 }
-
-/// Limits are narrow if their logarithms differ by less than this part of the distribution's width.
-/// The mean lies between them, so the density changes little there.
-const NARROW_SHARE: f64 = 0.01;
 
 /// The distribution before truncation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,12 +68,13 @@ impl Distribution {
     }
 
     fn new(shape: Shape, min: f64, max: f64, truncation: Truncation) -> Self {
+        // Standard deviation of the logarithm.
         let width = match shape {
             Shape::Lognormal { sigma, .. } => sigma,
             Shape::Pareto { alpha, .. } => 1.0 / alpha,
         };
-        let is_narrow =
-            truncation == Truncation::Redraw && libm::log(max) - libm::log(min) < NARROW_SHARE * width;
+        let limits_are_close = libm::log(max) - libm::log(min) < NARROW_SHARE * width;
+        let is_narrow = truncation == Truncation::Redraw && limits_are_close;
         Distribution { shape, min, max, truncation, is_narrow }
     }
 
@@ -78,9 +84,9 @@ impl Distribution {
         if mean >= max {
             return Distribution::pareto(alpha, max, max, truncation);
         }
-        let (mut low, mut high) = (0.0, mean);
         // The mean rises with the minimum, and the minimum `mean` gives a larger mean.
-        for _ in 0..200 {
+        let (mut low, mut high) = (0.0, mean);
+        for _ in 0..BISECTION_STEPS {
             let middle = 0.5 * (low + high);
             if pareto_mean(alpha, middle, max, truncation) < mean { low = middle } else { high = middle }
         }
@@ -146,6 +152,7 @@ impl Distribution {
     }
 }
 
+/// Mean of a Pareto distribution with limit `max`.
 fn pareto_mean(alpha: f64, min: f64, max: f64, truncation: Truncation) -> f64 {
     pareto_moment(alpha, min, max, truncation, 1.0)
 }
@@ -274,8 +281,8 @@ mod tests {
         assert!((measured - expected).abs() < tolerance, "{measured}, not {expected} ± {error}");
     }
 
-    /// Checks the moments of a sample and of the closed form against their expected values, which are
-    /// exact to half a unit of their last digit.
+    /// Checks the moments of a sample and of the closed form against their expected values, which
+    /// are exact to half a unit of their last digit.
     fn assert_moments(
         distribution: &Distribution,
         sample: &Sample,
@@ -374,8 +381,7 @@ mod tests {
     #[test]
     fn embedded_object_counts_have_the_expected_mean_and_maximum() {
         // Sums over the distribution function. The mean before rounding is 5.642 (clip) and 4.37
-        // (redraw).
-        // Truncation, rounding to the nearest integer or down, and expected mean.
+        // (redraw). Truncation, rounding to the nearest integer or down, and expected mean.
         for (truncation, nearest, expected) in [
             (Truncation::Clip, true, 5.6200),
             (Truncation::Clip, false, 5.1996),

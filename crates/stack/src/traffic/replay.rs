@@ -54,10 +54,13 @@ pub struct Record {
     pub direction: Direction,
 }
 
+/// The replay of a flow.
 #[derive(Debug)]
 pub struct Replay {
     config: ReplayConfig,
+    /// The end that opens the connection.
     sender: End,
+    /// Start of the flow, or of the current repetition.
     start: Time,
     /// Index of the next record to send.
     next: usize,
@@ -153,25 +156,30 @@ impl Replay {
     fn send(&mut self) -> Action {
         let Record { at, bytes, direction } = self.config.records[self.next];
         self.next += 1;
-        if self.next == self.config.records.len() {
-            match self.config.repeat_after {
-                Some(pause) => {
-                    self.start = self.start + at + pause;
-                    (self.next, self.due) = (0, 0);
-                }
-                None => {
-                    self.step = match self.config.transport {
-                        Transport::Udp => Step::Done,
-                        Transport::Tcp => Step::Close,
-                    }
-                }
-            }
+        let is_last = self.next == self.config.records.len();
+        if is_last {
+            self.repeat_or_end(at);
         }
         let end = End::sending(direction);
         match self.config.transport {
             Transport::Udp => Action::Send { end, bytes },
             Transport::Tcp => Action::Write { connection: CONNECTION, end, bytes: u64::from(bytes) },
         }
+    }
+
+    /// Begins the repetition of the recording, or ends the replay. `last_at`: time of the last
+    /// record since the start.
+    fn repeat_or_end(&mut self, last_at: Duration) {
+        if let Some(pause) = self.config.repeat_after {
+            self.start = self.start + last_at + pause;
+            self.next = 0;
+            self.due = 0;
+            return;
+        }
+        self.step = match self.config.transport {
+            Transport::Udp => Step::Done,
+            Transport::Tcp => Step::Close,
+        };
     }
 }
 

@@ -28,11 +28,15 @@ const BETA: f64 = 0.7;
 /// (§4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
+/// Maximum factor on the window per round trip (§4.2).
+const MAX_GROWTH: f64 = 1.5;
+
 /// CUBIC's state, and the state to which an undo returns.
 #[derive(Debug, Clone)]
 pub struct Cubic {
-    /// Options of these names in [`TcpConfig`].
+    /// A window that has shrunk since the last loss gives way to new flows (§4.7).
     fast_convergence: bool,
+    /// The window is at least W_est (§4.3).
     reno_friendly: bool,
     curve: Curve,
     /// The curve before the last reduction (§4.9).
@@ -68,7 +72,8 @@ impl Curve {
         // After a timeout (§4.8) and after a slow start without loss (§4.10) the plateau is the
         // current window.
         if self.timed_out || self.w_max <= cwnd {
-            (self.w_max, self.k) = (cwnd, 0.0);
+            self.w_max = cwnd;
+            self.k = 0.0;
         } else {
             self.k = libm::cbrt((self.w_max - cwnd) / C);
         }
@@ -112,13 +117,16 @@ impl Cubic {
         }
         let t = curve.epoch.map_or(0.0, |epoch| now.saturating_since(epoch).as_secs());
         if self.reno_friendly {
+            // Reno's rate of one segment per round trip, once W_est has reached the old window.
             let alpha = if curve.w_est >= curve.cwnd_prior { 1.0 } else { ALPHA };
             curve.w_est += alpha * f64::from(segments) / cwnd;
-            if curve.at(t) < curve.w_est {
+            let reno_is_faster = curve.at(t) < curve.w_est;
+            if reno_is_faster {
                 return cwnd.max(curve.w_est);
             }
         }
-        let target = curve.at(t + srtt.as_secs()).clamp(cwnd, 1.5 * cwnd);
+        let after_next_round_trip = curve.at(t + srtt.as_secs());
+        let target = after_next_round_trip.clamp(cwnd, MAX_GROWTH * cwnd);
         cwnd + acks * (target - cwnd) / cwnd
     }
 }
@@ -134,7 +142,8 @@ impl WindowLaw for Cubic {
         let was_limited = std::mem::replace(&mut self.was_limited, is_limited);
         // §5.8: while the application or the receiver limits the sender, neither the curve nor the
         // window advances.
-        if !(is_limited && was_limited) {
+        let has_limited_throughout = is_limited && was_limited;
+        if !has_limited_throughout {
             let pause = self.ack.now.saturating_since(self.previous_ack_at);
             self.curve.epoch = self.curve.epoch.map(|epoch| epoch + pause);
         }

@@ -39,7 +39,7 @@ pub use rate::{RateSample, RateSampler};
 pub use reaction::{Backoff, Reaction, Resend, Sample, Selection};
 pub use recovery::SackRecovery;
 pub use reno::Reno;
-pub use selective::{LossRule, Selective};
+pub use selective::{LossRule, Retransmissions, Selective};
 pub use slow_start::{Exit, RoundTrip};
 pub use tahoe::Tahoe;
 pub use usage::{Usage, WindowLoad};

@@ -1,9 +1,9 @@
 //! Proportional rate reduction (RFC 9937, which replaces RFC 6937; Linux since 3.2).
 //!
-//! The rule by which cwnd falls to ssthresh during a recovery with selective acknowledgments.
-//! RFC 6675 lowers cwnd to ssthresh at once: the sender is silent until `pipe` has fallen below it,
-//! and then sends in bursts according to the holes. PRR distributes the reduction over the
-//! recovery. With each ACK it sets cwnd to `pipe` plus what may be sent now:
+//! The rule by which cwnd falls to ssthresh during a recovery with selective acknowledgments. RFC
+//! 6675 lowers cwnd to ssthresh at once: the sender is silent until `pipe` has fallen below it, and
+//! then sends in bursts according to the holes. PRR distributes the reduction over the recovery.
+//! With each ACK it sets cwnd to `pipe` plus what may be sent now:
 //!
 //! ```text
 //!   pipe > ssthresh   in proportion: segments sent = ssthresh / RecoverFS × segments delivered

@@ -14,8 +14,8 @@ use umts_units::Time;
 
 use super::forward::OverDamping;
 use super::{
-    CongestionControl, Duplicate, Flight, LossRule, NewAck, Outstanding, Prr, PrrAck, Reaction, Selection,
-    Selective, Window,
+    CongestionControl, Duplicate, Flight, LossRule, NewAck, Outstanding, Prr, PrrAck, Reaction,
+    Retransmissions, Selection, Selective, Window,
 };
 use crate::packet::SackBlocks;
 use crate::tcp::config::{TcpConfig, Variant};
@@ -48,8 +48,10 @@ impl SackRecovery {
     pub fn new(config: &TcpConfig) -> Self {
         let fack = config.variant == Variant::Fack;
         let rule = if fack { LossRule::Forward } else { LossRule::Rfc6675 };
+        let retransmissions =
+            if config.lost_retransmissions { Retransmissions::Recorded } else { Retransmissions::ByHighRxt };
         SackRecovery {
-            holes: Selective::new(rule, config.lost_retransmissions),
+            holes: Selective::new(rule, retransmissions),
             reduction: match config.variant {
                 // BBR sets the window itself.
                 Variant::Bbr => Reduction::AtOnce,

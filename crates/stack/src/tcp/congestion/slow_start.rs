@@ -20,13 +20,15 @@ use crate::tcp::config::{SlowStart, Variant};
 
 /// N_RTT_SAMPLE of RFC 9406 §4.3, HYSTART_MIN_SAMPLES of Linux.
 const MIN_SAMPLES: u32 = 8;
-/// MIN_RTT_THRESH and MAX_RTT_THRESH; HYSTART_DELAY_MIN and HYSTART_DELAY_MAX.
+/// Minimum of the tolerated rise (MIN_RTT_THRESH; HYSTART_DELAY_MIN).
 const MIN_RTT_RISE: Duration = Duration::from_millis(4);
+/// Maximum of the tolerated rise (MAX_RTT_THRESH; HYSTART_DELAY_MAX).
 const MAX_RTT_RISE: Duration = Duration::from_millis(16);
-/// MIN_RTT_DIVISOR.
+/// Between these limits the tolerated rise is the minimum RTT divided by this (MIN_RTT_DIVISOR).
 const RTT_DIVISOR: u64 = 8;
-/// CSS_GROWTH_DIVISOR and CSS_ROUNDS.
+/// Divisor of the growth in conservative slow start (CSS_GROWTH_DIVISOR).
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
+/// Number of rounds of conservative slow start (CSS_ROUNDS).
 const CSS_ROUNDS: u32 = 5;
 /// HyStart acts from this window on, in segments (hystart_low_window).
 const LOW_WINDOW: f64 = 16.0;
@@ -45,40 +47,6 @@ pub struct RoundTrip {
     pub una: u64,
     /// The sequence number after the highest ever sent (SND.NXT).
     pub max_sent: u64,
-}
-
-/// The tolerated rise of the minimum round-trip time.
-fn tolerated_rise(min_rtt: Duration) -> Duration {
-    Duration::from_nanos(min_rtt.as_nanos() / RTT_DIVISOR).clamp(MIN_RTT_RISE, MAX_RTT_RISE)
-}
-
-/// The current round of a slow start.
-#[derive(Debug, Clone, Copy, Default)]
-struct Round {
-    /// The round ends when more than this is acknowledged (windowEnd).
-    end: u64,
-    min_rtt: Option<Duration>,
-    samples: u32,
-    /// The minimum of the previous round (lastRoundMinRTT).
-    previous_min_rtt: Option<Duration>,
-}
-
-impl Round {
-    /// Begins a new round if the previous one has ended before this sample. Returns whether it
-    /// does.
-    fn begin_if_over(&mut self, trip: &RoundTrip) -> bool {
-        let is_over = trip.una > self.end;
-        if is_over {
-            *self = Round { end: trip.max_sent, previous_min_rtt: self.min_rtt, min_rtt: None, samples: 0 };
-        }
-        is_over
-    }
-
-    /// Counts a round-trip sample.
-    fn count(&mut self, rtt: Duration) {
-        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
-        self.samples += 1;
-    }
 }
 
 /// The rule by which slow start ends early.
@@ -176,7 +144,9 @@ impl PlusPlus {
     /// Processes a sample (§4.2). Returns whether slow start ends.
     fn process_sample(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         let initial_ssthresh = *self.initial_ssthresh.get_or_insert(ssthresh);
-        self.is_over |= cwnd >= ssthresh || ssthresh < initial_ssthresh;
+        let has_reached_threshold = cwnd >= ssthresh;
+        let has_lost = ssthresh < initial_ssthresh;
+        self.is_over |= has_reached_threshold || has_lost;
         if self.is_over {
             return false;
         }
@@ -186,15 +156,21 @@ impl PlusPlus {
             css.rounds += 1;
             self.is_over = css.rounds >= CSS_ROUNDS;
         }
-        if self.is_over {
-            return true;
+        if !self.is_over {
+            self.begin_or_end_css();
         }
+        self.is_over
+    }
+
+    /// Begins conservative slow start if the minimum of this round has risen, and ends it if the
+    /// minimum has fallen again, once the round has enough samples.
+    fn begin_or_end_css(&mut self) {
         let Round { min_rtt: Some(min_rtt), previous_min_rtt: Some(previous), samples, .. } = self.round
         else {
-            return false;
+            return;
         };
         if samples < MIN_SAMPLES {
-            return false;
+            return;
         }
         match self.css {
             None if min_rtt >= previous + tolerated_rise(previous) => {
@@ -203,13 +179,12 @@ impl PlusPlus {
             Some(css) if min_rtt < css.baseline_min_rtt => self.css = None,
             _ => {}
         }
-        false
     }
 }
 
 impl HyStart {
-    /// `hystart_update` of tcp_cubic.c, with both ways of detection. Samples count only from a
-    /// window of [`LOW_WINDOW`] on, even within a round.
+    /// `hystart_update` of tcp_cubic.c, with both ways of detection. Returns whether slow start
+    /// ends. Samples count only from a window of [`LOW_WINDOW`] on, even within a round.
     fn process_sample(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         let min_rtt = self.min_rtt.map_or(trip.rtt, |min_rtt| min_rtt.min(trip.rtt));
         self.min_rtt = Some(min_rtt);
@@ -217,23 +192,74 @@ impl HyStart {
             return false;
         }
         if self.round.begin_if_over(trip) {
-            (self.began, self.last_ack) = (trip.now, trip.now);
+            self.began = trip.now;
+            self.last_ack = trip.now;
         }
         if cwnd < LOW_WINDOW {
             return false;
         }
         self.round.count(trip.rtt);
-        let is_train = trip.now.saturating_since(self.last_ack) <= ACK_DELTA;
-        if is_train {
-            self.last_ack = trip.now;
-        }
-        let half_rtt = Duration::from_nanos((min_rtt + ACK_DELAY).as_nanos() / 2);
-        let train_has_lasted = is_train && trip.now.saturating_since(self.began) > half_rtt;
-        let rtt_has_risen = self.round.samples > MIN_SAMPLES
-            && self.round.min_rtt.is_some_and(|of_round| of_round > min_rtt + tolerated_rise(min_rtt));
-        self.has_ended = train_has_lasted || rtt_has_risen;
+        // Both are evaluated: the train must follow each ACK.
+        let train_is_long = self.follow_train(trip.now, min_rtt);
+        let rtt_has_risen = self.has_risen(min_rtt);
+        self.has_ended = train_is_long || rtt_has_risen;
         self.has_ended
     }
+
+    /// Whether the ACKs of this round form a train that lasts longer than half of the minimum
+    /// round-trip time: the data in flight then fills the path in one direction.
+    fn follow_train(&mut self, now: Time, min_rtt: Duration) -> bool {
+        let belongs_to_train = now.saturating_since(self.last_ack) <= ACK_DELTA;
+        if !belongs_to_train {
+            return false;
+        }
+        self.last_ack = now;
+        let half_rtt = Duration::from_nanos((min_rtt + ACK_DELAY).as_nanos() / 2);
+        now.saturating_since(self.began) > half_rtt
+    }
+
+    /// Whether the minimum round-trip time of this round is above the minimum of the connection.
+    fn has_risen(&self, min_rtt: Duration) -> bool {
+        let has_enough_samples = self.round.samples > MIN_SAMPLES;
+        let limit = min_rtt + tolerated_rise(min_rtt);
+        has_enough_samples && self.round.min_rtt.is_some_and(|of_round| of_round > limit)
+    }
+}
+
+/// The current round of a slow start.
+#[derive(Debug, Clone, Copy, Default)]
+struct Round {
+    /// The round ends when more than this is acknowledged (windowEnd).
+    end: u64,
+    /// The minimum of this round (currentRoundMinRTT).
+    min_rtt: Option<Duration>,
+    /// Number of samples of this round.
+    samples: u32,
+    /// The minimum of the previous round (lastRoundMinRTT).
+    previous_min_rtt: Option<Duration>,
+}
+
+impl Round {
+    /// Begins a new round if the previous one has ended before this sample. Returns whether it
+    /// does.
+    fn begin_if_over(&mut self, trip: &RoundTrip) -> bool {
+        let is_over = trip.una > self.end;
+        if is_over {
+            *self = Round { end: trip.max_sent, previous_min_rtt: self.min_rtt, min_rtt: None, samples: 0 };
+        }
+        is_over
+    }
+
+    /// Counts a round-trip sample.
+    fn count(&mut self, rtt: Duration) {
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
+        self.samples += 1;
+    }
+}
+
+/// The tolerated rise of the minimum round-trip time.
+fn tolerated_rise(min_rtt: Duration) -> Duration {
+    Duration::from_nanos(min_rtt.as_nanos() / RTT_DIVISOR).clamp(MIN_RTT_RISE, MAX_RTT_RISE)
 }
 
 #[cfg(test)]
@@ -313,30 +339,51 @@ mod tests {
         }
     }
 
+    fn hystart() -> Box<Exit> {
+        Exit::new(SlowStart::Hystart, Variant::Cubic).expect("CUBIC has HyStart")
+    }
+
+    /// ACKs 10 ms apart are no train.
+    const LOW_RTT: Acks = Acks { count: 20, rtt_ms: 100, gap_ms: 10, cwnd: 20.0 };
+    /// The rise of 13 ms is more than an eighth of 100 ms.
+    const HIGH_RTT: Acks = Acks { rtt_ms: 113, ..LOW_RTT };
+    /// The index of the ACK with the first sample beyond the eight that are not enough for HyStart.
+    const NINTH_ACK: Option<u64> = Some(8);
+
     #[test]
-    fn hystart_ends_on_delay_or_ack_train_from_sixteen_segments() {
-        let hystart = || Exit::new(SlowStart::Hystart, Variant::Cubic).expect("it has one");
-        let low_rtt = Acks { count: 20, rtt_ms: 100, gap_ms: 10, cwnd: 20.0 };
-        // The rise of 13 ms is more than an eighth of 100 ms.
-        let high_rtt = Acks { rtt_ms: 113, ..low_rtt };
-        let small_window = Acks { cwnd: 15.0, ..high_rtt };
-        let ninth_ack = Some(8);
+    fn hystart_ends_at_the_ninth_sample_of_a_higher_rtt() {
         let mut exit = hystart();
-        assert_eq!(pass(&mut exit, 1, low_rtt), None);
-        // Linux does not count samples while the window is below 16 segments: the eight samples
-        // with a window of 15 do not help to reach the required nine.
-        let mut grown = exit.clone();
-        assert_eq!(pass(&mut grown, 2, Acks { count: 8, ..small_window }), None);
-        assert_eq!(pass(&mut grown, 2, high_rtt), ninth_ack);
-        assert_eq!(pass(&mut exit.clone(), 2, small_window), None);
-        assert_eq!(pass(&mut exit, 2, high_rtt), ninth_ack);
-        assert_eq!(pass(&mut exit, 3, Acks { rtt_ms: 150, ..low_rtt }), None, "slow start ends only once");
+        assert_eq!(pass(&mut exit, 1, LOW_RTT), None);
+        assert_eq!(pass(&mut exit, 2, HIGH_RTT), NINTH_ACK);
+    }
+
+    /// Linux does not count samples while the window is below 16 segments: the eight samples with a
+    /// window of 15 do not help to reach the required nine.
+    #[test]
+    fn hystart_counts_samples_from_sixteen_segments() {
+        let small_window = Acks { cwnd: 15.0, ..HIGH_RTT };
+        let mut exit = hystart();
+        pass(&mut exit, 1, LOW_RTT);
+        assert_eq!(pass(&mut exit, 2, small_window), None);
+        assert_eq!(pass(&mut exit, 2, HIGH_RTT), NINTH_ACK);
+    }
+
+    #[test]
+    fn hystart_acts_once_until_a_timeout() {
+        let mut exit = hystart();
+        pass(&mut exit, 1, LOW_RTT);
+        assert_eq!(pass(&mut exit, 2, HIGH_RTT), NINTH_ACK);
+        assert_eq!(pass(&mut exit, 3, Acks { rtt_ms: 150, ..LOW_RTT }), None);
         exit.on_timeout();
-        assert_eq!(pass(&mut exit, 4, low_rtt), None);
-        assert_eq!(pass(&mut exit, 5, high_rtt), ninth_ack, "a timeout begins a new slow start");
-        // ACKs at most 2 ms apart are a train. It ends slow start when it is longer than half of
-        // the round trip plus 1 ms, 50.5 ms: at ACK 26, 52 ms after the first.
-        let train = Acks { count: 60, gap_ms: 2, ..low_rtt };
+        assert_eq!(pass(&mut exit, 4, LOW_RTT), None);
+        assert_eq!(pass(&mut exit, 5, HIGH_RTT), NINTH_ACK);
+    }
+
+    /// ACKs at most 2 ms apart are a train. It ends slow start when it is longer than half of the
+    /// round trip plus 1 ms, 50.5 ms: at ACK 26, 52 ms after the first.
+    #[test]
+    fn hystart_ends_after_a_long_train_of_acks() {
+        let train = Acks { count: 60, gap_ms: 2, ..LOW_RTT };
         assert_eq!(pass(&mut hystart(), 1, train), Some(26));
         let no_train = Acks { gap_ms: 3, ..train };
         assert_eq!(pass(&mut hystart(), 1, no_train), None);

@@ -1,10 +1,18 @@
-//! The congestion window, with the rules of growth and reduction that all variants share.
+//! The congestion window, with the rules of growth and reduction that all variants share. The
+//! connection raises it at each ACK of new data (`increase`), and the variants reduce it at losses
+//! and timeouts. Windows are in segments, sequence numbers in bytes.
 
 use super::{DUPLICATE_THRESHOLD, Exit, Flight, Law, Loss, RoundTrip, Rules, Usage};
+
+/// Upper bound of rounding errors, in segments. They must not turn a product that is a whole number
+/// into the number below it. Linux avoids this because its factors, fractions of 1024, are slightly
+/// larger than the RFCs' factors.
+const ROUNDING_ERROR: f64 = 1e-6;
 
 /// The congestion window of a sender, and the state of the rules that change it.
 #[derive(Debug)]
 pub struct Window {
+    // The window.
     /// Congestion window, in segments, without inflation.
     pub cwnd: f64,
     /// Slow start threshold, in segments.
@@ -12,6 +20,8 @@ pub struct Window {
     /// Number of segments that have left the network during fast recovery, according to duplicate
     /// ACKs.
     pub inflation: u32,
+
+    // Losses.
     /// Consecutive duplicate ACKs, as the variant counts them.
     pub duplicates: u32,
     /// The sequence number after the highest sent at the last timeout or fast retransmit (RFC 6582
@@ -19,13 +29,11 @@ pub struct Window {
     pub recover: u64,
     /// SND.UNA at the last timeout. A timeout with the same SND.UNA concerns the same segment.
     pub(in crate::tcp) timed_out_at: u64,
+
+    // Rules.
     pub rules: Rules,
     /// The law of growth and reduction.
     pub law: Law,
-    /// Payload of a full segment (SMSS), in bytes.
-    pub smss: u32,
-    /// The amount that the current acknowledgment newly covers, in full segments.
-    pub acked: f64,
     /// Growth by bytes instead of ACKs.
     pub abc: Option<ByteCounting>,
     /// ssthresh is a whole number of segments, as in Linux.
@@ -35,6 +43,12 @@ pub struct Window {
     pub usage: Option<Usage>,
     /// The rule by which slow start ends before a loss, if any.
     pub exit: Option<Box<Exit>>,
+
+    // Segments.
+    /// Payload of a full segment (SMSS), in bytes.
+    pub smss: u32,
+    /// The amount that the current acknowledgment newly covers, in full segments.
+    pub acked: f64,
 }
 
 /// cwnd and ssthresh at one time, in segments.
@@ -42,61 +56,6 @@ pub struct Window {
 pub struct CwndAndSsthresh {
     pub cwnd: f64,
     pub ssthresh: f64,
-}
-
-/// Appropriate byte counting (RFC 3465): cwnd grows by the amount that an ACK covers, instead of
-/// once for each ACK.
-#[derive(Debug, Clone, Copy)]
-pub struct ByteCounting {
-    /// L of §2.2: the maximum growth per ACK in slow start, in segments.
-    limit: Option<f64>,
-    /// Full segments acknowledged since the last growth in congestion avoidance.
-    acked_since_growth: f64,
-    /// In the slow start after a timeout, an ACK of many segments may cover data that had arrived
-    /// before (§2.3).
-    after_timeout: bool,
-}
-
-impl ByteCounting {
-    pub fn new(limit: Option<u32>) -> Self {
-        ByteCounting { limit: limit.map(f64::from), acked_since_growth: 0.0, after_timeout: false }
-    }
-
-    /// Whether growth per ACK is unlimited, as in Linux. This also holds after a timeout, and the
-    /// caller passes only segments that were not SACKed before.
-    pub fn is_unlimited(&self) -> bool {
-        self.limit.is_none()
-    }
-
-    /// Number of segments by which an ACK of `acked` segments raises the window in slow start.
-    pub fn counted(&self, acked: f64) -> f64 {
-        self.limit.map_or(acked, |limit| acked.min(if self.after_timeout { 1.0 } else { limit }))
-    }
-
-    /// Returns the window after an ACK that covers `acked` segments.
-    fn grow(&mut self, cwnd: f64, ssthresh: f64, acked: f64) -> f64 {
-        if cwnd < ssthresh {
-            let grown = cwnd + self.counted(acked);
-            if !self.is_unlimited() || grown <= ssthresh {
-                return grown;
-            }
-            // Slow start ends at the threshold, and the rest counts in congestion avoidance (Linux:
-            // tcp_slow_start).
-            return self.avoid_congestion(ssthresh, grown - ssthresh);
-        }
-        self.after_timeout = false;
-        self.avoid_congestion(cwnd, acked)
-    }
-
-    /// Congestion avoidance: the window grows by one segment for each acknowledged window.
-    fn avoid_congestion(&mut self, cwnd: f64, acked: f64) -> f64 {
-        self.acked_since_growth += acked;
-        if self.acked_since_growth < cwnd {
-            return cwnd;
-        }
-        self.acked_since_growth -= cwnd;
-        cwnd + 1.0
-    }
 }
 
 impl Window {
@@ -111,12 +70,12 @@ impl Window {
             timed_out_at: u64::MAX,
             rules,
             law,
-            smss,
-            acked: 0.0,
             abc: None,
             has_whole_ssthresh: false,
             usage: None,
             exit: None,
+            smss,
+            acked: 0.0,
         }
     }
 
@@ -137,14 +96,17 @@ impl Window {
     /// according to the law.
     #[inline]
     pub fn increase(&mut self) {
-        if self.usage.is_some_and(|usage| !usage.is_limiting(self.cwnd, self.ssthresh)) {
+        let is_unused = self.usage.is_some_and(|usage| !usage.is_limiting(self.cwnd, self.ssthresh));
+        if is_unused {
             return;
         }
         let cwnd_before = self.cwnd;
         self.grow();
         // HyStart++ slows the growth before it ends slow start.
-        if let Some(exit) = self.exit.as_ref().filter(|_| cwnd_before < self.ssthresh) {
-            self.cwnd = cwnd_before + (self.cwnd - cwnd_before) / exit.divisor();
+        let was_in_slow_start = cwnd_before < self.ssthresh;
+        if was_in_slow_start && let Some(exit) = &self.exit {
+            let growth = self.cwnd - cwnd_before;
+            self.cwnd = cwnd_before + growth / exit.divisor();
         }
     }
 
@@ -173,12 +135,12 @@ impl Window {
     /// counting.
     #[inline]
     fn grow(&mut self) {
-        match self.law.non_standard() {
-            None => match &mut self.abc {
-                None => self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd },
-                Some(abc) => self.cwnd = abc.grow(self.cwnd, self.ssthresh, self.acked),
-            },
-            Some(law) => self.cwnd = law.grow(self.cwnd, self.ssthresh),
+        if let Some(law) = self.law.non_standard() {
+            self.cwnd = law.grow(self.cwnd, self.ssthresh);
+        } else if let Some(abc) = &mut self.abc {
+            self.cwnd = abc.grow(self.cwnd, self.ssthresh, self.acked);
+        } else {
+            self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
         }
     }
 
@@ -190,10 +152,7 @@ impl Window {
             None => load / 2.0,
             Some(law) => law.reduce(self.cwnd, load, loss),
         };
-        // Rounding errors must not turn a product that is a whole number into the number below it.
-        // Linux avoids this because its factors, fractions of 1024, are slightly larger than the
-        // RFCs' factors.
-        if self.has_whole_ssthresh { (reduced + 1e-6).trunc() } else { reduced }
+        if self.has_whole_ssthresh { (reduced + ROUNDING_ERROR).trunc() } else { reduced }
     }
 
     /// Whether a third duplicate ACK indicates a loss to which no earlier reduction responded (RFC
@@ -255,7 +214,8 @@ impl Window {
     pub fn start_again_after_timeout(&mut self, flight: &Flight, already_reduced: bool) {
         self.inflation = 0;
         let same_segment_again = self.timed_out_at == flight.una;
-        if !already_reduced && self.rules.timeout_cuts_ssthresh(same_segment_again, flight) {
+        let cuts_ssthresh = self.rules.timeout_cuts_ssthresh(same_segment_again, flight);
+        if !already_reduced && cuts_ssthresh {
             let reduced = self.reduced(flight, Loss::Timeout);
             self.ssthresh = self.rules.threshold(reduced);
         }
@@ -274,5 +234,61 @@ impl Window {
         self.cwnd = 1.0;
         self.inflation = 0;
         self.recover = flight.max_sent;
+    }
+}
+
+/// Appropriate byte counting (RFC 3465): cwnd grows by the amount that an ACK covers, instead of
+/// once for each ACK.
+#[derive(Debug, Clone, Copy)]
+pub struct ByteCounting {
+    /// L of §2.2: the maximum growth per ACK in slow start, in segments.
+    limit: Option<f64>,
+    /// Full segments acknowledged since the last growth in congestion avoidance.
+    acked_since_growth: f64,
+    /// In the slow start after a timeout, an ACK of many segments may cover data that had arrived
+    /// before (§2.3).
+    after_timeout: bool,
+}
+
+impl ByteCounting {
+    pub fn new(limit: Option<u32>) -> Self {
+        ByteCounting { limit: limit.map(f64::from), acked_since_growth: 0.0, after_timeout: false }
+    }
+
+    /// Whether growth per ACK is unlimited, as in Linux. This also holds after a timeout, and the
+    /// caller passes only segments that were not SACKed before.
+    pub fn is_unlimited(&self) -> bool {
+        self.limit.is_none()
+    }
+
+    /// Number of segments by which an ACK of `acked` segments raises the window in slow start.
+    pub fn counted(&self, acked: f64) -> f64 {
+        let Some(limit) = self.limit else { return acked };
+        acked.min(if self.after_timeout { 1.0 } else { limit })
+    }
+
+    /// Returns the window after an ACK that covers `acked` segments.
+    fn grow(&mut self, cwnd: f64, ssthresh: f64, acked: f64) -> f64 {
+        if cwnd >= ssthresh {
+            self.after_timeout = false;
+            return self.avoid_congestion(cwnd, acked);
+        }
+        let grown = cwnd + self.counted(acked);
+        if self.is_unlimited() && grown > ssthresh {
+            // Slow start ends at the threshold, and the rest counts in congestion avoidance (Linux:
+            // tcp_slow_start).
+            return self.avoid_congestion(ssthresh, grown - ssthresh);
+        }
+        grown
+    }
+
+    /// Congestion avoidance: the window grows by one segment for each acknowledged window.
+    fn avoid_congestion(&mut self, cwnd: f64, acked: f64) -> f64 {
+        self.acked_since_growth += acked;
+        if self.acked_since_growth < cwnd {
+            return cwnd;
+        }
+        self.acked_since_growth -= cwnd;
+        cwnd + 1.0
     }
 }

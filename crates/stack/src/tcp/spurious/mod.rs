@@ -33,6 +33,11 @@ const FRTO_PROBES: u8 = 2;
 /// The largest window after a probe without a result (RFC 5682 §2.1, step 3a).
 const CONVENTIONAL_WINDOW: f64 = 3.0;
 
+/// Minimum threshold, in segments (RFC 5681 §3.1, equation 4).
+const MIN_SSTHRESH: f64 = 2.0;
+/// Linux restores a threshold of at least this part of the window (`tcp_current_ssthresh`).
+const LINUX_SSTHRESH_PART: f64 = 0.75;
+
 /// State of a reaction to a loss, until it is known whether the loss was real.
 #[derive(Debug)]
 pub(super) struct Episode {
@@ -49,11 +54,26 @@ pub(super) struct Episode {
     prior: CwndAndSsthresh,
     /// SRTT and RTTVAR before the episode.
     registers: Option<RttRegisters>,
+    /// Detection by timestamps, if in use.
     eifel: Option<Eifel>,
+    /// Detection by originals after a timeout, if in use.
     frto: Option<FRto>,
-    duplicates: Option<Duplicates>,
     /// Number of new segments that F-RTO may still send.
     probes: u8,
+    /// Detection by duplicate reports, if in use.
+    duplicates: Option<Duplicates>,
+}
+
+impl Episode {
+    /// The oldest segment has timed out again. `max_sent`: the sequence number after the highest
+    /// one sent.
+    fn repeat_timeout(&mut self, max_sent: u64, allows_frto: bool) {
+        self.recover = max_sent;
+        self.frto = self.frto.filter(|_| allows_frto);
+        if let Some(frto) = &mut self.frto {
+            frto.restart(max_sent);
+        }
+    }
 }
 
 /// Adaptation of the timer to the first round trip of data sent after a spurious timeout.
@@ -87,55 +107,60 @@ impl Connection {
         window_before: CwndAndSsthresh,
         loss: Loss,
     ) {
-        let CwndAndSsthresh { cwnd, ssthresh } = window_before;
-        let by_timeout = loss == Loss::Timeout;
-        let (eifel, frto, dsack) = (self.config.eifel, self.config.frto, self.config.dsack_undo);
-        if !(eifel || frto || dsack) || self.config.is_one_way() || flight.una == 0 {
+        let is_enabled = self.config.eifel || self.config.frto || self.config.dsack_undo;
+        let is_syn = flight.una == 0;
+        if !is_enabled || self.config.is_one_way() || is_syn {
             return;
         }
-        // A timeout before everything sent by the previous timeout is acknowledged belongs to the
-        // same recovery. RFC 5682 §2.1, step 1, allows F-RTO only for the first timeout of a
-        // recovery: otherwise each hole could cost a timeout. Linux recognises originals by their
-        // number of transmissions and allows F-RTO for each timeout.
-        let in_recovery = by_timeout
-            && self
-                .sender
-                .episode
-                .as_ref()
-                .is_some_and(|episode| episode.by_timeout && episode.recover > flight.una);
-        let allows_frto = by_timeout && (!in_recovery || self.config.is_recent_linux());
-        if in_recovery
+        let by_timeout = loss == Loss::Timeout;
+        let times_out_again = by_timeout && self.is_in_timeout_recovery(flight);
+        // RFC 5682 §2.1, step 1, allows F-RTO only for the first timeout of a recovery: otherwise
+        // each hole could cost a timeout. Linux recognises originals by their number of
+        // transmissions and allows F-RTO for each timeout.
+        let allows_frto = by_timeout && (!times_out_again || self.config.is_recent_linux());
+        if times_out_again
             && let Some(episode) = &mut self.sender.episode
             && episode.una == flight.una
         {
-            episode.recover = flight.max_sent;
-            episode.frto = episode.frto.filter(|_| allows_frto);
-            if let Some(frto) = &mut episode.frto {
-                frto.restart(flight.max_sent);
-            }
-            return;
+            return episode.repeat_timeout(flight.max_sent, allows_frto);
         }
-        let retransmitted_at = self.timestamp(now, self.negotiated.timestamps);
-        let counts_duplicates = dsack && self.negotiated.blocks > 0;
-        // RetransmitTS is the time of the first retransmission (RFC 3522 §3.2, step 1). If an
-        // earlier recovery has already retransmitted the segment, the ACK of that copy would echo a
-        // time before this one.
-        let is_first = self.sender.outstanding.ring.front().is_none_or(|sent| sent.transmissions == 1);
+        let CwndAndSsthresh { cwnd, ssthresh } = window_before;
+        let counts_duplicates = self.config.dsack_undo && self.negotiated.blocks > 0;
         let episode = Episode {
             by_timeout,
             una: flight.una,
             recover: flight.max_sent,
             pipe: f64::from(flight.segments).max(ssthresh),
-            prior: CwndAndSsthresh { cwnd, ssthresh: ssthresh.max((cwnd * 0.75).floor()) },
+            prior: CwndAndSsthresh { cwnd, ssthresh: ssthresh.max((cwnd * LINUX_SSTHRESH_PART).floor()) },
             registers: self.sender.estimator.registers(),
-            eifel: (eifel && self.negotiated.timestamps && is_first).then(|| Eifel::new(retransmitted_at)),
-            frto: (frto && allows_frto).then(|| self.new_frto(flight.max_sent)),
+            eifel: self.new_eifel(now),
+            frto: (self.config.frto && allows_frto).then(|| self.new_frto(flight.max_sent)),
             duplicates: counts_duplicates.then(|| Duplicates::new(flight.una, flight.max_sent)),
             probes: 0,
         };
         self.sender.episode = Some(Box::new(episode));
     }
 
+    /// Whether the data outstanding at an earlier timeout is not yet acknowledged, so that a
+    /// further timeout belongs to the same recovery.
+    fn is_in_timeout_recovery(&self, flight: &Flight) -> bool {
+        let episode = self.sender.episode.as_ref();
+        episode.is_some_and(|episode| episode.by_timeout && episode.recover > flight.una)
+    }
+
+    /// The Eifel detection for a retransmission at `now`. RetransmitTS is the time of the first
+    /// retransmission (RFC 3522 §3.2, step 1). If an earlier recovery has already retransmitted the
+    /// segment, the ACK of that copy would echo a time before this one, so that nothing is
+    /// detected.
+    fn new_eifel(&self, now: Time) -> Option<Eifel> {
+        let oldest = self.sender.outstanding.first();
+        let is_first_retransmission = oldest.is_none_or(|sent| sent.transmissions == 1);
+        let retransmitted_at = self.timestamp(now, self.negotiated.timestamps);
+        (self.config.eifel && self.negotiated.timestamps && is_first_retransmission)
+            .then(|| Eifel::new(retransmitted_at))
+    }
+
+    /// The state of F-RTO for a timeout while data below `recover` is outstanding.
     fn new_frto(&self, recover: u64) -> FRto {
         let frto = FRto::new(recover, self.negotiated.blocks > 0);
         if self.config.is_recent_linux() {
@@ -226,18 +251,37 @@ impl Connection {
         acked: u32,
     ) {
         let sender = &mut self.sender;
-        let initial = self.config.initial_segments();
         sender.variant.on_undo(&mut sender.outstanding);
-        let window = &mut sender.window;
+        self.restore_window(episode, acked);
+        let sender = &mut self.sender;
+        sender.resend_first = false;
+        if episode.by_timeout {
+            sender.outstanding.go_to_end();
+            sender.estimator.end_back_off();
+            let after = sender.outstanding.max_sent();
+            // Linux uses its estimator unchanged, which already contains the long round trip.
+            let registers = episode.registers.filter(|_| !self.config.is_recent_linux());
+            sender.adaptation = registers.map(|registers| Adaptation { after, registers });
+        }
+        let (connection, end, timeout) = (self.id, self.end, episode.by_timeout);
+        cx.record(|| TraceEvent::SpuriousRetransmission { connection, end, by, timeout });
+        self.restart_timer(cx.now);
+    }
+
+    /// Restores window and threshold, of the standard rules and of a window law.
+    fn restore_window(&mut self, episode: &Episode, acked: u32) {
         let is_linux = self.config.is_recent_linux();
+        let sender = &mut self.sender;
+        let window = &mut sender.window;
         if is_linux {
             // tcp_undo_cwnd_reduction.
             window.cwnd = window.cwnd.max(episode.prior.cwnd);
             window.ssthresh = window.ssthresh.max(episode.prior.ssthresh);
         } else {
-            let flight_and_ack = (sender.outstanding.len() as u32).saturating_add(acked.min(initial));
-            window.cwnd = f64::from(flight_and_ack).max(window.cwnd);
-            window.ssthresh = episode.pipe.max(2.0);
+            let flight = sender.outstanding.len() as u32;
+            let acked_at_most_initial = acked.min(self.config.initial_segments());
+            window.cwnd = f64::from(flight.saturating_add(acked_at_most_initial)).max(window.cwnd);
+            window.ssthresh = episode.pipe.max(MIN_SSTHRESH);
         }
         window.inflation = 0;
         window.duplicates = 0;
@@ -249,17 +293,5 @@ impl Connection {
             // After the undo, the acknowledgment raises the window as outside of a recovery.
             window.increase();
         }
-        sender.resend_first = false;
-        if episode.by_timeout {
-            sender.outstanding.go_to_end();
-            sender.estimator.end_back_off();
-            let after = sender.outstanding.max_sent();
-            // Linux uses its estimator unchanged, which already contains the long round trip.
-            let registers = episode.registers.filter(|_| !is_linux);
-            sender.adaptation = registers.map(|registers| Adaptation { after, registers });
-        }
-        let (connection, end, timeout) = (self.id, self.end, episode.by_timeout);
-        cx.record(|| TraceEvent::SpuriousRetransmission { connection, end, by, timeout });
-        self.restart_timer(cx.now);
     }
 }

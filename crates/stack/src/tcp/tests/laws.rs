@@ -33,8 +33,8 @@ fn ssthresh_after_a_loss(variant: Variant) -> f64 {
 
 #[test]
 fn loss_reduces_the_window_according_to_the_law() {
-    // 24 segments are outstanding when the loss of segment 90 is detected: 20, and one more in
-    // each of four round trips.
+    // 24 segments are outstanding when the loss of segment 90 is detected: 20, and one more in each
+    // of four round trips.
     let half = ssthresh_after_a_loss(Variant::NewReno);
     assert_eq!(half, 12.0);
     // RFC 9438 §4.6 reduces the window to 0.7 times its value. Before the first loss CUBIC's window

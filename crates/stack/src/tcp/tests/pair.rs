@@ -363,9 +363,9 @@ impl Pair {
         self.new_segments_between(at_ms, at_ms + 1)
     }
 
-    /// Number of data segments that the server sent for the first time in each of the first
-    /// `count` round trips. A round trip takes 100 ms, and the first one starts at 100 ms, at the
-    /// end of the handshake.
+    /// Number of data segments that the server sent for the first time in each of the first `count`
+    /// round trips. A round trip takes 100 ms, and the first one starts at 100 ms, at the end of
+    /// the handshake.
     pub fn new_segments_per_round_trip(&self, count: u64) -> Vec<usize> {
         (1..=count).map(|round| self.new_segments_between(100 * round, 100 * round + 100)).collect()
     }

@@ -163,9 +163,9 @@ fn data_smoothing_spreads_the_reduction() {
         (sent_at_200_ms, pair)
     };
     // At the third duplicate, 20 segments are outstanding: one is lost and three are SACKed. `pipe`
-    // is 17: the other 16 and the retransmission. Without smoothing nothing is sent until `pipe`
-    // is below 10. With smoothing the window falls from 20 by a half per ACK, so one segment is
-    // sent for every two ACKs.
+    // is 17: the other 16 and the retransmission. Without smoothing nothing is sent until `pipe` is
+    // below 10. With smoothing the window falls from 20 by a half per ACK, so one segment is sent
+    // for every two ACKs.
     let smoothing = true;
     let (sent_without_smoothing, _) = run(!smoothing);
     let (sent_with_smoothing, smoothed) = run(smoothing);

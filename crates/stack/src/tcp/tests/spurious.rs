@@ -101,8 +101,8 @@ fn eifel_undoes_a_timeout_with_the_first_ack() {
     assert_eq!(timeouts(&pair), 1, "only the oldest segment was sent again");
     assert_eq!(pair.retransmissions().len(), 1, "only the oldest segment was sent again");
     assert_eq!(pair.server.ssthresh(), f64::INFINITY);
-    // RFC 4015: the RTO is computed from the next round trip. A sample of the delayed segment
-    // would give an SRTT of at least 1.55 s.
+    // RFC 4015: the RTO is computed from the next round trip. A sample of the delayed segment would
+    // give an SRTT of at least 1.55 s.
     pair.run_until(ms(2500));
     assert_eq!(timeouts(&pair), 1);
     assert_eq!(pair.retransmissions().len(), 1);

@@ -73,6 +73,22 @@ pub struct RackAck {
     pub max_sent: u64,
 }
 
+/// Evidence of a loss other than the age of a segment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LossEvidence {
+    /// A recovery is in progress.
+    pub in_recovery: bool,
+    /// Number of outstanding segments that are SACKed.
+    pub sacked: u32,
+}
+
+impl LossEvidence {
+    /// Whether it is as strong as three duplicate ACKs.
+    fn is_strong(self) -> bool {
+        self.in_recovery || self.sacked >= DUPLICATE_THRESHOLD
+    }
+}
+
 /// The result of marking.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct MarkedSegments {
@@ -88,16 +104,20 @@ pub(super) struct MarkedSegments {
 /// RACK's variables (§5.3).
 #[derive(Debug, Clone)]
 pub(super) struct Detection {
+    // Delivered segments.
     /// Sort key of the segment that was sent last among those that have arrived (RACK.xmit_ts,
     /// RACK.end_seq).
     delivered: TransmissionKey,
     /// Round-trip time of the last delivered segment (RACK.rtt).
     rtt: Duration,
+    /// Minimum round-trip time of segments sent once.
     min_rtt: Option<Duration>,
     /// The sequence number after the highest segment that has arrived (RACK.fack).
     fack: u64,
     /// `fack` before the current acknowledgment.
     fack_before: u64,
+
+    // Reordering window.
     /// Reordering was observed (RACK.reordering_seen).
     reordering_seen: bool,
     /// Factor on a quarter of the minimum round trip (RACK.reo_wnd_mult).
@@ -107,10 +127,16 @@ pub(super) struct Detection {
     /// The next sequence number when a duplicate was last reported. The round ends when it is
     /// acknowledged (RACK.dsack_round).
     dsack_round: Option<u64>,
-    /// Time of the current acknowledgment.
+
+    // The current acknowledgment.
+    /// Time of its arrival.
     now: Time,
+    /// The timestamp that it echoes.
     echo: Option<Time>,
+    /// Smoothed round-trip time before it.
     srtt: Duration,
+
+    /// Tick of the connection's timestamps.
     tick: Duration,
 }
 
@@ -134,9 +160,12 @@ impl Detection {
         }
     }
 
-    /// Processes an acknowledgment: the part of §6.2 that is independent of segments.
+    /// Processes an acknowledgment: the part of §6.2 that is independent of segments. A duplicate
+    /// report widens the reordering window, at most once per round trip.
     pub fn process_ack(&mut self, ack: &RackAck) {
-        (self.now, self.echo, self.srtt) = (ack.now, ack.echo, ack.srtt);
+        self.now = ack.now;
+        self.echo = ack.echo;
+        self.srtt = ack.srtt;
         self.fack_before = self.fack;
         self.dsack_round = self.dsack_round.filter(|&round| ack.ack < round);
         if ack.duplicate && self.dsack_round.is_none() {
@@ -150,29 +179,33 @@ impl Detection {
     /// trip was measured.
     pub fn deliver(&mut self, segment: &Sent, kind: AckKind) -> bool {
         let rtt = self.now.saturating_since(segment.sent_at);
-        let (end, is_retransmission) = (segment.end(), segment.transmissions > 1);
-        if end > self.fack {
-            self.fack = end;
-        }
-        self.reordering_seen |= end < self.fack_before && !is_retransmission;
-        if !is_retransmission {
+        self.fack = self.fack.max(segment.end());
+        let is_retransmission = segment.transmissions > 1;
+        if is_retransmission {
+            if self.may_be_of_original(segment, rtt, kind) {
+                return false;
+            }
+        } else {
+            let arrived_out_of_order = segment.end() < self.fack_before;
+            self.reordering_seen |= arrived_out_of_order;
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
-        }
-        // The acknowledgment of a retransmitted segment may belong to the original. It does if it
-        // comes earlier than any round trip, or if it echoes a timestamp from before the
-        // retransmission. A selective acknowledgment echoes a segment sent before all gaps (RFC
-        // 7323 §4.3), so its echo is no evidence.
-        let predates_retransmission = |echo: Time| echo < whole_ticks(segment.sent_at, self.tick);
-        if is_retransmission
-            && (self.min_rtt.is_some_and(|min_rtt| rtt < min_rtt)
-                || (kind == AckKind::Cumulative && self.echo.is_some_and(predates_retransmission)))
-        {
-            return false;
         }
         // RACK_update: the round trip of the segment acknowledged last, whenever it was sent.
         self.rtt = rtt;
         self.delivered = self.delivered.max(TransmissionKey::of(segment));
         true
+    }
+
+    /// Whether the acknowledgment of a retransmitted segment belongs to the original (step 2): it
+    /// comes earlier than any round trip, or it echoes a timestamp from before the retransmission.
+    /// A selective acknowledgment echoes a segment sent before all gaps (RFC 7323 §4.3), so its
+    /// echo is no evidence.
+    fn may_be_of_original(&self, segment: &Sent, rtt: Duration, kind: AckKind) -> bool {
+        let is_too_early = self.min_rtt.is_some_and(|min_rtt| rtt < min_rtt);
+        let resent_at = whole_ticks(segment.sent_at, self.tick);
+        let echoes_original =
+            kind == AckKind::Cumulative && self.echo.is_some_and(|echoed| echoed < resent_at);
+        is_too_early || echoes_original
     }
 
     /// The round trip of the last segment that has arrived (RACK.rtt).
@@ -192,7 +225,7 @@ impl Detection {
         self.delivered = TransmissionKey::NONE;
     }
 
-    /// Ends a recovery.
+    /// Ends a recovery: the widened reordering window lasts for [`PERSISTENCE`] of them.
     pub fn leave_recovery(&mut self) {
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
         if self.reo_wnd_persist == 0 {
@@ -200,21 +233,28 @@ impl Detection {
         }
     }
 
-    /// RACK.reo_wnd (step 4). `sacked`: number of outstanding segments that are SACKed.
-    fn reordering_window(&self, in_recovery: bool, sacked: u32) -> Duration {
-        if !self.reordering_seen && (in_recovery || sacked >= DUPLICATE_THRESHOLD) {
+    /// RACK.reo_wnd (step 4).
+    fn reordering_window(&self, evidence: LossEvidence) -> Duration {
+        if !self.reordering_seen && evidence.is_strong() {
             return Duration::ZERO;
         }
         let quarter_ns = self.min_rtt.map_or(0, |min_rtt| min_rtt.as_nanos() / 4);
-        Duration::from_nanos(quarter_ns.saturating_mul(self.reo_wnd_mult.into())).min(self.srtt)
+        let window_ns = quarter_ns.saturating_mul(self.reo_wnd_mult.into());
+        Duration::from_nanos(window_ns).min(self.srtt)
+    }
+
+    /// Time after its transmission at which a segment is lost, if a later one has arrived.
+    fn max_age(&self, evidence: LossEvidence) -> Duration {
+        self.rtt + self.reordering_window(evidence)
     }
 
     /// Marks the segments that are lost at `now` (step 5).
-    pub fn mark(&self, sent: &mut Outstanding, now: Time, in_recovery: bool, sacked: u32) -> MarkedSegments {
-        let max_age = self.rtt + self.reordering_window(in_recovery, sacked);
+    pub fn mark(&self, sent: &mut Outstanding, now: Time, evidence: LossEvidence) -> MarkedSegments {
+        let max_age = self.max_age(evidence);
         let mut marked = MarkedSegments::default();
-        let waiting = sent.ring.iter_mut().filter(|segment| !segment.sacked && !segment.lost);
-        for segment in waiting.filter(|segment| TransmissionKey::of(segment) < self.delivered) {
+        let missing = sent.ring.iter_mut().filter(|segment| !segment.sacked && !segment.lost);
+        let overtaken = missing.filter(|segment| TransmissionKey::of(segment) < self.delivered);
+        for segment in overtaken {
             let lost_at = segment.sent_at + max_age;
             if lost_at > now {
                 marked.wait = marked.wait.max(lost_at - now);
@@ -229,11 +269,13 @@ impl Detection {
 
     /// Marks segments after an expiry of the retransmission timer (§6.3): the oldest one, and all
     /// that were sent long enough ago.
-    pub fn mark_on_timeout(&self, sent: &mut Outstanding, now: Time, in_recovery: bool, sacked: u32) {
-        let max_age = self.rtt + self.reordering_window(in_recovery, sacked);
+    pub fn mark_on_timeout(&self, sent: &mut Outstanding, now: Time, evidence: LossEvidence) {
+        let max_age = self.max_age(evidence);
         let unsacked = sent.ring.iter_mut().enumerate().filter(|(_, segment)| !segment.sacked);
         for (index, segment) in unsacked {
-            segment.lost |= index == 0 || segment.sent_at + max_age <= now;
+            let is_oldest = index == 0;
+            let is_overdue = segment.sent_at + max_age <= now;
+            segment.lost |= is_oldest || is_overdue;
         }
     }
 }
@@ -242,12 +284,9 @@ impl Detection {
 mod tests {
     use super::*;
 
-    const IN_RECOVERY: bool = true;
-    const NO_RECOVERY: bool = false;
-    /// Number of SACKed segments.
-    const NONE_SACKED: u32 = 0;
-    const ONE_SACKED: u32 = 1;
-    const THREE_SACKED: u32 = 3;
+    const ONE_SACKED: LossEvidence = LossEvidence { in_recovery: false, sacked: 1 };
+    const THREE_SACKED: LossEvidence = LossEvidence { in_recovery: false, sacked: 3 };
+    const IN_RECOVERY: LossEvidence = LossEvidence { in_recovery: true, sacked: 1 };
 
     fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
@@ -285,81 +324,115 @@ mod tests {
         lost.map(|(index, _)| index).collect()
     }
 
+    /// Segment 3 was sent at 30 ms and arrived at 130 ms, after a round trip of 100 ms. The
+    /// reordering window is a quarter of it. An earlier segment is therefore lost 125 ms after it
+    /// was sent.
     #[test]
     fn earlier_segments_are_lost_after_the_reordering_window() {
         let (mut detection, mut sent) = (Detection::new(ms(1)), sent(5));
-        // Segment 3 was sent at 30 ms and took 100 ms. An earlier segment is lost 125 ms after it
-        // was sent: after this round trip and a reordering window of a quarter of it. Segment 4 was
-        // sent later and is not affected.
         sack(&mut detection, &mut sent, 130, 3);
-        let marked = detection.mark(&mut sent, at(130), NO_RECOVERY, ONE_SACKED);
-        assert_eq!(lost(&sent), [0], "0 has waited for 130 ms, 1 for 120 ms");
-        assert_eq!(marked.segments, 1, "0 has waited for 130 ms, 1 for 120 ms");
-        assert_eq!(marked.wait, ms(15), "2 was sent at 20 ms: it is lost at 145 ms");
-        let marked = detection.mark(&mut sent, at(145), NO_RECOVERY, ONE_SACKED);
+
+        // Segment 0 has waited for 130 ms, segment 1 for 120 ms. Segment 2 was sent at 20 ms: it is
+        // lost at 20 + 125 = 145 ms.
+        let marked = detection.mark(&mut sent, at(130), ONE_SACKED);
+        assert_eq!(lost(&sent), [0]);
+        assert_eq!(marked.segments, 1);
+        assert_eq!(marked.wait, ms(145 - 130));
+
+        // Segment 4 was sent after segment 3 and is not affected.
+        let marked = detection.mark(&mut sent, at(145), ONE_SACKED);
         assert_eq!(lost(&sent), [0, 1, 2]);
         assert_eq!(marked.wait, Duration::ZERO);
     }
 
     #[test]
-    fn reordering_window_is_zero_before_any_reordering() {
+    fn strong_evidence_marks_all_earlier_segments_before_any_reordering() {
         let (mut detection, mut board) = (Detection::new(ms(1)), sent(6));
         sack(&mut detection, &mut board, 130, 3);
-        // In a recovery, or with three SACKed segments, all earlier segments are lost at once.
-        for (in_recovery, sacked) in [(IN_RECOVERY, ONE_SACKED), (NO_RECOVERY, THREE_SACKED)] {
-            assert_eq!(detection.mark(&mut board.clone(), at(130), in_recovery, sacked).segments, 3);
+        for evidence in [IN_RECOVERY, THREE_SACKED] {
+            assert_eq!(detection.mark(&mut board.clone(), at(130), evidence).segments, 3);
         }
-        // Segment 2 arrives after segment 3, which is reordering: RACK.rtt is 111 ms, the round
-        // trip of segment 2, and the reordering window is a quarter of the minimum, 100 ms. Segment
-        // 0 is lost at 136 ms.
+    }
+
+    /// Segment 2, sent at 20 ms, arrives at 131 ms, after segment 3: reordering. RACK.rtt is its
+    /// round trip of 111 ms, and the reordering window is a quarter of the minimum of 100 ms. A
+    /// segment is lost after 111 + 25 = 136 ms.
+    #[test]
+    fn after_reordering_the_window_applies_in_a_recovery() {
+        let (mut detection, mut board) = (Detection::new(ms(1)), sent(6));
+        sack(&mut detection, &mut board, 130, 3);
         sack(&mut detection, &mut board, 131, 2);
-        assert_eq!(detection.mark(&mut board.clone(), at(131), IN_RECOVERY, THREE_SACKED).segments, 0);
-        assert_eq!(
-            detection.mark(&mut board.clone(), at(136), IN_RECOVERY, THREE_SACKED).segments,
-            1,
-            "only 0 is overdue"
-        );
+        assert_eq!(detection.mark(&mut board.clone(), at(135), IN_RECOVERY).segments, 0);
+        assert_eq!(detection.mark(&mut board.clone(), at(136), IN_RECOVERY).segments, 1, "segment 0");
     }
 
     #[test]
-    fn ambiguous_acknowledgments_are_not_measured() {
+    fn early_acknowledgment_of_a_retransmission_is_not_measured() {
         let (mut detection, mut sent) = (Detection::new(ms(1)), sent(4));
         sack(&mut detection, &mut sent, 130, 3);
+        let before = detection.delivered;
         sent.resend_out_of_order(0, at(140));
-        // 50 ms after the retransmission: earlier than any round trip.
+        // 50 ms after the retransmission. The minimum round trip is 100 ms.
         sack(&mut detection, &mut sent, 190, 0);
-        let segment_3 = TransmissionKey { sent_at: at(30), next: 300, end: 400 };
-        assert_eq!(detection.delivered, segment_3);
-        sent.resend_out_of_order(1, at(200));
-        detection.process_ack(&RackAck { echo: Some(at(10)), ..ack(310) });
-        detection.deliver(&sent.ring[1], AckKind::Cumulative);
-        assert_eq!(detection.delivered, segment_3, "it echoes the time of the original");
-        detection.process_ack(&RackAck { echo: Some(at(200)), ..ack(310) });
-        detection.deliver(&sent.ring[1], AckKind::Cumulative);
-        // Segment 1 was sent again at 200 ms, when SND.NXT was 400.
-        let segment_1 = TransmissionKey { sent_at: at(200), next: 400, end: 200 };
-        assert_eq!(detection.delivered, segment_1);
-        assert_eq!(detection.rtt, ms(110));
+        assert_eq!(detection.delivered, before);
     }
 
     #[test]
-    fn duplicate_reports_widen_the_window_for_sixteen_recoveries() {
-        let mut detection =
-            Detection { reordering_seen: true, min_rtt: Some(ms(80)), ..Detection::new(ms(1)) };
-        // The window is a quarter of 80 ms, times one plus the number of round trips with a
-        // duplicate report.
+    fn echo_distinguishes_a_retransmission_from_its_original() {
+        let (mut detection, mut sent) = (Detection::new(ms(1)), sent(4));
+        sack(&mut detection, &mut sent, 130, 3);
+        let before = detection.delivered;
+        // Segment 1 was sent at 10 ms, and again at 200 ms, when SND.NXT was 400.
+        sent.resend_out_of_order(1, at(200));
+
+        let echoes_original = RackAck { echo: Some(at(10)), ..ack(310) };
+        detection.process_ack(&echoes_original);
+        detection.deliver(&sent.ring[1], AckKind::Cumulative);
+        assert_eq!(detection.delivered, before);
+
+        let echoes_retransmission = RackAck { echo: Some(at(200)), ..ack(310) };
+        detection.process_ack(&echoes_retransmission);
+        detection.deliver(&sent.ring[1], AckKind::Cumulative);
+        let segment_1 = TransmissionKey { sent_at: at(200), next: 400, end: 200 };
+        assert_eq!(detection.delivered, segment_1);
+        assert_eq!(detection.rtt, ms(310 - 200));
+    }
+
+    /// The minimum round trip is 80 ms, so that the window is 20 ms, times one plus the number of
+    /// round trips with a duplicate report.
+    #[test]
+    fn duplicate_reports_widen_the_window_once_per_round_trip() {
+        let mut detection = reordered_with_min_rtt(ms(80));
         let report = RackAck { duplicate: true, ..ack(200) };
         detection.process_ack(&report);
-        assert_eq!(detection.reordering_window(IN_RECOVERY, NONE_SACKED), ms(40));
+        assert_eq!(detection.reordering_window(IN_RECOVERY), ms(2 * 20));
         detection.process_ack(&report);
-        assert_eq!(detection.reordering_window(IN_RECOVERY, NONE_SACKED), ms(40), "the same round trip");
+        assert_eq!(detection.reordering_window(IN_RECOVERY), ms(2 * 20), "the same round trip");
+        // The acknowledgment of 1000, SND.NXT at the first report, ends the round trip.
         detection.process_ack(&RackAck { ack: 1000, ..report });
-        assert_eq!(detection.reordering_window(IN_RECOVERY, NONE_SACKED), ms(60));
-        detection.process_ack(&RackAck { ack: 1000, max_sent: 2000, srtt: ms(50), ..ack(300) });
-        assert_eq!(detection.reordering_window(IN_RECOVERY, NONE_SACKED), ms(50), "not above SRTT");
+        assert_eq!(detection.reordering_window(IN_RECOVERY), ms(3 * 20));
+    }
+
+    #[test]
+    fn window_is_at_most_srtt() {
+        let mut detection = Detection { reo_wnd_mult: 3, ..reordered_with_min_rtt(ms(80)) };
+        detection.process_ack(&RackAck { srtt: ms(50), ..ack(300) });
+        // 3 · 80 / 4 = 60 ms would exceed SRTT.
+        assert_eq!(detection.reordering_window(IN_RECOVERY), ms(50));
+    }
+
+    #[test]
+    fn widened_window_lasts_for_sixteen_recoveries() {
+        let mut detection = reordered_with_min_rtt(ms(80));
+        detection.process_ack(&RackAck { duplicate: true, ..ack(200) });
         (0..15).for_each(|_| detection.leave_recovery());
-        assert_eq!(detection.reo_wnd_mult, 3);
+        assert_eq!(detection.reo_wnd_mult, 2);
         detection.leave_recovery();
         assert_eq!(detection.reo_wnd_mult, 1);
+    }
+
+    /// Reordering was observed, and this is the minimum round trip.
+    fn reordered_with_min_rtt(min_rtt: Duration) -> Detection {
+        Detection { reordering_seen: true, min_rtt: Some(min_rtt), ..Detection::new(ms(1)) }
     }
 }

@@ -1,21 +1,30 @@
 //! Loss recovery with SACK and time-based loss detection: RACK (RFC 8985 §6), with any window law.
 //! Windows and counts are in segments.
 //!
-//! [`Detection`] marks segments as lost. Segments that are neither lost nor SACKed are in flight.
-//! While their number is below cwnd, the oldest lost segment is sent, or otherwise new data.
-//! Counting of duplicates, limited transmit before a recovery (RFC 3042), rescue retransmissions
-//! (RFC 6675 §4) and the distinction between retransmissions and originals are not needed.
+//! [`Detection`] marks segments as lost. Segments that are neither lost nor SACKed are in flight
+//! (`pipe`). While their number is below cwnd, the oldest lost segment is sent, or otherwise new
+//! data. Counting of duplicates, limited transmit before a recovery (RFC 3042), rescue
+//! retransmissions (RFC 6675 §4) and the distinction between retransmissions and originals are not
+//! needed.
 //!
-//! A mark begins a recovery, which reduces the window once and ends when all data outstanding at
-//! its beginning is acknowledged. A lost retransmission is sent again within the recovery. After an
-//! expiry of the timer only the oldest segment and those overdue by RACK are lost (§6.3). A lost
-//! retransmission then begins a recovery, as in Linux.
+//! | phase | begins when | ends when |
+//! |---|---|---|
+//! | open | no other phase is in progress | |
+//! | recovery | a segment is marked as lost; the window is reduced once | all data outstanding at its beginning is acknowledged |
+//! | expired | the retransmission timer expires | all data outstanding then is acknowledged, or a recovery begins |
+//!
+//! A lost retransmission is sent again within a recovery. After an expiry of the timer only the
+//! oldest segment and those overdue by RACK are lost (§6.3). A lost retransmission then begins a
+//! recovery, as in Linux, and so does any segment that the reordering timer marks.
+//!
+//! The calls for each acknowledgment: `process_ack` before its content is applied, then
+//! `on_new_ack`, or `count_duplicate` and `on_duplicate_ack`.
 
 mod detection;
 
 use umts_units::{Duration, Time};
 
-use self::detection::{AckKind, Detection, MarkedSegments};
+use self::detection::{AckKind, Detection, LossEvidence, MarkedSegments};
 use super::{
     CongestionControl, Duplicate, Flight, NewAck, Outstanding, Prr, PrrAck, Reaction, Selection, Window,
 };
@@ -23,10 +32,6 @@ use crate::packet::SackBlocks;
 use crate::tcp::config::{RtoRule, TcpConfig, Variant};
 
 pub use self::detection::RackAck;
-
-/// `is_safe` of [`Rack::continue_recovery`] if SND.UNA did not advance or a further segment is
-/// lost.
-const NOT_SAFE: bool = false;
 
 /// The state of loss recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,14 +44,37 @@ enum Phase {
     Expired,
 }
 
+/// Whether the window may grow during a recovery (SafeACK of RFC 9937).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AckSafety {
+    /// SND.UNA advanced, and no further segment is lost.
+    Safe,
+    NotSafe,
+}
+
 /// Scoreboard counts and recovery state.
 #[derive(Debug, Clone)]
 pub struct Rack {
+    // Configuration.
+    /// Linux from 4.4 on.
+    is_recent_linux: bool,
+    /// Linux: the retransmission timer restarts at a SACK of a segment sent before the oldest
+    /// outstanding one.
+    sack_restarts_timer: bool,
+
+    // Loss detection.
     detection: Detection,
-    phase: Phase,
-    /// Present if the window is reduced proportionally.
-    prr: Option<Prr>,
-    /// Number of segments in flight.
+    /// Number of marked segments not yet reported by `take_marked`.
+    marked: u32,
+    /// Remaining time of the reordering timer. Zero if no segment waits for it.
+    wait: Duration,
+    /// A segment was retransmitted since losses were last marked.
+    has_retransmitted: bool,
+    /// When this sequence number is acknowledged, all retransmissions are.
+    retransmitted_to: u64,
+
+    // Counts of outstanding segments.
+    /// Number of segments in flight: neither lost nor SACKed.
     pipe: u32,
     /// Number of segments that are marked as lost and were not sent again since.
     lost: u32,
@@ -55,28 +83,21 @@ pub struct Rack {
     /// Number of new segments that SACKs allowed to be sent before a recovery began. They do not
     /// count as load (RFC 5681 §3.2, step 2).
     limited: u32,
-    /// Number of segments newly SACKed by the current duplicate.
-    newly_sacked: u32,
-    /// Earliest transmission time of the segments newly SACKed by the current ACK that were sent
-    /// once.
-    sacked_sent_at: Option<Time>,
-    /// Number of marked segments not yet reported by `take_marked`.
-    marked: u32,
-    /// Remaining time of the reordering timer. Zero if no segment waits for it.
-    wait: Duration,
+
+    // Recovery.
+    phase: Phase,
+    /// Present if the window is reduced proportionally.
+    prr: Option<Prr>,
     /// The first lost segment is sent regardless of the window.
     must_send_first: bool,
-    /// A segment was retransmitted since losses were last marked.
-    has_retransmitted: bool,
-    /// When this sequence number is acknowledged, all retransmissions are.
-    retransmitted_to: u64,
-    /// RACK.rtt of the segments that the current acknowledgment covers cumulatively.
+
+    // The current acknowledgment.
+    /// Number of segments newly SACKed by it, if it is a duplicate.
+    newly_sacked: u32,
+    /// Earliest transmission time of the segments newly SACKed by it that were sent once.
+    sacked_sent_at: Option<Time>,
+    /// RACK.rtt of the segments that it covers cumulatively.
     covered_rtt: Option<Duration>,
-    /// Linux: the retransmission timer restarts at a SACK of a segment sent before the oldest
-    /// outstanding one.
-    reports_restart_timer: bool,
-    /// Linux from 4.4 on.
-    is_recent_linux: bool,
 }
 
 impl Rack {
@@ -84,27 +105,28 @@ impl Rack {
         // BBR sets the window itself.
         let proportional = config.prr && config.variant != Variant::Bbr;
         Rack {
+            is_recent_linux: config.is_recent_linux(),
+            sack_restarts_timer: config.rto_rule == RtoRule::Linux,
             detection: Detection::new(config.timestamp_tick),
-            phase: Phase::Open,
-            prr: proportional.then(Prr::default),
+            marked: 0,
+            wait: Duration::ZERO,
+            has_retransmitted: false,
+            retransmitted_to: 0,
             pipe: 0,
             lost: 0,
             sacked: 0,
             limited: 0,
+            phase: Phase::Open,
+            prr: proportional.then(Prr::default),
+            must_send_first: false,
             newly_sacked: 0,
             sacked_sent_at: None,
-            marked: 0,
-            wait: Duration::ZERO,
-            must_send_first: false,
-            has_retransmitted: false,
-            retransmitted_to: 0,
             covered_rtt: None,
-            reports_restart_timer: config.rto_rule == RtoRule::Linux,
-            is_recent_linux: config.is_recent_linux(),
         }
     }
 
-    /// Processes an acknowledgment before its content is applied.
+    /// Processes an acknowledgment before its content is applied: passes the segments that it
+    /// covers cumulatively to the detection.
     pub fn process_ack(&mut self, sent: &Outstanding, ack: &RackAck) {
         self.detection.process_ack(ack);
         let covered = sent.ring.iter().take_while(|segment| segment.end() <= ack.ack);
@@ -166,9 +188,10 @@ impl Rack {
             return Reaction::NOTHING;
         }
         if self.phase == Phase::Recovery {
-            self.continue_recovery(window, 1, NOT_SAFE);
+            self.continue_recovery(window, 1, AckSafety::NotSafe);
             return Reaction::NOTHING;
         }
+        // No acknowledgment arrived.
         let delivered = 0;
         self.begin(window, sent, flight, delivered);
         Reaction::RECOVER
@@ -180,7 +203,11 @@ impl Rack {
         if sent.first().is_some_and(|first| first.sacked) {
             sent.clear_sack_marks();
         }
-        self.detection.mark_on_timeout(sent, now, self.phase != Phase::Open, self.sacked);
+        self.detection.mark_on_timeout(sent, now, self.loss_evidence());
+    }
+
+    fn loss_evidence(&self) -> LossEvidence {
+        LossEvidence { in_recovery: self.phase != Phase::Open, sacked: self.sacked }
     }
 
     /// Whether no outstanding segment can be lost, because no recovery is in progress and all
@@ -192,7 +219,8 @@ impl Rack {
         // Linux looks for losses in TCP_CA_Open only if an acknowledgment is dubious
         // (`tcp_ack_is_dubious`).
         let has_no_retransmission = || !sent.ring.iter().any(|segment| segment.transmissions > 1);
-        has_no_gap && (retransmissions_are_acked || (self.is_recent_linux && has_no_retransmission()))
+        let is_beyond_doubt = || self.is_recent_linux && has_no_retransmission();
+        has_no_gap && (retransmissions_are_acked || is_beyond_doubt())
     }
 
     /// Marks the segments that are lost at `now`, and counts those in flight.
@@ -201,12 +229,15 @@ impl Rack {
             self.retransmitted_to = sent.max_sent();
         }
         if self.needs_no_marking(sent) {
-            (self.pipe, self.lost, self.sacked, self.limited) = (sent.len() as u32, 0, 0, 0);
+            self.pipe = sent.len() as u32;
+            self.lost = 0;
+            self.sacked = 0;
+            self.limited = 0;
             self.wait = Duration::ZERO;
             return MarkedSegments::default();
         }
         self.sacked = sent.ring.iter().filter(|segment| segment.sacked).count() as u32;
-        let marked = self.detection.mark(sent, now, self.phase != Phase::Open, self.sacked);
+        let marked = self.detection.mark(sent, now, self.loss_evidence());
         self.count_segments(sent);
         self.wait = marked.wait;
         self.marked += marked.segments;
@@ -220,32 +251,42 @@ impl Rack {
         self.pipe = sent.len() as u32 - self.lost - self.sacked;
     }
 
+    /// Whether the segments just marked begin a recovery. After a timeout only a lost
+    /// retransmission does, because the timeout has already reduced the window for the others.
+    fn begins_recovery(&self, marked: &MarkedSegments) -> bool {
+        match self.phase {
+            Phase::Open => marked.segments > 0,
+            Phase::Recovery => false,
+            Phase::Expired => marked.lost_retransmission,
+        }
+    }
+
     /// Begins a recovery. `delivered`: number of segments that the current event reports as
     /// received.
     fn begin(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight, delivered: u32) {
         self.phase = Phase::Recovery;
         self.must_send_first = true;
         let outstanding = sent.len() as u32;
-        let segments = outstanding - std::mem::take(&mut self.limited).min(outstanding);
+        let load = outstanding - std::mem::take(&mut self.limited).min(outstanding);
         let cwnd_before = window.cwnd as u32;
-        window.enter_fast_recovery(&Flight { segments, ..*flight });
+        window.enter_fast_recovery(&Flight { segments: load, ..*flight });
         // `pipe` replaces the inflation.
         window.inflation = 0;
         if let Some(prr) = &mut self.prr {
             // RecoverFS. Linux uses the window instead (`prior_cwnd`).
-            let load = outstanding - self.sacked + delivered;
-            *prr = Prr::begin(if self.is_recent_linux { cwnd_before } else { load });
+            let in_flight_before = outstanding - self.sacked + delivered;
+            *prr = Prr::begin(if self.is_recent_linux { cwnd_before } else { in_flight_before });
         }
-        self.continue_recovery(window, delivered.max(1), NOT_SAFE);
+        self.continue_recovery(window, delivered.max(1), AckSafety::NotSafe);
     }
 
     /// Updates proportional rate reduction (PRR) after `delivered` segments have arrived in a
-    /// recovery. `is_safe`: SND.UNA advanced, and no further segment is lost.
-    fn continue_recovery(&mut self, window: &mut Window, delivered: u32, is_safe: bool) {
-        if let Some(prr) = &mut self.prr
-            && let Some(cwnd) =
-                prr.on_ack(&PrrAck { ssthresh: window.ssthresh, pipe: self.pipe, delivered, is_safe })
-        {
+    /// recovery.
+    fn continue_recovery(&mut self, window: &mut Window, delivered: u32, safety: AckSafety) {
+        let Some(prr) = &mut self.prr else { return };
+        let is_safe = safety == AckSafety::Safe;
+        let ack = PrrAck { ssthresh: window.ssthresh, pipe: self.pipe, delivered, is_safe };
+        if let Some(cwnd) = prr.on_ack(&ack) {
             window.cwnd = cwnd;
         }
     }
@@ -253,6 +294,13 @@ impl Rack {
     /// Linux does not reduce the window at an acknowledgment below SND.UNA (`tcp_ack`, old_ack).
     fn keeps_window(&self, ack: &Duplicate<'_>) -> bool {
         self.is_recent_linux && ack.is_late
+    }
+
+    /// Whether the current acknowledgment SACKs a segment that was sent before the oldest
+    /// outstanding one was sent last.
+    fn sacks_before_oldest(&self, sent: &Outstanding) -> bool {
+        let (Some(sacked_sent_at), Some(oldest)) = (self.sacked_sent_at, sent.first()) else { return false };
+        sacked_sent_at < oldest.sent_at
     }
 
     /// Ends the recovery: all data outstanding at its beginning is acknowledged.
@@ -300,29 +348,30 @@ impl CongestionControl for Rack {
     }
 
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
-        let delivered =
-            self.mark_newly_sacked(sent, ack.flight.una, ack.sack) + ack.segments - ack.removed.sacked;
+        let newly_sacked = self.mark_newly_sacked(sent, ack.flight.una, ack.sack);
+        // Segments that were SACKed before have been counted as delivered.
+        let delivered = newly_sacked + ack.segments - ack.removed.sacked;
         window.duplicates = 0;
-        let is_over = self.phase != Phase::Open && ack.flight.una >= window.recover;
-        // RFC 5681 §3.1: the acknowledgment that ends a recovery after a timeout raises the window
-        // like the acknowledgments before it.
-        let ends_recovery = is_over && self.phase == Phase::Recovery;
+        let phase_before = self.phase;
+        let is_over = phase_before != Phase::Open && ack.flight.una >= window.recover;
         if is_over {
             self.end(window);
         }
         let marked = self.mark_lost(sent, ack.now);
-        let begins = match self.phase {
-            Phase::Open => marked.segments > 0,
-            Phase::Recovery => false,
-            Phase::Expired => marked.lost_retransmission,
-        };
-        if begins {
+        if self.begins_recovery(&marked) {
             self.begin(window, sent, &ack.flight, delivered);
             return Reaction { sample: super::Sample::Timed, ..Reaction::RECOVER };
         }
         if self.phase == Phase::Recovery {
-            self.continue_recovery(window, delivered, marked.segments == 0);
-        } else if ack.segments > 0 && (!ends_recovery || self.is_recent_linux) {
+            let safety = if marked.segments == 0 { AckSafety::Safe } else { AckSafety::NotSafe };
+            self.continue_recovery(window, delivered, safety);
+            return Reaction::NEW_ACK;
+        }
+        // RFC 5681 §3.1: the acknowledgment that ends a recovery after a timeout raises the window
+        // like the acknowledgments before it. Linux raises it also at the end of other recoveries.
+        let ends_recovery = is_over && phase_before == Phase::Recovery;
+        let may_grow = !ends_recovery || self.is_recent_linux;
+        if ack.segments > 0 && may_grow {
             window.increase();
         }
         Reaction::NEW_ACK
@@ -340,8 +389,7 @@ impl CongestionControl for Rack {
         self.newly_sacked > 0
     }
 
-    /// A detected loss begins a recovery. After a timeout it begins one only if a retransmission is
-    /// lost. Other duplicates continue the recovery in progress.
+    /// A detected loss begins a recovery. Other duplicates continue the recovery in progress.
     fn on_duplicate_ack(
         &mut self,
         window: &mut Window,
@@ -349,9 +397,7 @@ impl CongestionControl for Rack {
         ack: &Duplicate<'_>,
     ) -> Reaction {
         let marked = self.mark_lost(sent, ack.now);
-        let begins = marked.segments > 0
-            && (self.phase == Phase::Open || self.is_expired() && marked.lost_retransmission);
-        if begins {
+        if self.begins_recovery(&marked) {
             let cwnd_before = window.cwnd;
             self.begin(window, sent, &ack.flight, self.newly_sacked);
             if self.keeps_window(ack) {
@@ -360,10 +406,9 @@ impl CongestionControl for Rack {
             return Reaction::RECOVER;
         }
         if self.phase == Phase::Recovery && !self.keeps_window(ack) {
-            self.continue_recovery(window, self.newly_sacked, NOT_SAFE);
+            self.continue_recovery(window, self.newly_sacked, AckSafety::NotSafe);
         }
-        let sent_before_oldest = |first: Time| sent.first().is_some_and(|oldest| first < oldest.sent_at);
-        let restart_timer = self.reports_restart_timer && self.sacked_sent_at.is_some_and(sent_before_oldest);
+        let restart_timer = self.sack_restarts_timer && self.sacks_before_oldest(sent);
         Reaction { restart_timer, ..Reaction::NOTHING }
     }
 
@@ -394,12 +439,13 @@ impl CongestionControl for Rack {
     fn select(&self, window: &Window, sent: &Outstanding, _advertised: u32) -> Selection {
         let may_send = self.pipe < window.cwnd as u32 || self.must_send_first;
         if !may_send {
-            Selection::Wait
-        } else if self.lost > 0 {
-            sent.ring.iter().position(|segment| segment.lost).map_or(Selection::Wait, Selection::Lost)
-        } else {
-            Selection::InOrder
+            return Selection::Wait;
         }
+        if self.lost == 0 {
+            return Selection::InOrder;
+        }
+        let oldest_lost = sent.ring.iter().position(|segment| segment.lost);
+        oldest_lost.map_or(Selection::Wait, Selection::Lost)
     }
 
     #[inline]
@@ -410,16 +456,18 @@ impl CongestionControl for Rack {
                 self.must_send_first = false;
                 self.has_retransmitted = true;
             }
+            // The segment is still counted as in flight.
             Selection::First | Selection::Probe(_) => {
                 self.has_retransmitted = true;
                 return;
             }
+            // New data that SACKs allowed before a recovery.
             _ if self.phase == Phase::Open && self.sacked > 0 => self.limited += 1,
             _ => {}
         }
         self.pipe += 1;
-        if let Some(prr) = &mut self.prr
-            && self.phase == Phase::Recovery
+        if self.phase == Phase::Recovery
+            && let Some(prr) = &mut self.prr
         {
             prr.on_sent();
         }
