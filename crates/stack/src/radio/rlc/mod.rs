@@ -29,7 +29,7 @@ mod window;
 pub mod wire;
 
 pub use backlog::{Backlog, WaitingSdu};
-pub use block_set::{BlockSet, DataRun, Mrw, MrwAck, Pdu, Sdu, SduEnd, SnRun, Status};
+pub use block_set::{BlockSet, DataRun, IndexRange, Mrw, MrwAck, Pdu, Sdu, SduEnd, SnRun, Status};
 pub use config::{PduSize, RlcConfig, RlcMode, SduDiscard};
 pub use entity::Rlc;
 pub use sn::Sn;

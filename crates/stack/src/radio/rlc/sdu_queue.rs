@@ -145,7 +145,7 @@ impl SduQueue {
         ends_from: u16,
         pdu: impl FnOnce(DataRun) -> Pdu,
     ) {
-        let run = DataRun::new(first, count, (ends_from, set.next_end_index()));
+        let run = DataRun::new(first, count, set.ends_since(ends_from));
         set.push_run(pdu(run), count);
         let (ue, direction, first_sn) = (self.ue, self.sends, first as u32);
         let (retransmission, poll) = (false, false);

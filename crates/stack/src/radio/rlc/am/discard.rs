@@ -22,7 +22,7 @@ use umts_kernel::TraceSink;
 use umts_units::Time;
 
 use super::config::MrwAcknowledgment;
-use super::sender::Sender;
+use super::sender::{Sender, SentSdu};
 use super::status::max_sn_mrw;
 use super::timers::{Timer, Timers};
 use crate::Context;
@@ -45,9 +45,9 @@ pub(super) struct DiscardState {
     floor_ends: u8,
     /// The first PDU with data that are not discarded. PDUs below it are not sent any more.
     pub floor: u64,
-    /// Number of discarded SDUs at the front of the sender's `ends`. These entries stay until their
-    /// PDU is acknowledged, because the PDU may be retransmitted unchanged.
-    pub ends: usize,
+    /// Number of discarded SDUs at the front of [`Sender::sent_sdus`]. These entries stay until
+    /// their PDU is acknowledged, because the PDU may be retransmitted unchanged.
+    pub sent_sdus: usize,
     /// Last PDUs of the SDUs that were discarded after the pending MRW was built.
     unlisted: Vec<u64>,
     /// The pending MRW.
@@ -147,8 +147,11 @@ impl Sender {
     /// Sets Timer_Discard for the oldest SDU that is not discarded.
     pub(super) fn set_timer_discard(&self, config: &RlcConfig, timers: &mut Timers) {
         let Some(age) = config.discard_age() else { return };
-        let oldest =
-            self.ends.get(self.discards.ends).map(|end| end.sdu.entered).or_else(|| self.buffer.oldest());
+        let oldest = self
+            .sent_sdus
+            .get(self.discards.sent_sdus)
+            .map(|sent| sent.sdu.entered)
+            .or_else(|| self.buffer.oldest());
         match oldest {
             Some(entered) => timers.set(Timer::Discard, entered + age),
             None => timers.stop(Timer::Discard),
@@ -167,15 +170,15 @@ impl Sender {
     ) -> Option<LastEnd> {
         let (mut pdu, mut indicator) = (self.discards.floor, self.discards.floor_ends);
         let mut any_ended = false;
-        while let Some(&end) = self.ends.get(self.discards.ends)
-            && is_discarded(end.first, &end.sdu)
+        while let Some(&SentSdu { first_pdu, last_pdu, sdu }) = self.sent_sdus.get(self.discards.sent_sdus)
+            && is_discarded(first_pdu, &sdu)
         {
-            self.discards.ends += 1;
-            indicator = if end.sn == pdu { indicator.saturating_add(1) } else { 1 };
-            pdu = end.sn;
+            self.discards.sent_sdus += 1;
+            indicator = if last_pdu == pdu { indicator.saturating_add(1) } else { 1 };
+            pdu = last_pdu;
             any_ended = true;
-            self.discards.unlisted.push(end.sn);
-            self.record_discard(cx, end.sdu, reason, Some((end.first, end.sn)));
+            self.discards.unlisted.push(last_pdu);
+            self.record_discard(cx, sdu, reason, Some((first_pdu, last_pdu)));
         }
         // At most two SDUs are in PDUs without an indicated end: one that is completely in PDUs, and
         // the partly sent first SDU of the buffer.
@@ -215,9 +218,10 @@ impl Sender {
         self.discards.floor_ends = floor_ends;
         self.vt_s = self.vt_s.max(floor);
         self.nacked_count -= self.nacked.remove_range(self.vt_a, floor);
-        while self.discards.ends > 0 && self.ends.front().is_some_and(|end| end.sn < floor) {
-            self.ends.pop_front();
-            self.discards.ends -= 1;
+        while self.discards.sent_sdus > 0 && self.sent_sdus.front().is_some_and(|sent| sent.last_pdu < floor)
+        {
+            self.sent_sdus.pop_front();
+            self.discards.sent_sdus -= 1;
         }
         match (&self.discards.mrw, config.mrw_acknowledgment) {
             (Some(_), MrwAcknowledgment::Explicit) => {}
@@ -239,7 +243,10 @@ impl Sender {
 
     /// First PDU of the first SDU that is not discarded. `None` if it has no PDU yet.
     fn first_kept_pdu(&self) -> Option<u64> {
-        self.ends.get(self.discards.ends).map(|end| end.first).or_else(|| self.buffer.first_pdu_of_head())
+        self.sent_sdus
+            .get(self.discards.sent_sdus)
+            .map(|sent| sent.first_pdu)
+            .or_else(|| self.buffer.first_pdu_of_head())
     }
 
     /// Starts the MRW procedure for the SDUs that no MRW has named yet.
@@ -362,9 +369,9 @@ impl Sender {
         reason: DiscardReason,
         pdus: Option<(u64, u64)>,
     ) {
-        self.octets -= sdu.size().0;
+        self.stored_octets -= sdu.size().0;
         self.sdus_done += 1;
-        let (ue, direction, octets) = (self.ue, self.direction, self.octets);
+        let (ue, direction, octets) = (self.ue, self.direction, self.stored_octets);
         let (id, size) = (sdu.packet.id, sdu.size());
         cx.show(|| Detail::Discarded { ue, direction, sdu: id, octets: size, reason, pdus });
         cx.record(|| TraceEvent::SduDiscarded { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
