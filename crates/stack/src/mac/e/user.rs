@@ -16,7 +16,7 @@ use super::config::{EDchConfig, EUeConfig};
 use super::etfc::{Limits, Selection};
 use super::grant::Grant;
 use super::reception::{Content, DecodedBlock, Reception, lose};
-use super::scheduler::{Member, Report};
+use super::scheduler::{BlockSizes, Member, Report};
 use super::scheduling_information::SchedulingInformation;
 use super::uplink_load::{UplinkLoad, ratio_of_headroom};
 use crate::EventContext;
@@ -110,10 +110,10 @@ impl User {
 
     /// The UE as the scheduler knows it.
     pub fn member(&self, uplink: &UplinkLoad) -> Member {
-        let blocks =
-            [1, pdus_in(self.max_bits, self.pdu_bits)].map(|pdus| block_bits(pdus, self.pdu_bits, false));
-        let beyond = SCHEDULING_INFORMATION_BITS + self.config.non_scheduled;
-        Member::new(uplink, self.tti, blocks, beyond)
+        let bits = |pdus| block_bits(pdus, self.pdu_bits, false);
+        let max_pdus = pdus_in(self.max_bits, self.pdu_bits);
+        let beyond_grant = SCHEDULING_INFORMATION_BITS + self.config.non_scheduled;
+        Member::new(uplink, self.tti, BlockSizes { min: bits(1), max: bits(max_pdus), beyond_grant })
     }
 
     /// The next report that has arrived by `now`, and its arrival.
