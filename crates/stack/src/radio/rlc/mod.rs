@@ -20,6 +20,7 @@ mod entity;
 mod managed_sdus;
 pub mod octets;
 mod sdu_queue;
+mod segmentation;
 pub mod sn;
 #[cfg(test)]
 pub(crate) mod testing;

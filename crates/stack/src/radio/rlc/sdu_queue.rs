@@ -8,8 +8,9 @@ use umts_units::{Bytes, Duration, Time};
 
 use super::am::BufferFull;
 use super::backlog::BlockCounter;
-use super::buffer::{Buffer, SegmentationRules};
+use super::buffer::Buffer;
 use super::managed_sdus::{Entry, QueueAction, record_action};
+use super::segmentation::SegmentationRules;
 use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, WaitingSdu};
 use crate::Context;
 use crate::detail::{Detail, DiscardReason};

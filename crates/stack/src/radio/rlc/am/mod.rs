@@ -15,13 +15,14 @@
 //!
 //! This file has the entity and the order of its steps. The steps are in `sender.rs` and
 //! `transmission.rs` (new data), `retransmission.rs`, `polling.rs`, `discard.rs`,
-//! `acknowledgment.rs` (received reports), `receiver.rs`, `window_move.rs` (received MRWs),
+//! `mrw.rs`, `acknowledgment.rs` (received reports), `receiver.rs`, `window_move.rs` (received MRWs),
 //! `triggers.rs`, `status.rs` and `reporting.rs` (own reports), and `reset.rs`.
 
 mod acknowledgment;
 mod backlog;
 mod config;
 mod discard;
+mod mrw;
 mod polling;
 mod receiver;
 mod reporting;
