@@ -18,7 +18,7 @@ use umts_units::{Db, Length};
 use super::fast_math::FastMath;
 use super::layout::{Layout, Place};
 use super::propagation::{DECIBEL, PropagationConfig};
-use super::streets::{AXES, Spot, Streets};
+use super::streets::{AXES, Spot, Streets, other_axis};
 #[cfg(feature = "schema")]
 use crate::options::Unlimited;
 use crate::options::options;
@@ -60,8 +60,17 @@ impl StreetLossConfig {
     }
 }
 
-/// Minimum distance to an antenna in metres.
+/// Minimum apparent distance to an antenna in metres.
 const MIN_DISTANCE: f64 = 1.0;
+
+/// Speed of light in metres per microsecond, the wavelength in metres times the frequency in MHz.
+const SPEED_OF_LIGHT: f64 = 299.792_458;
+
+/// Loss over the roofs: 24 + 45 log(R + 20) dB, R in metres (TR 25.942 §5.1). As log2 of a gain the
+/// slope is 4.5, because 45 log10(x) dB = 10 · 4.5 log10(x) dB.
+const ROOFS_DB: f64 = 24.0;
+const ROOFS_SLOPE: f64 = 4.5;
+const ROOFS_OFFSET: f64 = 20.0;
 
 /// Gains of stations in streets. All gains are logarithms to base 2.
 #[derive(Debug, Clone)]
@@ -78,18 +87,12 @@ pub struct StreetLoss {
     max_gain: f64,
 }
 
-/// Loss over the roofs: 24 + 45 log(R + 20) dB, R in metres. As log2 of a gain the slope is 4.5,
-/// because 45 log10(x) dB = 10 · 4.5 log10(x) dB.
-const ROOFS_DB: f64 = 24.0;
-const ROOFS_SLOPE: f64 = 4.5;
-const ROOFS_OFFSET: f64 = 20.0;
-
 impl StreetLoss {
     /// Returns `None` if the layout has no streets.
     pub fn new(config: &PropagationConfig, layout: &Layout) -> Option<Self> {
         let streets = *layout.streets()?;
         let antenna = config.antenna.net_gain_db() * DECIBEL;
-        let wavelength = 299.792_458 / config.frequency.megahertz();
+        let wavelength = SPEED_OF_LIGHT / config.frequency.megahertz();
         Some(StreetLoss {
             config: config.streets.unwrap_or_default(),
             streets,
@@ -101,78 +104,113 @@ impl StreetLoss {
         })
     }
 
-    /// Gain of a station at a place. `shadow` is the log2 of the shadow as a gain.
+    /// Gain of a station at a place, linear. `shadow` is the log2 of the shadow as a gain.
     pub fn gain(&self, station: usize, layout: &Layout, place: Place, shadow: f64) -> f64 {
         let from = self.stations[station];
-        let start = Place { x: from.at[0], y: from.at[1] };
-        // On a torus the copy of the place that is nearest to the station.
-        let vector = layout.vector(start, place);
-        let position = self.streets.spot(Place { x: start.x + vector.x, y: start.y + vector.y });
-        let mut gain = self.at_1_m
-            - 2.0 * self.fast_math.log2(self.apparent_distance(&from, &position).max(MIN_DISTANCE));
+        let to = self.streets.spot(nearest_copy(layout, &from, place));
+        let mut gain = self.gain_along_streets(&from, &to);
         if self.config.over_roofs {
-            let [x, y] = AXES.map(|axis| position.at[axis] - from.at[axis]);
-            let distance = libm::sqrt(x * x + y * y) + ROOFS_OFFSET;
-            gain = gain.max(self.antenna - ROOFS_DB * DECIBEL - ROOFS_SLOPE * self.fast_math.log2(distance));
+            gain = gain.max(self.gain_over_roofs(&from, &to));
         }
-        if position.is_indoors {
+        if to.is_indoors {
             gain -= self.config.penetration.0 * DECIBEL;
         }
         self.fast_math.exp2((gain + shadow).min(self.max_gain))
     }
 
-    /// Apparent distance of the path with the least loss through the streets: the straight line if
-    /// both positions are in the same street.
+    /// Free-space gain at the apparent distance, as log2.
+    fn gain_along_streets(&self, from: &Spot, to: &Spot) -> f64 {
+        let distance = self.apparent_distance(from, to).max(MIN_DISTANCE);
+        self.at_1_m - 2.0 * self.fast_math.log2(distance)
+    }
+
+    /// Gain of the straight line over the roofs, as log2.
+    fn gain_over_roofs(&self, from: &Spot, to: &Spot) -> f64 {
+        let distance = straight_distance(from, to) + ROOFS_OFFSET;
+        self.antenna - ROOFS_DB * DECIBEL - ROOFS_SLOPE * self.fast_math.log2(distance)
+    }
+
+    /// Apparent distance in metres of the path with the least loss through the streets: the straight
+    /// line if both positions are in the same street, otherwise a path with one or two corners.
     fn apparent_distance(&self, from: &Spot, to: &Spot) -> f64 {
-        // The middles of two parallel streets are equal, except for rounding, or at least one period
-        // apart.
-        let is_same_street = |from_line: f64, to_line: f64| (from_line - to_line).abs() < self.streets.width;
-        let is_in_sight =
-            |axis: usize| from.lines[axis].zip(to.lines[axis]).is_some_and(|(a, b)| is_same_street(a, b));
-        if AXES.into_iter().any(is_in_sight) {
-            return self.straight(from, to);
+        if AXES.into_iter().any(|axis| self.share_street_along(axis, from, to)) {
+            return self.config.apparent_distance(&[straight_distance(from, to)]);
         }
         let mut shortest = f64::INFINITY;
-        for first in AXES {
-            for last in AXES {
-                let (Some(from_line), Some(to_line)) = (from.lines[first], to.lines[last]) else { continue };
-                let corners = if first == last { Self::two_corners } else { Self::one_corner };
-                shortest = shortest.min(corners(self, from, to, first, [from_line, to_line]));
+        for first_axis in AXES {
+            for last_axis in AXES {
+                let (Some(from_line), Some(to_line)) =
+                    (from.street_along[first_axis], to.street_along[last_axis])
+                else {
+                    continue;
+                };
+                let ends = PathEnds { from, from_line, to, to_line };
+                let distance = if first_axis == last_axis {
+                    self.with_two_corners(&ends, first_axis)
+                } else {
+                    self.with_one_corner(&ends, first_axis)
+                };
+                shortest = shortest.min(distance);
             }
         }
         shortest
     }
 
-    /// Path in line of sight.
-    fn straight(&self, from: &Spot, to: &Spot) -> f64 {
-        let [x, y] = AXES.map(|axis| to.at[axis] - from.at[axis]);
-        self.config.apparent_distance(&[libm::sqrt(x * x + y * y)])
+    /// Whether both positions are in the same street along `axis`.
+    fn share_street_along(&self, axis: usize, from: &Spot, to: &Spot) -> bool {
+        let (Some(from_line), Some(to_line)) = (from.street_along[axis], to.street_along[axis]) else {
+            return false;
+        };
+        // The lines of two parallel streets are equal, except for rounding, or at least one period
+        // apart.
+        (from_line - to_line).abs() < self.streets.width
     }
 
-    /// Path from a street along `axis` at `from_line` into a crossing street at `to_line`.
-    fn one_corner(&self, from: &Spot, to: &Spot, axis: usize, [from_line, to_line]: [f64; 2]) -> f64 {
-        let to_corner = (to_line - from.at[axis]).abs();
-        let after_corner = (to.at[1 - axis] - from_line).abs();
+    /// Apparent distance from a street along `axis` into a crossing street.
+    fn with_one_corner(&self, ends: &PathEnds<'_>, axis: usize) -> f64 {
+        let to_corner = (ends.to_line - ends.from.position[axis]).abs();
+        let after_corner = (ends.to.position[other_axis(axis)] - ends.from_line).abs();
         self.config.apparent_distance(&[to_corner, after_corner])
     }
 
-    /// Path from a street along `axis` to a parallel street, through one of the crossing streets. The
-    /// loss is least if the first or the last section is short, so only the crossing streets next to
-    /// either end are tried.
-    fn two_corners(&self, from: &Spot, to: &Spot, axis: usize, [from_line, to_line]: [f64; 2]) -> f64 {
-        let next_to = |at: f64| {
-            let before = self.streets.line_before(at);
-            [before, before + 1]
-        };
-        let crossing = [next_to(from.at[axis]), next_to(to.at[axis])].into_iter().flatten();
-        crossing
-            .filter(|number| self.streets.has_line(axis, *number))
+    /// Apparent distance from a street along `axis` to a parallel street, through one of the crossing
+    /// streets. The loss is least if the first or the last section is short, so only the crossing
+    /// streets next to either end are tried.
+    fn with_two_corners(&self, ends: &PathEnds<'_>, axis: usize) -> f64 {
+        let [start, end] = [ends.from, ends.to].map(|spot| spot.position[axis]);
+        let between_streets = (ends.to_line - ends.from_line).abs();
+        let candidates =
+            [start, end].map(|at| self.streets.line_before(at)).map(|before| [before, before + 1]);
+        candidates
+            .into_iter()
+            .flatten()
+            .filter(|&number| self.streets.has_line(axis, number))
             .map(|number| {
                 let line = self.streets.line(number);
-                let sections =
-                    [(line - from.at[axis]).abs(), (to_line - from_line).abs(), (to.at[axis] - line).abs()];
+                let sections = [(line - start).abs(), between_streets, (end - line).abs()];
                 self.config.apparent_distance(&sections)
             })
             .fold(f64::INFINITY, f64::min)
     }
+}
+
+/// The ends of a path with corners, and the lines of the streets in which they are.
+struct PathEnds<'a> {
+    from: &'a Spot,
+    from_line: f64,
+    to: &'a Spot,
+    to_line: f64,
+}
+
+/// The copy of `place` that is nearest to the station `from`. On a torus a place has many copies.
+fn nearest_copy(layout: &Layout, from: &Spot, place: Place) -> Place {
+    let [x, y] = from.position;
+    let vector = layout.vector(Place { x, y }, place);
+    Place { x: x + vector.x, y: y + vector.y }
+}
+
+/// Length of the straight line in metres.
+fn straight_distance(from: &Spot, to: &Spot) -> f64 {
+    let [x, y] = AXES.map(|axis| to.position[axis] - from.position[axis]);
+    libm::sqrt(x * x + y * y)
 }

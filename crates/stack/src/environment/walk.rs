@@ -41,6 +41,10 @@ const SPEED: u32 = 6;
 /// Headings east, north, west and south as steps along both axes.
 const HEADINGS: [[i64; 2]; 4] = [[1, 0], [0, 1], [-1, 0], [0, -1]];
 
+/// Indices in [`HEADINGS`] of the headings along each axis: with growing and with falling coordinates.
+const FORWARD: [usize; 2] = [0, 1];
+const BACKWARD: [usize; 2] = [2, 3];
+
 /// A position on the grid: `distance` metres from a crossing towards the next one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct GridPosition {
@@ -68,30 +72,27 @@ impl Walker {
     /// direction along the street.
     pub fn new(walk: &Walk, place: Place, streets: &Streets, heading: f64) -> Self {
         let spot = streets.spot(place);
-        // The axis along which the street runs: 0 is x.
-        let axis = usize::from(spot.lines[0].is_none());
-        let last_crossing = streets.blocks.map(|blocks| i64::from(blocks) - 1);
-        // The crossing before the place on each axis, at most the last one with a block behind it.
-        // On the other axis the street itself replaces it.
-        let mut crossing = AXES.map(|axis| {
-            let before = streets.line_before(spot.at[axis]);
-            if streets.has_line(axis, before) && streets.has_line(axis, before + 1) {
-                before
-            } else {
-                before.clamp(0, last_crossing[axis])
-            }
-        });
-        crossing[1 - axis] =
-            spot.lines[axis].map_or(0, |line| streets.line_before(line + streets.width / 2.0));
-        let period = streets.period();
-        // Metres from the crossing before the place. A walk backwards begins at the next crossing.
-        let offset = (spot.at[axis] - streets.line(crossing[axis])).clamp(0.0, period);
+        // The axis along which the street runs. On a crossing the street along x counts.
+        let axis = if spot.street_along[0].is_some() { 0 } else { 1 };
+        let street_line = spot.street_along[axis].expect("a place or its nearest wall is in a street");
+        // Half a width beyond the line of the street, so that rounding does not matter.
+        let street = streets.line_before(street_line + streets.width / 2.0);
+        // The crossing before the place along the street, at most the last one with a block after it.
+        let before = streets.line_before(spot.position[axis]);
+        let is_between_crossings = streets.has_line(axis, before) && streets.has_line(axis, before + 1);
+        let last_with_block = i64::from(streets.blocks[axis]) - 1;
+        let before = if is_between_crossings { before } else { before.clamp(0, last_with_block) };
+        let offset = (spot.position[axis] - streets.line(before)).clamp(0.0, streets.period());
+        let mut crossing = [street; 2];
         let is_forward = heading < 0.5;
-        if !is_forward {
-            crossing[axis] += 1;
-        }
-        let distance = if is_forward { offset } else { period - offset };
-        let heading = axis + if is_forward { 0 } else { 2 };
+        let (heading, distance) = if is_forward {
+            crossing[axis] = before;
+            (FORWARD[axis], offset)
+        } else {
+            // A walk backwards begins at the next crossing.
+            crossing[axis] = before + 1;
+            (BACKWARD[axis], streets.period() - offset)
+        };
         Walker {
             position: GridPosition { crossing, heading, distance },
             leg: 0,

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use umts_units::Time;
+use umts_units::{Probability, Time};
 
 use super::{Change, Network};
 use crate::core_network::LinkChange;
@@ -94,50 +94,48 @@ impl Faults {
 
 /// Splits a change into changes of single values.
 fn single_changes(change: &Change) -> Vec<(Parameter, Change)> {
-    match change {
-        Change::Link { hop, change: LinkChange::Loss(losses) } => {
-            let given = losses.iter().enumerate().filter_map(|(index, loss)| Some((index, (*loss)?)));
-            let single = given.map(|(index, loss)| {
-                let mut losses = [None; 2];
-                losses[index] = Some(loss);
-                let change = LinkChange::Loss(losses);
-                (
-                    Parameter::LinkLoss { hop: *hop, direction_index: index },
-                    Change::Link { hop: *hop, change },
-                )
-            });
-            single.collect()
-        }
+    match *change {
         Change::Link { hop, change: LinkChange::Rate(_) } => {
-            vec![(Parameter::LinkRate { hop: *hop }, change.clone())]
+            vec![(Parameter::LinkRate { hop }, change.clone())]
         }
         Change::Link { hop, change: LinkChange::Delay(_) } => {
-            vec![(Parameter::LinkDelay { hop: *hop }, change.clone())]
+            vec![(Parameter::LinkDelay { hop }, change.clone())]
         }
-        Change::BlockErrorRate { ues, direction, bler } => {
-            let single = ues.clone().map(|ue| {
-                let change = Change::BlockErrorRate { ues: ue..ue + 1, direction: *direction, bler: *bler };
-                (Parameter::BlockErrorRate { ue, direction_index: direction.index() }, change)
-            });
-            single.collect()
+        Change::Link { hop, change: LinkChange::Loss(losses) } => loss_changes(hop, losses),
+        Change::BlockErrorRate { ref ues, direction, bler } => {
+            let single = |ue| {
+                let parameter = Parameter::BlockErrorRate { ue, direction_index: direction.index() };
+                (parameter, Change::BlockErrorRate { ues: ue..ue + 1, direction, bler })
+            };
+            ues.clone().map(single).collect()
         }
-        Change::FullTti { ues, direction, blocks } => {
-            let single = ues.clone().map(|ue| {
-                let change = Change::FullTti { ues: ue..ue + 1, direction: *direction, blocks: *blocks };
-                (Parameter::FullTti { ue, direction_index: direction.index() }, change)
-            });
-            single.collect()
+        Change::FullTti { ref ues, direction, blocks } => {
+            let single = |ue| {
+                let parameter = Parameter::FullTti { ue, direction_index: direction.index() };
+                (parameter, Change::FullTti { ues: ue..ue + 1, direction, blocks })
+            };
+            ues.clone().map(single).collect()
         }
-        Change::OfferedCalls { class, .. } => {
-            vec![(Parameter::OfferedCalls { class: *class }, change.clone())]
-        }
-        Change::Cut { ues, is_cut } => {
-            let single = ues
-                .clone()
-                .map(|ue| (Parameter::Cut { ue }, Change::Cut { ues: ue..ue + 1, is_cut: *is_cut }));
-            single.collect()
+        Change::OfferedCalls { class, .. } => vec![(Parameter::OfferedCalls { class }, change.clone())],
+        Change::Cut { ref ues, is_cut } => {
+            let single = |ue| (Parameter::Cut { ue }, Change::Cut { ues: ue..ue + 1, is_cut });
+            ues.clone().map(single).collect()
         }
     }
+}
+
+/// The changes of the loss of a link in each direction that `losses` gives.
+fn loss_changes(hop: u8, losses: [Option<Probability>; 2]) -> Vec<(Parameter, Change)> {
+    let mut changes = Vec::new();
+    for (direction_index, loss) in losses.into_iter().enumerate() {
+        if loss.is_some() {
+            let mut single = [None; 2];
+            single[direction_index] = loss;
+            let change = Change::Link { hop, change: LinkChange::Loss(single) };
+            changes.push((Parameter::LinkLoss { hop, direction_index }, change));
+        }
+    }
+    changes
 }
 
 impl Network {
@@ -211,7 +209,7 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use umts_kernel::random::Streams;
-    use umts_units::{BitRate, Duration, Probability};
+    use umts_units::{BitRate, Duration};
 
     use super::*;
     use crate::core_network::LinkConfig;

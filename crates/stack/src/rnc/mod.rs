@@ -8,4 +8,4 @@ pub mod multicell;
 pub mod rrc;
 pub mod tdd;
 
-pub use admission::{Admission, Decision, Limits, Preemptible, Preemption, Reserved};
+pub use admission::{Admission, Decision, Limits, Preemptible, Preemption, Request, Reserved};

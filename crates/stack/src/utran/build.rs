@@ -25,13 +25,9 @@ impl Utran {
         ues: &[UeConfig],
         streams: &Streams,
     ) -> Self {
-        // UEs have different priority levels if their quality of service differs, and a UE with a
-        // guaranteed rate changes its level when the rate is met.
-        let has_levels = ues.windows(2).any(|pair| pair[0].qos != pair[1].qos)
-            || ues.iter().any(|ue| ue.qos.guaranteed.is_some());
         let mut access = Utran {
             cells: cells.iter().map(Cell::new).collect(),
-            carriers: Carriers::new(has_levels),
+            carriers: Carriers::new(can_differ_in_priority(ues)),
             ues: Ues::default(),
             air: Air::default(),
             multicell: None,
@@ -63,9 +59,11 @@ impl Utran {
         let channels = factory.channels(ue, cell, COMMON, config.channels, &config.errors);
         if let Some(switching) = &config.switching {
             // In a layout the UE may move to any cell.
-            let first = if multicell.is_some() { 0 } else { cell.index() };
-            let cells = if multicell.is_some() { self.cells.len() } else { 1 };
-            for Cell { admission, .. } in &mut self.cells[first..first + cells] {
+            let reachable_cells = match multicell {
+                Some(_) => &mut self.cells[..],
+                None => std::slice::from_mut(&mut self.cells[cell.index()]),
+            };
+            for Cell { admission, .. } in reachable_cells {
                 switching.rrc.dch_rates.iter().for_each(|dch| admission.offer(*dch));
             }
         }
@@ -78,15 +76,22 @@ impl Utran {
     }
 }
 
+/// Whether the priority levels of UEs can differ: their quality of service differs, or a UE has a
+/// guaranteed rate and changes its level when the rate is met.
+fn can_differ_in_priority(ues: &[UeConfig]) -> bool {
+    let has_different_qos = ues.windows(2).any(|pair| pair[0].qos != pair[1].qos);
+    has_different_qos || ues.iter().any(|ue| ue.qos.guaranteed.is_some())
+}
+
 impl Cell {
     fn new(config: &CellConfig) -> Self {
         Cell {
             config: config.clone(),
             admission: Admission::new(config.limits, config.reserved),
-            wake: Wakeup::NONE,
-            announced: false,
+            retry_wake: Wakeup::NONE,
             is_full: false,
-            opens: Wakeup::NONE,
+            opening_wake: Wakeup::NONE,
+            start_is_recorded: false,
         }
     }
 }

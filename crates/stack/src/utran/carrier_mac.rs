@@ -6,7 +6,7 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
 use super::config::{CellConfig, FachMode, RachMode};
-use crate::ids::{Direction, MacTimer, UeId};
+use crate::ids::{CellId, Direction, MacTimer, UeId};
 use crate::mac::hs::HeldPdus;
 use crate::mac::{Below, CarrierConfig, Dedicated, Mac, MacE, MacHs, PrivateRach, Pushed, Rach, Shared};
 use crate::radio::mac::{Channel, RachAccess};
@@ -57,30 +57,26 @@ impl CarrierMac {
     /// The MAC for a channel of this configuration in `cell`. Only channels that UEs share use
     /// `scheduler`.
     pub fn new(cell: &CellConfig, scheduler: Scheduler, config: &CarrierConfig, streams: &Streams) -> Self {
-        let draws = |purpose: &str| -> AddressedStream {
-            streams.addressed(&format!("cell{}/{purpose}", config.cell.0))
-        };
         if let Some(tdd) = &cell.tdd {
             return CarrierMac::Tdd(Box::new(MacTdd::new(config.cell, tdd, streams)));
         }
-        match (config.channel, cell.fach, cell.rach) {
-            (Channel::HsDsch, _, _) => CarrierMac::Hs(Box::new(MacHs::new(cell.hs_dsch.clone(), streams))),
-            (Channel::EDch, _, _) => CarrierMac::E(Box::new(MacE::new(cell.e_dch.clone(), streams))),
-            (Channel::Dch, _, _) => CarrierMac::Dedicated(Dedicated::default()),
-            (Channel::Dsch, _, _) | (Channel::Fach, FachMode::Pull, _) => {
-                CarrierMac::Shared(Shared::new(scheduler))
+        match config.channel {
+            Channel::HsDsch => CarrierMac::Hs(Box::new(MacHs::new(cell.hs_dsch.clone(), streams))),
+            Channel::EDch => CarrierMac::E(Box::new(MacE::new(cell.e_dch.clone(), streams))),
+            Channel::Dch => CarrierMac::Dedicated(Dedicated::default()),
+            Channel::Dsch => CarrierMac::Shared(Shared::new(scheduler)),
+            Channel::Fach => CarrierMac::fach(cell.fach, scheduler, config.cell, streams),
+            Channel::Rach => CarrierMac::Rach(rach(cell.rach, config, streams)),
+            Channel::Ack => unreachable!("only TDD cells have an ACK channel"),
+        }
+    }
+
+    fn fach(mode: FachMode, scheduler: Scheduler, cell: CellId, streams: &Streams) -> Self {
+        match mode {
+            FachMode::Pull => CarrierMac::Shared(Shared::new(scheduler)),
+            FachMode::PerUePush { nodeb_queue, jitter } => {
+                CarrierMac::Pushed(Pushed::new(nodeb_queue, jitter, draws(streams, cell, "fach/jitter")))
             }
-            (Channel::Fach, FachMode::PerUePush { nodeb_queue, jitter }, _) => {
-                CarrierMac::Pushed(Pushed::new(nodeb_queue, jitter, draws("fach/jitter")))
-            }
-            (Channel::Rach, _, RachMode::Shared) => {
-                CarrierMac::Rach(Rach::new(RachAccess::new(draws("rach/access"), config.format.tti)))
-            }
-            (Channel::Rach, _, RachMode::Private { access_delay }) => {
-                let access = PrivateRach { max_delay: access_delay, draws: draws("rach/delay") };
-                CarrierMac::Rach(Rach::private(access))
-            }
-            (Channel::Ack, _, _) => unreachable!("only TDD cells have an ACK channel"),
         }
     }
 
@@ -125,6 +121,23 @@ impl CarrierMac {
     pub fn multicell_mut(&mut self) -> Option<&mut Multicell> {
         if let CarrierMac::Multicell(mac) = self { Some(mac) } else { None }
     }
+}
+
+fn rach(mode: RachMode, config: &CarrierConfig, streams: &Streams) -> Rach {
+    match mode {
+        RachMode::Shared => {
+            Rach::new(RachAccess::new(draws(streams, config.cell, "rach/access"), config.format.tti))
+        }
+        RachMode::Private { access_delay } => {
+            let draws = draws(streams, config.cell, "rach/delay");
+            Rach::private(PrivateRach { max_delay: access_delay, draws })
+        }
+    }
+}
+
+/// The random stream of a cell for `purpose`.
+fn draws(streams: &Streams, cell: CellId, purpose: &str) -> AddressedStream {
+    streams.addressed(&format!("cell{}/{purpose}", cell.0))
 }
 
 impl Mac for CarrierMac {

@@ -67,7 +67,7 @@ impl Utran {
 
     /// A DCH may have become preemptible.
     pub fn cell_opens<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
-        self.cells[cell.index()].opens.fired(ctx.cx.now);
+        self.cells[cell.index()].opening_wake.fired(ctx.cx.now);
         self.record_if_full_changed(ctx, cell);
     }
 
@@ -91,7 +91,7 @@ impl Utran {
             }
         }
         if cell.is_full {
-            ctx.wake(&mut cell.opens, Some(next_preemptible), Phase::Rrc, Event::CellOpens(id));
+            ctx.wake(&mut cell.opening_wake, Some(next_preemptible), Phase::Rrc, Event::CellOpens(id));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! the carriers of the channels, and detaches it.
 
 use umts_kernel::TraceSink;
-use umts_kernel::random::Streams;
+use umts_kernel::random::{AddressedStream, Streams};
 
 use super::carrier::{Carrier, CarrierKey, Carriers};
 use super::{Cell, Utran};
@@ -24,8 +24,8 @@ pub(super) struct ChannelFactory<'a> {
 }
 
 impl ChannelFactory<'_> {
-    /// Creates a pair of channels of `ue` in `cell`. `number` selects the pair: [`COMMON`], or 1 + the
-    /// index of a DCH bearer. Each pair has a radio of its own.
+    /// Creates a pair of channels of `ue` in `cell`, downlink and uplink. `number` selects the pair:
+    /// [`COMMON`], or 1 + the index of a DCH bearer. Each pair has a radio of its own.
     pub fn channels(
         &mut self,
         ue: UeId,
@@ -35,35 +35,59 @@ impl ChannelFactory<'_> {
         errors: &[ErrorModel; 2],
     ) -> [UeChannel; 2] {
         Direction::BOTH.map(|direction| {
-            let (channel, errors) = (channels[direction.index()], errors[direction.index()].clone());
-            // Name of the random stream of this pair's radio.
-            let radio = match number {
-                COMMON => errors_stream(direction, ue),
-                dch => format!("{}/dch{}", errors_stream(direction, ue), dch - 1),
-            };
-            let config = &self.cells[cell.index()].config;
-            let key = match config.tdd {
-                None => CarrierKey::new(cell, direction, channel),
-                Some(_) => CarrierKey::of_both_directions(cell, channel),
-            };
-            let layout_carrier = self.multicell.filter(|_| channel.channel == Channel::Dsch);
-            // In a layout, the Eb/N0 decides the block errors of the downlink.
-            let layout = self.multicell.filter(|_| direction == Direction::Downlink);
-            let table = layout.and_then(|id| self.carriers[id].mac.multicell()?.errors_of(ue, number));
-            let draws = self.streams.addressed(&radio);
-            let carriers = &mut self.carriers;
+            let channel = channels[direction.index()];
+            let draws = self.streams.addressed(&radio_stream(ue, direction, number));
             UeChannel {
                 cell,
-                carrier: layout_carrier
-                    .unwrap_or_else(|| carriers.find_or_make(key, config, channel, self.streams)),
+                carrier: self.carrier_of(cell, direction, channel),
                 number: channel.number,
                 scheduler: channel.scheduler,
                 format: channel.format,
                 block_bits: channel.block_bits,
-                in_layout: table.map(|table| Box::new(EbN0Errors::new(table, draws))),
-                errors: BlockErrors::new(errors, draws),
+                in_layout: self.errors_in_layout(ue, direction, number, draws).map(Box::new),
+                errors: BlockErrors::new(errors[direction.index()].clone(), draws),
             }
         })
+    }
+
+    /// The carrier of a channel. DSCHs of a layout share one carrier.
+    fn carrier_of(&mut self, cell: CellId, direction: Direction, channel: ChannelConfig) -> CarrierId {
+        if channel.channel == Channel::Dsch
+            && let Some(layout_carrier) = self.multicell
+        {
+            return layout_carrier;
+        }
+        let config = &self.cells[cell.index()].config;
+        let key = match config.tdd {
+            None => CarrierKey::new(cell, direction, channel),
+            Some(_) => CarrierKey::of_both_directions(cell, channel),
+        };
+        self.carriers.find_or_make(key, config, channel, self.streams)
+    }
+
+    /// In a layout, block errors of the downlink that follow from the Eb/N0. `None`: the error model of
+    /// the channel decides.
+    fn errors_in_layout(
+        &self,
+        ue: UeId,
+        direction: Direction,
+        number: usize,
+        draws: AddressedStream,
+    ) -> Option<EbN0Errors> {
+        if direction == Direction::Uplink {
+            return None;
+        }
+        let multicell = self.carriers[self.multicell?].mac.multicell()?;
+        let table = multicell.errors_of(ue, number)?;
+        Some(EbN0Errors::new(table, draws))
+    }
+}
+
+/// Name of the random stream of a radio: of the pair number `number` of channels of a UE.
+fn radio_stream(ue: UeId, direction: Direction, number: usize) -> String {
+    match number {
+        COMMON => errors_stream(direction, ue),
+        dch => format!("{}/dch{}", errors_stream(direction, ue), dch - 1),
     }
 }
 

@@ -44,16 +44,7 @@ impl Utran {
             self.ues[ue].silent_until = ctx.cx.now + interruption;
         }
         self.enter_cell(ctx, ue, to);
-        let context = &mut self.ues[ue];
-        if config.rlc == RlcAtHandover::Reestablished {
-            context.reestablish(&mut ctx.cx);
-        }
-        if config.buffer == BufferAtHandover::Lost {
-            self.lose_buffer(ctx, ue, from);
-        }
-        if (config.rlc, config.buffer) != (RlcAtHandover::Kept, BufferAtHandover::Kept) {
-            self.update_backlog(ctx, ue, Direction::Downlink);
-        }
+        self.change_rlc(ctx, ue, from, config.rlc, config.buffer);
         let downlink = self.ues[ue].channel(Direction::Downlink).carrier;
         if let Some(HeldPdus { queued, in_harq }) = self.carriers[downlink].mac.held_on_hs_dsch(ue) {
             ctx.cx.record(|| TraceEvent::HsCellChanged { ue, queued, in_harq });
@@ -63,6 +54,28 @@ impl Utran {
         }
         self.move_channel(ctx, ue, to, Direction::Uplink);
         self.serve_waiting(ctx, from);
+    }
+
+    /// Treats RLC and its buffer as the configuration requires when a UE leaves cell `from`.
+    fn change_rlc<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        ue: UeId,
+        from: CellId,
+        rlc: RlcAtHandover,
+        buffer: BufferAtHandover,
+    ) {
+        let is_reestablished = rlc == RlcAtHandover::Reestablished;
+        let is_buffer_lost = buffer == BufferAtHandover::Lost;
+        if is_reestablished {
+            self.ues[ue].reestablish(&mut ctx.cx);
+        }
+        if is_buffer_lost {
+            self.lose_buffer(ctx, ue, from);
+        }
+        if is_reestablished || is_buffer_lost {
+            self.update_backlog(ctx, ue, Direction::Downlink);
+        }
     }
 
     /// A UE without a DCH selects another cell. On the FACH and RACH it carries no data until the cell update
@@ -94,14 +107,17 @@ impl Utran {
         let from = std::mem::replace(&mut context.cell, to);
         context.channels.iter_mut().for_each(|channel| channel.cell = to);
         let config = &cells[to.index()].config;
-        for direction in Direction::BOTH {
-            let Some(control) = &mut context.control else { break };
-            for kept in control.kept_channels(direction) {
-                let channel = kept.config(carriers[kept.carrier].config.channel);
-                let key = CarrierKey::new(to, direction, channel);
-                (kept.cell, kept.carrier) = (to, carriers.find_or_make(key, config, channel, streams));
+        if let Some(control) = &mut context.control {
+            for direction in Direction::BOTH {
+                for kept in control.kept_channels(direction) {
+                    let channel = kept.config(carriers[kept.carrier].config.channel);
+                    let key = CarrierKey::new(to, direction, channel);
+                    kept.cell = to;
+                    kept.carrier = carriers.find_or_make(key, config, channel, streams);
+                }
             }
         }
+        // The DCH of the UE moves to the admission of the new cell, unless the cells are the same.
         if let Ok([former, next]) = cells.get_disjoint_mut([from.index(), to.index()])
             && next.admission.take_over(ue, &mut former.admission)
         {

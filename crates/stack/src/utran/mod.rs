@@ -76,15 +76,16 @@ pub struct Utran {
 #[derive(Debug)]
 struct Cell {
     config: CellConfig,
+    /// Decides on requests for DCHs.
     admission: Admission,
     /// When the UEs that wait for a DCH repeat their requests.
-    wake: Wakeup,
-    /// Whether the reservations at the start were recorded.
-    announced: bool,
+    retry_wake: Wakeup,
     /// Whether the cell was recorded as full.
     is_full: bool,
     /// When it is checked whether a full cell has room.
-    opens: Wakeup,
+    opening_wake: Wakeup,
+    /// Whether the reservations at the start were recorded.
+    start_is_recorded: bool,
 }
 
 impl Utran {

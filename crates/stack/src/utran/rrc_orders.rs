@@ -2,14 +2,15 @@
 //! the admission control of the cell.
 
 use umts_kernel::{Phase, TraceSink};
+use umts_units::Time;
 
-use super::Utran;
+use super::{Cell, Utran};
 use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{CellId, Direction, UeId};
 use crate::radio::rlc::Rlc;
-use crate::rnc::Decision;
 use crate::rnc::rrc::{Answer, Order};
+use crate::rnc::{Decision, Request};
 use crate::trace::TraceEvent;
 use crate::ue::COMMON;
 
@@ -36,17 +37,25 @@ impl Utran {
             control.started = true;
             context.notify_rrc_with(|rrc| rrc.handle_start(&mut ctx.cx, measured));
             let cell = context.cell;
-            self.announce(ctx, cell);
+            self.record_reserved_at_start(ctx, cell);
         }
         self.obey(ctx, ue);
     }
 
-    /// Records the reservations at the start of a cell. The UE may move to every cell of a layout.
-    fn announce<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
-        let of_layout = self.multicell.map(|_| (0..self.cells.len() as u16).map(CellId));
-        let cells: Vec<CellId> = of_layout.map_or_else(|| vec![cell], Iterator::collect);
-        for cell in cells {
-            if !std::mem::replace(&mut self.cells[cell.index()].announced, true) {
+    /// Records the reservations at the start of the cells that a UE of `cell` can use: of all cells in a
+    /// layout. Each cell is recorded once.
+    fn record_reserved_at_start<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        cell: CellId,
+    ) {
+        let cells = match self.multicell {
+            Some(_) => 0..self.cells.len() as u16,
+            None => cell.0..cell.0 + 1,
+        };
+        for cell in cells.map(CellId) {
+            let was_recorded = std::mem::replace(&mut self.cells[cell.index()].start_is_recorded, true);
+            if !was_recorded {
                 self.record_reserved(ctx, cell);
             }
         }
@@ -54,49 +63,50 @@ impl Utran {
 
     /// A DCH may have become preemptible for a waiting UE.
     pub fn cell_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
-        self.cells[cell.index()].wake.fired(ctx.cx.now);
+        self.cells[cell.index()].retry_wake.fired(ctx.cx.now);
         self.serve_waiting(ctx, cell);
     }
 
     /// Executes the orders of the RRC of `ue`, and schedules its next wake-up.
     pub(super) fn obey<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let cell = self.ues[ue].cell;
-        let (mut freed, mut settled) = (false, false);
+        let mut has_freed_rates = false;
+        let mut may_serve_waiting = false;
         while let Some(order) = self.ues[ue].control.as_mut().and_then(|control| control.poll_order()) {
             match order {
                 Order::Suspend => self.suspend(ctx, ue),
                 Order::UseCommon => self.use_channels(ctx, ue, COMMON),
                 Order::UseDch(dch) => {
                     self.cells[cell.index()].admission.holder_settled();
-                    settled = true;
+                    may_serve_waiting = true;
                     self.record_if_full_changed(ctx, cell);
                     self.use_channels(ctx, ue, 1 + usize::from(dch));
                 }
                 Order::Reestablish => self.ues[ue].reestablish(&mut ctx.cx),
                 Order::UpdateCell(cause) => self.begin_cell_update(ctx, ue, cause),
                 Order::RequestDch { instead_of } => self.request_dch(ctx, ue, instead_of),
-                Order::Withdraw => settled |= self.cells[cell.index()].admission.withdraw(ue),
+                Order::Withdraw => may_serve_waiting |= self.cells[cell.index()].admission.withdraw(ue),
                 Order::ReleaseDch => {
                     self.cells[cell.index()].admission.release(ue);
                     self.in_multicell(|mac, _| mac.release_dch(ue));
-                    freed = true;
+                    has_freed_rates = true;
                 }
                 Order::ChangeDch(dch) => {
                     let rates = self.ues[ue].dchs()[usize::from(dch)];
                     self.cells[cell.index()].admission.change(ue, rates);
                     self.in_multicell(|mac, _| mac.change_dch(ue, usize::from(dch)));
-                    freed = true;
+                    has_freed_rates = true;
                 }
             }
         }
         self.schedule_rrc_wake(ctx, ue);
         self.holder_changed(ctx, ue);
-        if freed {
+        if has_freed_rates {
             self.record_reserved(ctx, cell);
         }
-        // Waiting UEs repeat their requests. This also determines when the DCH of a settled UE can
-        // be preempted.
-        if freed || settled {
+        // Waiting UEs repeat their requests. After `UseDch` this also determines when the DCH of the
+        // UE can be preempted.
+        if has_freed_rates || may_serve_waiting {
             self.serve_waiting(ctx, cell);
         }
     }
@@ -107,6 +117,7 @@ impl Utran {
         ctx.wake(&mut control.wake, deadline, Phase::Rrc, Event::RrcWake(ue));
     }
 
+    /// Stops RLC of a UE and removes it from its carriers.
     pub(super) fn suspend<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue];
         context.rlc.iter_mut().for_each(Rlc::suspend);
@@ -139,32 +150,24 @@ impl Utran {
         self.supervise_radio_link(ctx, ue);
     }
 
+    /// Requests a DCH for `ue`, or a larger one than `instead_of`, and executes the decision of
+    /// admission.
     fn request_dch<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         ue: UeId,
         instead_of: Option<u8>,
     ) {
-        let Utran { ues, carriers, multicell, cells, .. } = self;
-        let cell = ues[ue].cell;
-        let wanted = ues[ue].dchs();
-        let wanted = &wanted[..instead_of.map_or(wanted.len(), usize::from)];
-        let preemptible = |holder: UeId| ues[holder].preemptible();
-        let request = (ue, ues[ue].qos.class);
-        let layout = multicell.and_then(|id| carriers[id].mac.multicell());
-        let is_possible = |dch| layout.is_none_or(|mac| mac.has_room_for_dch(ue, cell, dch));
-        let admission = &mut cells[cell.index()].admission;
-        let decision = admission.decide(ctx.cx.now, request, wanted, preemptible, is_possible);
-        if let Decision::Granted { dch, .. } = decision {
-            self.in_multicell(|mac, _| mac.allocate_dch(ue, usize::from(dch)));
-        }
+        let cell = self.ues[ue].cell;
+        let decision = self.decide_on_dch(ctx.cx.now, ue, instead_of);
         let answer = match &decision {
             Decision::Granted { dch, after, .. } => Answer::Granted { dch: *dch, after: *after },
             Decision::Queued { .. } => Answer::Queued,
             Decision::Refused => Answer::Refused,
         };
         match decision {
-            Decision::Granted { preempted, .. } => {
+            Decision::Granted { dch, preempted, .. } => {
+                self.in_multicell(|mac, _| mac.allocate_dch(ue, usize::from(dch)));
                 for victim in preempted {
                     self.ues[victim].notify_rrc_with(|rrc| rrc.handle_preemption(&mut ctx.cx));
                     self.obey(ctx, victim);
@@ -179,6 +182,20 @@ impl Utran {
         }
         self.ues[ue].notify_rrc_with(|rrc| rrc.handle_answer(&mut ctx.cx, answer));
         self.schedule_cell_wake(ctx, cell);
+    }
+
+    /// The decision of admission on a request for a DCH, or for a larger one than `instead_of`.
+    fn decide_on_dch(&mut self, now: Time, ue: UeId, instead_of: Option<u8>) -> Decision {
+        let Utran { ues, carriers, multicell, cells, .. } = self;
+        let cell = ues[ue].cell;
+        let all_dchs = ues[ue].dchs();
+        // The DCHs are sorted, the largest first.
+        let wanted = &all_dchs[..instead_of.map_or(all_dchs.len(), usize::from)];
+        let request = Request { ue, class: ues[ue].qos.class, dchs: wanted };
+        let layout = multicell.and_then(|id| carriers[id].mac.multicell());
+        let radio_has_room = |dch| layout.is_none_or(|mac| mac.has_room_for_dch(ue, cell, dch));
+        let preemptible = |holder: UeId| ues[holder].preemptible();
+        cells[cell.index()].admission.decide(now, &request, preemptible, radio_has_room)
     }
 
     /// Repeats the requests of waiting UEs in order, until one gets no DCH.
@@ -197,8 +214,7 @@ impl Utran {
     }
 
     fn schedule_cell_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
-        let context = &mut self.cells[cell.index()];
-        let deadline = context.admission.retry_at();
-        ctx.wake(&mut context.wake, deadline, Phase::Rrc, Event::CellWake(cell));
+        let Cell { admission, retry_wake, .. } = &mut self.cells[cell.index()];
+        ctx.wake(retry_wake, admission.retry_at(), Phase::Rrc, Event::CellWake(cell));
     }
 }

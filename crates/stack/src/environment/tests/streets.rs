@@ -195,7 +195,7 @@ fn stations_are_on_the_requested_places_of_all_streets() {
             let spot = streets.spot(site.place);
             assert!(!spot.is_indoors, "{site:?}");
             assert_eq!(
-                spot.lines.iter().flatten().count(),
+                spot.street_along.iter().flatten().count(),
                 if position == Stations::Crossings { 2 } else { 1 }
             );
             assert_eq!(layout.within(site.place), site.place);
@@ -240,9 +240,9 @@ fn random_places_are_uniform_along_street_middles() {
             let spot = streets.spot(at);
             let is_in_the_middle =
                 |(line, across): (Option<f64>, f64)| line.is_some_and(|line| (line - across).abs() < 1e-6);
-            assert!(spot.lines.into_iter().zip([at.y, at.x]).any(is_in_the_middle));
+            assert!(spot.street_along.into_iter().zip([at.y, at.x]).any(is_in_the_middle));
             assert_eq!(layout.within(at), at);
-            let is_along_x = spot.lines[0].is_some_and(|line| (line - at.y).abs() < 1e-6);
+            let is_along_x = spot.street_along[0].is_some_and(|line| (line - at.y).abs() < 1e-6);
             along_x += u32::from(is_along_x);
             let along = if is_along_x { at.x } else { at.y };
             places_in_tenth[((along - line(0)).rem_euclid(230.0) / 23.0) as usize % 10] += 1;

@@ -36,7 +36,7 @@ use umts_units::{Duration, Time};
 pub use self::config::{EDchConfig, EUeConfig};
 use self::scheduler::{Command, Member, decide};
 use self::uplink_load::UplinkLoad;
-use self::user::{Sent, User};
+use self::user::{Opportunity, Sent, User};
 use super::{Below, CarrierConfig, Mac};
 use crate::ids::{Direction, MacTimer, UeId};
 use crate::trace::{Real, TraceEvent};
@@ -65,9 +65,11 @@ pub struct MacE {
     on_air: Vec<(UeId, Sent)>,
     /// Sum of the loads of all UEs in the last TTI.
     load: f64,
-    /// Start of the next TTI of an active UE, and of the last TTI.
+    /// Start of the next TTI of an active UE.
     next_tti: Option<Time>,
+    /// Start of the last TTI.
     last_tti: Option<Time>,
+    /// Next decision of the scheduler.
     next_decision: Option<Time>,
     streams: Streams,
 }
@@ -147,25 +149,28 @@ impl MacE {
         }
         self.on_air.retain(|(_, sent)| sent.until > now);
         let cell = CellContext { config: &self.config, uplink: &self.uplink, carrier };
-        for ue in &self.active {
-            let user = self.users.get_mut(ue).expect("an active UE is a user");
+        for &ue in &self.active {
+            let user = self.users.get_mut(&ue).expect("an active UE is a user");
             if user.tti_from(now) != now {
                 continue;
             }
-            let member = self.members.get_mut(ue).expect("each user is a member");
+            let member = self.members.get_mut(&ue).expect("each user is a member");
             let grant = member.grants.update(now);
-            if let Some(sent) = user.transmit(ctx, &cell, below, (*ue, grant, self.load)) {
-                self.on_air.push((*ue, sent));
+            let opportunity = Opportunity { ue, grant, load: self.load };
+            if let Some(sent) = user.transmit(ctx, &cell, below, opportunity) {
+                self.on_air.push((ue, sent));
             }
-            below.ues[*ue].schedule_wake(ctx, carrier.direction);
+            below.ues[ue].schedule_wake(ctx, carrier.direction);
         }
         self.record_load(ctx, carrier);
         let users = &self.users;
-        self.active
-            .retain(|ue| !users[ue].is_idle() || below.ues[*ue].rlc[carrier.direction.index()].has_work(now));
+        self.active.retain(|ue| {
+            let has_data = below.ues[*ue].rlc[carrier.direction.index()].has_work(now);
+            has_data || !users[ue].is_idle()
+        });
         self.last_tti = Some(now);
-        let next = now + Duration::from_nanos(1);
-        self.next_tti = self.active.iter().map(|ue| users[ue].tti_from(next)).min();
+        let after_now = now + Duration::from_nanos(1);
+        self.next_tti = self.active.iter().map(|ue| users[ue].tti_from(after_now)).min();
     }
 
     /// Records the noise rise until the first of the blocks on the air ends, if there are any.

@@ -16,7 +16,7 @@ use super::config::{EDchConfig, EUeConfig};
 use super::etfc::{Limits, Selection};
 use super::grant::Grant;
 use super::reception::{Content, DecodedBlock, Reception, lose};
-use super::scheduler::{Member, Report};
+use super::scheduler::{BlockSizes, Member, Report};
 use super::scheduling_information::SchedulingInformation;
 use super::uplink_load::{UplinkLoad, ratio_of_headroom};
 use crate::EventContext;
@@ -50,16 +50,20 @@ struct EBlock {
     is_decoded: bool,
 }
 
+/// A UE on the E-DCH, with its parts of the Node B and the RNC.
 #[derive(Debug)]
 pub(super) struct User {
     config: Arc<EUeConfig>,
     pub tti: Duration,
+    /// Largest block of the category in bits.
     max_bits: u32,
     /// Bits of a PDU.
     pdu_bits: u32,
     /// Size of the window of the RNC in blocks.
     window: u64,
+    /// The UE's end of HARQ.
     sender: HarqSender<()>,
+    /// The Node B's end of HARQ.
     receiver: HarqReceiver,
     /// Blocks in HARQ, by process.
     blocks: [Option<EBlock>; MAX_PROCESSES],
@@ -71,13 +75,26 @@ pub(super) struct User {
     reported: Option<Time>,
     /// Number of the next MAC-es PDU.
     next_count: u64,
+    /// Blocks on the way to the RNC and in its reordering queue.
     reception: Reception,
+    /// Draws of decoding errors and misread answers, by TTI of 2 ms.
     draws: AddressedStream,
+}
+
+/// A TTI in which a UE may send.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Opportunity {
+    pub ue: UeId,
+    /// The serving grant. `None`: the zero grant.
+    pub grant: Option<Grant>,
+    /// Sum of the loads of all UEs.
+    pub load: f64,
 }
 
 /// A block on the air.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent {
+    /// End of its TTI.
     pub until: Time,
     /// Power ratio of the block.
     pub ratio: f64,
@@ -110,10 +127,10 @@ impl User {
 
     /// The UE as the scheduler knows it.
     pub fn member(&self, uplink: &UplinkLoad) -> Member {
-        let blocks =
-            [1, pdus_in(self.max_bits, self.pdu_bits)].map(|pdus| block_bits(pdus, self.pdu_bits, false));
-        let beyond = SCHEDULING_INFORMATION_BITS + self.config.non_scheduled;
-        Member::new(uplink, self.tti, blocks, beyond)
+        let bits = |pdus| block_bits(pdus, self.pdu_bits, false);
+        let max_pdus = pdus_in(self.max_bits, self.pdu_bits);
+        let beyond_grant = SCHEDULING_INFORMATION_BITS + self.config.non_scheduled;
+        Member::new(uplink, self.tti, BlockSizes { min: bits(1), max: bits(max_pdus), beyond_grant })
     }
 
     /// The next report that has arrived by `now`, and its arrival.
@@ -152,26 +169,26 @@ impl User {
     }
 
     /// A TTI of the UE begins: sends a block in the HARQ process of this TTI, the one that failed before or
-    /// else a new one. `grant`: the serving grant; `load`: sum of the loads of all UEs.
+    /// else a new one.
     pub fn transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         cell: &CellContext<'_>,
         below: &mut Below<'_>,
-        (ue, grant, load): (UeId, Option<Grant>, f64),
+        opportunity: Opportunity,
     ) -> Option<Sent> {
         let tti = ctx.cx.now.as_nanos() / self.tti.as_nanos();
         let process = (tti % u64::from(processes(self.tti))) as u8;
         self.handle_answer(process);
         let announcement = match self.sender.resend_in(process) {
-            Some(again) => again,
+            Some(repetition) => repetition,
             None => {
-                let block = self.new_block(ctx, cell, below, (ue, grant, load))?;
+                let block = self.new_block(ctx, cell, below, opportunity)?;
                 self.blocks[usize::from(process)] = Some(block);
                 self.sender.send(process, ())
             }
         };
-        Some(self.send(ctx, cell.carrier, below, ue, announcement))
+        Some(self.send(ctx, cell.carrier, below, opportunity.ue, announcement))
     }
 
     /// Takes the answer to the last transmission in a process, before the process is used again.
@@ -192,37 +209,23 @@ impl User {
         ctx: &mut EventContext<'_, T>,
         cell: &CellContext<'_>,
         below: &mut Below<'_>,
-        (ue, grant, load): (UeId, Option<Grant>, f64),
+        Opportunity { ue, grant, load }: Opportunity,
     ) -> Option<EBlock> {
-        let (uplink, now, direction) = (cell.uplink, ctx.cx.now, cell.carrier.direction);
-        let context = &mut below.ues[ue];
-        context.rlc[direction.index()].handle_timeout(&mut ctx.cx);
-        if !context.rlc[direction.index()].has_work(now) {
+        let (uplink, now, uplink_index) = (cell.uplink, ctx.cx.now, cell.carrier.direction.index());
+        let rlc = &mut below.ues[ue].rlc[uplink_index];
+        rlc.handle_timeout(&mut ctx.cx);
+        if !rlc.has_work(now) {
             return None;
         }
         // The number of PDUs can be a lower bound.
-        let ready = match self.is_window_open() {
-            true => context.rlc[direction.index()].pdus_ready(now).max(1),
-            false => 0,
-        };
+        let ready = if self.is_window_open() { rlc.pdus_ready(now).max(1) } else { 0 };
         let headroom_db = uplink.headroom_db(self.config.max_power.0, self.config.path_loss, load);
-        let limits = Limits {
-            granted: grant.map_or(0, |grant| uplink.bits(grant.ratio(), self.tti)),
-            non_scheduled: self.config.non_scheduled,
-            power: uplink.bits(ratio_of_headroom(headroom_db), self.tti),
-            category: self.max_bits,
-            pdu_bits: self.pdu_bits,
-        };
-        let period = match limits.granted_pdus() {
-            0 => cell.config.si_period_no_grant,
-            _ => cell.config.si_period,
-        };
-        let is_due = self.reported.is_none_or(|last| now >= last + period);
-        let Selection { pdus, is_reporting, is_limited_by_grant, .. } = limits.select(ready, is_due)?;
-        let content = (pdus > 0).then(|| self.take_pdus(ctx, cell.carrier, below, ue, pdus)).flatten();
-        let pdus = content.as_ref().map_or(0, |content| content.pdus.set.blocks);
-        let bits = block_bits(pdus, self.pdu_bits, is_reporting);
-        let buffer = below.ues[ue].rlc[direction.index()].available_for_transmission(now);
+        let limits = self.limits(uplink, grant, headroom_db);
+        let is_report_due = self.is_report_due(now, cell.config, &limits);
+        let Selection { pdus, is_reporting, is_limited_by_grant, .. } =
+            limits.select(ready, is_report_due)?;
+        let content = if pdus > 0 { self.take_pdus(ctx, cell.carrier, below, ue, pdus) } else { None };
+        let buffer = below.ues[ue].rlc[uplink_index].available_for_transmission(now);
         let information = is_reporting.then(|| SchedulingInformation::new(buffer.0, headroom_db));
         if is_reporting {
             self.reported = Some(now);
@@ -230,17 +233,43 @@ impl User {
         if content.is_none() && !is_reporting {
             return None;
         }
-        let scheduled = (pdus * self.pdu_bits + HEADER_BITS).saturating_sub(self.config.non_scheduled);
+        let pdus = content.as_ref().map_or(0, |content| content.pdus.set.blocks);
+        let bits = block_bits(pdus, self.pdu_bits, is_reporting);
         Some(EBlock {
             bits,
             ratio: uplink.ratio(bits, self.tti),
             is_happy: !is_limited_by_grant || self.empties(&limits, buffer, cell.config.happy_bit_delay),
-            used: Grant::at_least(uplink.ratio(scheduled, self.tti)).filter(|_| content.is_some()),
+            used: content.as_ref().and_then(|_| self.needed_grant(uplink, pdus)),
             information,
             pdus,
             content,
             is_decoded: false,
         })
+    }
+
+    /// Limits of a new block.
+    fn limits(&self, uplink: &UplinkLoad, grant: Option<Grant>, headroom_db: f64) -> Limits {
+        Limits {
+            granted: grant.map_or(0, |grant| uplink.bits(grant.ratio(), self.tti)),
+            non_scheduled: self.config.non_scheduled,
+            power: uplink.bits(ratio_of_headroom(headroom_db), self.tti),
+            category: self.max_bits,
+            pdu_bits: self.pdu_bits,
+        }
+    }
+
+    /// Whether the next block must have scheduling information. The period is shorter while the grant
+    /// carries no PDU.
+    fn is_report_due(&self, now: Time, config: &EDchConfig, limits: &Limits) -> bool {
+        let carries_no_pdu = limits.granted_pdus() == 0;
+        let period = if carries_no_pdu { config.si_period_no_grant } else { config.si_period };
+        self.reported.is_none_or(|last| now >= last + period)
+    }
+
+    /// The grant that a block with `pdus` PDUs needs, beside the non-scheduled bits.
+    fn needed_grant(&self, uplink: &UplinkLoad, pdus: u32) -> Option<Grant> {
+        let scheduled_bits = (pdus * self.pdu_bits + HEADER_BITS).saturating_sub(self.config.non_scheduled);
+        Grant::at_least(uplink.ratio(scheduled_bits, self.tti))
     }
 
     /// Whether a further block keeps all blocks that the Node B lacks within the window of the RNC. A block
@@ -290,54 +319,64 @@ impl User {
         ue: UeId,
         announcement: Announcement,
     ) -> Sent {
-        let (is_cut, air) = (below.ues[ue].is_cut, &mut *below.air);
+        let (now, until, is_cut) = (ctx.cx.now, ctx.cx.now + self.tti, below.ues[ue].is_cut);
         let Announcement { process, attempt, .. } = announcement;
-        let until = ctx.cx.now + self.tti;
-        let draws = self.draws.tti(ctx.cx.now.as_nanos() / SHORT_TTI.as_nanos());
-        let happens = |draw, probability: Probability| {
-            probability != Probability::ZERO && draws.uniform(draw) < probability.value()
-        };
-        let errors = &self.config.attempt_errors;
-        let error = errors[usize::from(attempt - 1).min(errors.len() - 1)];
-        let reception = self
-            .receiver
-            .handle_transmission(announcement, 1.0, |_| !is_cut && !happens(DECODING_DRAW, error));
-        let answer = match reception.is_acknowledged {
-            // While the air is cut no answer arrives, which the UE takes for a NACK.
-            _ if is_cut => Feedback::Nack,
-            true if happens(ANSWER_DRAW, self.config.ack_to_nack) => Feedback::Nack,
-            false if happens(ANSWER_DRAW, self.config.nack_to_ack) => Feedback::Ack,
-            true => Feedback::Ack,
-            false => Feedback::Nack,
-        };
+        let is_lost = is_cut || self.happens(now, DECODING_DRAW, self.error_probability(attempt));
+        let reception = self.receiver.handle_transmission(announcement, 1.0, |_| !is_lost);
+        let is_decoded = reception.is_delivered;
+        let answer = self.answer(now, is_cut, reception.is_acknowledged);
         self.answers[usize::from(process)] = Some(answer);
+
         let block = self.blocks[usize::from(process)].as_mut().expect("the process has a block");
-        block.is_decoded |= reception.is_delivered;
-        let information = block.information.filter(|_| reception.is_delivered);
+        block.is_decoded |= is_decoded;
+        let EBlock { bits, pdus, is_happy, ratio, .. } = *block;
         if !is_cut {
-            let report = Report { is_happy: block.is_happy, used: block.used, information };
-            self.reports.push_back((until, report));
+            let information = block.information.filter(|_| is_decoded);
+            self.reports.push_back((until, Report { is_happy, used: block.used, information }));
         }
-        let ends = answer == Feedback::Ack || self.sender.is_last(announcement);
-        let is_last = reception.is_delivered || (ends && !block.is_decoded);
-        let (bits, pdus, is_happy, is_decoded) =
-            (block.bits, block.pdus, block.is_happy, reception.is_delivered);
+        let harq_ends = answer == Feedback::Ack || self.sender.is_last(announcement);
+        let is_given_up = harq_ends && !block.is_decoded;
+        let is_last = is_decoded || is_given_up;
+        let content = if is_last { block.content.take() } else { None };
         ctx.cx.record(|| TraceEvent::EBlockSent { ue, attempt, bits, pdus, is_decoded, is_last, is_happy });
-        if is_last && !is_decoded && answer == Feedback::Ack {
+        if is_given_up && answer == Feedback::Ack {
             ctx.cx.record(|| TraceEvent::EFalseAck { ue });
         }
-        let sent = Sent { until, ratio: block.ratio };
-        if is_last && let Some(content) = block.content.take() {
+        if let Some(content) = content {
             let octets = Iub::octets(pdus, self.pdu_bits);
-            match is_decoded {
-                true => {
-                    let block = DecodedBlock { content, tti: ctx.cx.now, retransmissions: attempt - 1 };
-                    self.reception.send_to_rnc(carrier, until, octets, block);
-                }
-                false => lose(ctx, carrier, air, until + carrier.iub.crossing(octets), content),
+            if is_decoded {
+                let block = DecodedBlock { content, tti: now, retransmissions: attempt - 1 };
+                self.reception.send_to_rnc(carrier, until, octets, block);
+            } else {
+                lose(ctx, carrier, below.air, until + carrier.iub.crossing(octets), content);
             }
         }
-        sent
+        Sent { until, ratio }
+    }
+
+    /// Error probability of transmission number `attempt` of a block, from 1.
+    fn error_probability(&self, attempt: u8) -> Probability {
+        let errors = &self.config.attempt_errors;
+        errors[usize::from(attempt - 1).min(errors.len() - 1)]
+    }
+
+    /// The answer that the UE reads. While the air is cut no answer arrives, which the UE takes for a
+    /// NACK.
+    fn answer(&self, now: Time, is_cut: bool, is_acknowledged: bool) -> Feedback {
+        if is_cut {
+            return Feedback::Nack;
+        }
+        let EUeConfig { ack_to_nack, nack_to_ack, .. } = *self.config;
+        let misreading = if is_acknowledged { ack_to_nack } else { nack_to_ack };
+        let is_misread = self.happens(now, ANSWER_DRAW, misreading);
+        if is_acknowledged != is_misread { Feedback::Ack } else { Feedback::Nack }
+    }
+
+    /// Whether an event of this probability happens in the TTI that begins at `now`. `draw`: address of
+    /// its draw.
+    fn happens(&self, now: Time, draw: u32, probability: Probability) -> bool {
+        let draws = self.draws.tti(now.as_nanos() / SHORT_TTI.as_nanos());
+        probability != Probability::ZERO && draws.uniform(draw) < probability.value()
     }
 
     /// Ends HARQ: its blocks are lost, and those in the reordering queue go up.

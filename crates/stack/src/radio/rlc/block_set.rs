@@ -46,6 +46,21 @@ impl Sdu {
     }
 }
 
+/// A range of indices into a vector of a [`BlockSet`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct IndexRange {
+    pub first: u16,
+    pub after_last: u16,
+}
+
+impl IndexRange {
+    /// The elements of `all` in this range.
+    #[inline]
+    fn of<E>(self, all: &[E]) -> &[E] {
+        &all[usize::from(self.first)..usize::from(self.after_last)]
+    }
+}
+
 /// Position of an SDU: it begins in PDU `first`, and PDU `sn` holds the length indicator of its
 /// end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,9 +108,8 @@ pub struct MrwAck {
 pub struct Status {
     /// LSN: all PDUs below it are received or listed as missing. `None` in a STATUS without a report.
     pub lsn: Option<Sn>,
-    /// Runs of missing PDUs: indices into [`BlockSet::missing`] of the first one, and after the last
-    /// one.
-    pub missing: (u16, u16),
+    /// Runs of missing PDUs, in [`BlockSet::missing`].
+    pub missing: IndexRange,
     /// Command to move the receiving window.
     pub mrw: Option<Mrw>,
     /// Confirmation that the window was moved.
@@ -116,9 +130,8 @@ pub struct DataRun {
     pub poll: bool,
     /// All of these PDUs were sent before.
     pub retransmission: bool,
-    /// Ends of SDUs in these PDUs: indices into [`BlockSet::ends`] of the first one, and after the
-    /// last one.
-    pub ends: (u16, u16),
+    /// Ends of SDUs in these PDUs, in [`BlockSet::ends`].
+    pub ends: IndexRange,
     /// UM: an SDU begins with the first data octet, and a length indicator marks its start (runs of
     /// one PDU only).
     pub starts: bool,
@@ -127,10 +140,27 @@ pub struct DataRun {
 }
 
 impl DataRun {
-    /// A run of new PDUs without a poll.
-    pub(super) fn new(first: u64, count: u32, ends: (u16, u16)) -> Self {
-        let (retransmission, poll, starts, piggyback) = (false, false, false, None);
-        DataRun { first: Sn::of(first), count: count as u16, poll, retransmission, ends, starts, piggyback }
+    /// A run of new PDUs without a poll. `first`: count of the first PDU.
+    pub(super) fn new(first: u64, count: u32, ends: IndexRange) -> Self {
+        DataRun {
+            first: Sn::of(first),
+            count: count as u16,
+            poll: false,
+            retransmission: false,
+            ends,
+            starts: false,
+            piggyback: None,
+        }
+    }
+
+    /// Whether the PDUs of `next` follow the PDUs of this run and can be appended to it: only the
+    /// last PDU of a run may poll, and a PDU with a STATUS is a run of its own.
+    #[inline]
+    fn can_append(&self, next: &DataRun) -> bool {
+        let follows = self.first.plus(u64::from(self.count)) == next.first;
+        let is_same_kind = self.retransmission == next.retransmission;
+        let has_status = self.piggyback.is_some() || next.piggyback.is_some();
+        follows && is_same_kind && !self.poll && !has_status
     }
 }
 
@@ -211,15 +241,13 @@ impl BlockSet {
     /// The ends of SDUs in `run`.
     #[inline]
     pub fn ends_of(&self, run: &DataRun) -> &[SduEnd] {
-        let (first, after_last) = run.ends;
-        &self.ends[usize::from(first)..usize::from(after_last)]
+        run.ends.of(&self.ends)
     }
 
     /// Runs of missing PDUs in `status`.
     #[inline]
     pub fn missing_of(&self, status: &Status) -> &[SnRun] {
-        let (first, after_last) = status.missing;
-        &self.missing[usize::from(first)..usize::from(after_last)]
+        status.missing.of(&self.missing)
     }
 
     /// Adds a PDU that takes a whole block.
@@ -244,22 +272,27 @@ impl BlockSet {
     #[inline]
     pub(super) fn push_data(&mut self, run: DataRun) {
         self.blocks += u32::from(run.count);
-        if let Some(Pdu::Data(last)) = self.pdus.last_mut() {
-            let continues = last.first.plus(u64::from(last.count)) == run.first
-                && last.retransmission == run.retransmission
-                && !last.poll
-                && last.piggyback.is_none()
-                && run.piggyback.is_none();
-            if continues {
-                last.count += run.count;
-                last.poll = run.poll;
-                let (first_end, _) = last.ends;
-                let (_, after_last_end) = run.ends;
-                last.ends = (first_end, after_last_end);
-                return;
-            }
+        if let Some(Pdu::Data(last)) = self.pdus.last_mut()
+            && last.can_append(&run)
+        {
+            last.count += run.count;
+            last.poll = run.poll;
+            last.ends.after_last = run.ends.after_last;
+            return;
         }
         self.pdus.push(Pdu::Data(run));
+    }
+
+    /// The ends that were pushed since [`next_end_index`](Self::next_end_index) returned `first`.
+    #[inline]
+    pub(super) fn ends_since(&self, first: u16) -> IndexRange {
+        IndexRange { first, after_last: self.next_end_index() }
+    }
+
+    /// The range of the ends of a run in which no SDU ends.
+    #[inline]
+    pub(super) fn no_ends(&self) -> IndexRange {
+        self.ends_since(self.next_end_index())
     }
 
     /// Index in `ends` that the next end gets when it is pushed.

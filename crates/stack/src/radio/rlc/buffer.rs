@@ -6,8 +6,11 @@
 //! ```
 //!
 //! Only the sizes are modelled: octets of SDUs, a length indicator (LI) for each end of an SDU (in
-//! the next PDU if this one has no room for it), and padding. [`SegmentationRules`] has the rules,
-//! which `octets::Composer` also uses to build the octets.
+//! the next PDU if this one has no room for it), and padding. The rules are in `segmentation.rs`.
+//!
+//! The *head* is the first SDU in the queue. PDUs that it fills without ending in them are *full* and
+//! are taken in one step ([`Buffer::full_pdus`], [`Buffer::take_full`]). Each other PDU is composed
+//! ([`Buffer::compose`]).
 
 use std::collections::VecDeque;
 
@@ -16,108 +19,8 @@ use umts_units::Time;
 use super::am::LengthIndicators;
 use super::backlog::{BlockCounter, WaitingSdu};
 use super::managed_sdus::ManagedSdus;
+use super::segmentation::{Fit, SegmentationRules};
 use super::{BlockSet, Sdu, SduEnd, Sn};
-
-/// Rules for the segmentation of SDUs.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SegmentationRules {
-    /// Octets of a PDU after its header.
-    pub payload: u16,
-    /// Octets of a length indicator with its extension bit.
-    pub length_indicator: u16,
-    pub indicator_rule: LengthIndicators,
-    /// UM: a length indicator marks an SDU that begins with the first data octet of a PDU, unless
-    /// the PDU has the length indicator for the end of the previous SDU (TS 25.322 §9.2.2.8).
-    pub marks_start: bool,
-    /// PDUs have the size of their content, up to `payload`. They contain data of one SDU, and their
-    /// header indicates its end.
-    pub is_flexible: bool,
-}
-
-/// How the rest of an SDU fits into the free octets of a PDU (TS 25.322 §9.2.2.8).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fit {
-    /// The SDU continues in the next PDU.
-    Continues,
-    /// The SDU ends in this PDU, which also has its length indicator.
-    Ends,
-    /// The SDU fills the PDU exactly. The next PDU indicates its end, with LI 0.
-    Fills,
-    /// The SDU ends one octet before the end of the PDU, which leaves no room for an indicator of
-    /// two octets. The next PDU indicates its end, with LI 0x7FFB.
-    OneShort,
-}
-
-impl SegmentationRules {
-    /// PDUs of `payload` octets that contain only SDU octets (transparent mode).
-    pub fn without_indicators(payload: u16) -> Self {
-        SegmentationRules {
-            payload,
-            length_indicator: 0,
-            indicator_rule: LengthIndicators::Eurane,
-            marks_start: false,
-            is_flexible: false,
-        }
-    }
-
-    /// PDUs of flexible size with at most `payload` octets of data.
-    pub fn flexible(payload: u16) -> Self {
-        SegmentationRules {
-            payload,
-            length_indicator: 0,
-            indicator_rule: LengthIndicators::Ts25322,
-            marks_start: false,
-            is_flexible: true,
-        }
-    }
-
-    /// Compares the remaining `left` octets of an SDU with the `room` free octets of a PDU.
-    #[inline]
-    pub fn fit(&self, left: u64, room: u16) -> Fit {
-        let (li, room) = (u64::from(self.length_indicator), u64::from(room));
-        match left {
-            _ if left > room => Fit::Continues,
-            _ if left + li <= room => Fit::Ends,
-            _ if left == room => Fit::Fills,
-            _ => Fit::OneShort,
-        }
-    }
-
-    /// Whether a further SDU may start in the `room` octets after the end of an SDU. With indicators
-    /// of two octets a single remaining octet stays unused, and no indicator shows this (§9.2.2.8).
-    #[inline]
-    pub fn may_start_another(&self, room: u16) -> bool {
-        !self.is_flexible && room >= self.length_indicator
-    }
-
-    /// Whether another SDU of `left` octets may start in a PDU that has parts of `parts` SDUs and
-    /// `room` free octets.
-    #[inline]
-    pub fn may_concatenate(&self, parts: u32, room: u16, left: u64) -> bool {
-        match self.indicator_rule {
-            LengthIndicators::Ts25322 => self.may_start_another(room),
-            LengthIndicators::Eurane => parts < 2 && room >= 3 && left > u64::from(room),
-        }
-    }
-
-    /// Number of PDUs for `octets` octets of SDUs and this number of length indicators.
-    ///
-    /// Exact in acknowledged mode with indicators of one octet according to TS 25.322. Otherwise a
-    /// lower bound, for four reasons. PDUs of flexible size are not filled if an SDU ends in them. An indicator of two octets can leave one octet of a PDU
-    /// unused. Unacknowledged mode can need further indicators for starts of SDUs. The indicators
-    /// of EURANE are not counted, because only ends inside a PDU have one.
-    #[inline]
-    pub fn pdus(&self, octets: u64, indicators: u64) -> u64 {
-        if self.is_flexible {
-            return octets.div_ceil(u64::from(self.payload)).max(indicators);
-        }
-        let indicators = match self.indicator_rule {
-            LengthIndicators::Ts25322 => indicators * u64::from(self.length_indicator),
-            LengthIndicators::Eurane => 0,
-        };
-        (octets + indicators).div_ceil(u64::from(self.payload))
-    }
-}
 
 /// Contents of a filled PDU.
 #[derive(Debug, Clone, Copy, Default)]
@@ -139,22 +42,26 @@ struct PendingEnd {
 /// The transmission buffer: SDUs with an unsent part, or with an end that no PDU has indicated yet.
 #[derive(Debug, Clone)]
 pub(super) struct Buffer {
-    /// Octets of the first SDU that are not in PDUs yet. 0 if the SDU may not be started. This
-    /// value follows from the queue. It is stored because it is read in every TTI.
-    head_left: u64,
-    /// Whether there is a first SDU, and it was started or may be started.
-    has_head: bool,
-    /// An SDU with an end that the next PDU must indicate. Rare, therefore boxed.
-    pending_end: Option<Box<PendingEnd>>,
-    /// Octets of the first SDU that are already in PDUs.
-    head_sent: u64,
-    /// The PDU in which the first SDU starts, if it was started.
-    head_first: u64,
-    /// Number of SDUs that may still be started.
-    startable_sdus: u64,
+    /// SDUs that are not completely in PDUs.
     queue: VecDeque<Sdu>,
     /// Octets of the SDUs in the queue.
     octets: u64,
+    /// An SDU with an end that the next PDU must indicate. Rare, therefore boxed.
+    pending_end: Option<Box<PendingEnd>>,
+    /// Number of SDUs that may still be started.
+    startable_sdus: u64,
+
+    // The head.
+    /// Octets of the head that are already in PDUs.
+    head_sent: u64,
+    /// The PDU in which the head starts, if it was started.
+    head_first: u64,
+    // The next two fields follow from the others. They are stored because they are read in every TTI.
+    /// Whether there is a head, and it was started or may be started.
+    has_head: bool,
+    /// Octets of the head that are not in PDUs yet. 0 if the head may not be started.
+    head_left: u64,
+
     /// Queue management. Decides about an SDU when the previous one is completely in PDUs.
     pub(super) managed: Option<Box<ManagedSdus>>,
 }
@@ -162,14 +69,14 @@ pub(super) struct Buffer {
 impl Default for Buffer {
     fn default() -> Self {
         Buffer {
-            head_left: 0,
-            has_head: false,
-            pending_end: None,
-            head_sent: 0,
-            head_first: 0,
-            startable_sdus: u64::MAX,
             queue: VecDeque::new(),
             octets: 0,
+            pending_end: None,
+            startable_sdus: u64::MAX,
+            head_sent: 0,
+            head_first: 0,
+            has_head: false,
+            head_left: 0,
             managed: None,
         }
     }
@@ -316,26 +223,27 @@ impl Buffer {
         mut room: u16,
         set: &mut BlockSet,
     ) -> PduContents {
-        let li = rules.length_indicator;
         if let Some(pending_end) = self.pending_end.take() {
             let PendingEnd { first, sdu } = *pending_end;
-            room -= li;
+            room -= rules.length_indicator;
             set.ends.push(SduEnd { first: Sn::of(first), sn: Sn::of(count), sdu });
         } else if self.marks_start(rules) {
-            room -= li;
+            room -= rules.length_indicator;
         }
         let sdus_before = self.queue.len();
         let discarded_before = self.discarded();
         let mut parts = 0;
         while room > 0 && self.has_head {
-            if parts > 0 && !rules.may_concatenate(parts, room, self.head_left) {
+            let may_add_part = parts == 0 || rules.may_concatenate(parts, room, self.head_left);
+            if !may_add_part {
                 break;
             }
             parts += 1;
             room = self.take_part(now, rules, count, room, set);
         }
         let removed = sdus_before - self.queue.len();
-        PduContents { finished: (removed - (self.discarded() - discarded_before)) as u32, padding: room }
+        let discarded = self.discarded() - discarded_before;
+        PduContents { finished: (removed - discarded) as u32, padding: room }
     }
 
     /// Number of SDUs that queue management discarded since the last call of `take_managed`.
@@ -361,11 +269,12 @@ impl Buffer {
             return 0;
         }
         let ends_inside = fit == Fit::Ends;
-        let sdu = self.queue.front().expect("the queue is not empty");
-        if ends_inside || rules.indicator_rule == LengthIndicators::Eurane {
-            set.ends.push(SduEnd { first: Sn::of(self.head_first), sn: Sn::of(count), sdu: *sdu });
+        let needs_no_indicator = rules.indicator_rule == LengthIndicators::Eurane;
+        let (first, sdu) = (self.head_first, *self.queue.front().expect("there is a head"));
+        if ends_inside || needs_no_indicator {
+            set.ends.push(SduEnd { first: Sn::of(first), sn: Sn::of(count), sdu });
         } else {
-            self.pending_end = Some(Box::new(PendingEnd { first: self.head_first, sdu: *sdu }));
+            self.pending_end = Some(Box::new(PendingEnd { first, sdu }));
         }
         self.pop_sent(now);
         if ends_inside { room - rules.length_indicator - left as u16 } else { 0 }
@@ -377,10 +286,10 @@ impl Buffer {
         if rules.is_flexible {
             return None;
         }
-        let li = u64::from(rules.length_indicator);
-        let mut used = if self.pending_end.is_some() { li } else { 0 };
-        for (index, sdu) in self.queue.iter().enumerate() {
-            used += li + sdu.size().0 - if index == 0 { self.head_sent } else { 0 };
+        let indicator = u64::from(rules.length_indicator);
+        let mut used = if self.pending_end.is_some() { indicator } else { 0 };
+        for (sdu, sent) in self.with_sent_octets() {
+            used += indicator + sdu.size().0 - sent;
             if used > u64::from(rules.payload) {
                 return None;
             }
@@ -460,11 +369,16 @@ impl Buffer {
             let blocks = counter.open_for_end() + std::mem::take(&mut retransmissions);
             into.push(WaitingSdu { entered: sdu.entered, size: sdu.size(), blocks });
         }
-        let sent = std::iter::once(self.head_sent).chain(std::iter::repeat(0));
-        for (sdu, sent) in self.queue.iter().zip(sent) {
+        for (sdu, sent) in self.with_sent_octets() {
             let blocks = counter.blocks(sdu.size().0 - sent, sent > 0) + std::mem::take(&mut retransmissions);
             into.push(WaitingSdu { entered: sdu.entered, size: sdu.size(), blocks });
         }
+    }
+
+    /// The SDUs in the queue, each with the number of its octets that are already in PDUs.
+    fn with_sent_octets(&self) -> impl Iterator<Item = (&Sdu, u64)> {
+        let sent = std::iter::once(self.head_sent).chain(std::iter::repeat(0));
+        self.queue.iter().zip(sent)
     }
 
     /// Size of the first SDU.

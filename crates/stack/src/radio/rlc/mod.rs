@@ -20,6 +20,7 @@ mod entity;
 mod managed_sdus;
 pub mod octets;
 mod sdu_queue;
+mod segmentation;
 pub mod sn;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -29,7 +30,7 @@ mod window;
 pub mod wire;
 
 pub use backlog::{Backlog, WaitingSdu};
-pub use block_set::{BlockSet, DataRun, Mrw, MrwAck, Pdu, Sdu, SduEnd, SnRun, Status};
+pub use block_set::{BlockSet, DataRun, IndexRange, Mrw, MrwAck, Pdu, Sdu, SduEnd, SnRun, Status};
 pub use config::{PduSize, RlcConfig, RlcMode, SduDiscard};
 pub use entity::Rlc;
 pub use sn::Sn;

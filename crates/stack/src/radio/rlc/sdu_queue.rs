@@ -8,8 +8,9 @@ use umts_units::{Bytes, Duration, Time};
 
 use super::am::BufferFull;
 use super::backlog::BlockCounter;
-use super::buffer::{Buffer, SegmentationRules};
+use super::buffer::Buffer;
 use super::managed_sdus::{Entry, QueueAction, record_action};
+use super::segmentation::SegmentationRules;
 use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, WaitingSdu};
 use crate::Context;
 use crate::detail::{Detail, DiscardReason};
@@ -145,7 +146,7 @@ impl SduQueue {
         ends_from: u16,
         pdu: impl FnOnce(DataRun) -> Pdu,
     ) {
-        let run = DataRun::new(first, count, (ends_from, set.next_end_index()));
+        let run = DataRun::new(first, count, set.ends_since(ends_from));
         set.push_run(pdu(run), count);
         let (ue, direction, first_sn) = (self.ue, self.sends, first as u32);
         let (retransmission, poll) = (false, false);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use umts_units::BitRate;
 
 use super::*;
 
@@ -37,16 +38,26 @@ fn unused(from: Time, release: Duration) -> Preemptible {
     Preemptible { class: ServiceClass::Interactive, used_until: from, is_free_then: true, release }
 }
 
-/// A UE of the interactive class, as the argument of [`Admission::request`].
-fn interactive(ue: UeId) -> (UeId, ServiceClass) {
-    (ue, ServiceClass::Interactive)
+/// A UE and its service class.
+#[derive(Debug, Clone, Copy)]
+struct User {
+    ue: UeId,
+    class: ServiceClass,
+}
+
+fn user(ue: u16, class: ServiceClass) -> User {
+    User { ue: UeId(ue), class }
+}
+
+fn interactive(ue: u16) -> User {
+    user(ue, ServiceClass::Interactive)
 }
 
 /// Like [`cell`]. The interactive UEs 0 to 11 have all twelve DCHs.
 fn occupied_cell(queue: u32) -> Admission {
     let mut cell = cell(queue);
     for ue in 0..12 {
-        cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
+        cell.request(ms(0), interactive(ue), &[dch(64, 32)], no_inactive_ue);
     }
     cell
 }
@@ -62,11 +73,12 @@ impl Admission {
     fn request(
         &mut self,
         now: Time,
-        user: (UeId, ServiceClass),
+        user: User,
         dchs: &[DchRates],
         preemptible: impl Fn(UeId) -> Option<Preemptible>,
     ) -> Decision {
-        self.decide(now, user, dchs, preemptible, |_| true)
+        let request = Request { ue: user.ue, class: user.class, dchs };
+        self.decide(now, &request, preemptible, |_| true)
     }
 }
 
@@ -75,13 +87,13 @@ fn twelve_dchs_of_64_kbps_fit_beside_the_fach() {
     let mut cell = cell(0);
     for ue in 0..12 {
         assert!(cell.has_room() && !cell.is_full(ms(0), no_inactive_ue));
-        assert_eq!(cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue), FREE);
+        assert_eq!(cell.request(ms(0), interactive(ue), &[dch(64, 32)], no_inactive_ue), FREE);
     }
     assert_eq!(cell.reserved(), Reserved { rates: [800_000, 384_000], dchs: 12, hs_users: 0 });
     assert!(!cell.has_room() && cell.is_full(ms(0), no_inactive_ue));
-    assert_eq!(cell.request(ms(0), interactive(UeId(12)), &[dch(64, 32)], no_inactive_ue), Decision::Refused);
+    assert_eq!(cell.request(ms(0), interactive(12), &[dch(64, 32)], no_inactive_ue), Decision::Refused);
     cell.release(UeId(5));
-    assert_eq!(cell.request(ms(0), interactive(UeId(12)), &[dch(64, 32)], no_inactive_ue), FREE);
+    assert_eq!(cell.request(ms(0), interactive(12), &[dch(64, 32)], no_inactive_ue), FREE);
 }
 
 #[test]
@@ -89,7 +101,7 @@ fn each_limit_applies_independently() {
     let dchs_granted = |rates, dchs| {
         let mut cell = Admission::new(Limits { rates, dchs, ..Limits::default() }, Reserved::default());
         let mut given = 0;
-        while cell.request(ms(0), interactive(UeId(given)), &[dch(64, 32)], no_inactive_ue) == FREE {
+        while cell.request(ms(0), interactive(given), &[dch(64, 32)], no_inactive_ue) == FREE {
             given += 1;
             if given == 100 {
                 break;
@@ -108,7 +120,7 @@ fn the_largest_free_rate_is_granted() {
     let mut cell = cell(0);
     let offers = [dch(384, 64), dch(128, 64), dch(64, 64)];
     let given: Vec<u8> = (0..6)
-        .map_while(|ue| match cell.request(ms(0), interactive(UeId(ue)), &offers, no_inactive_ue) {
+        .map_while(|ue| match cell.request(ms(0), interactive(ue), &offers, no_inactive_ue) {
             Decision::Granted { dch, .. } => Some(dch),
             _ => None,
         })
@@ -116,8 +128,8 @@ fn the_largest_free_rate_is_granted() {
     // The FACH and two DCHs fill the cell: 32 + 2 · 384 = 800 kbit/s.
     assert_eq!(given, [0, 0]);
     cell.release(UeId(0));
-    cell.request(ms(0), interactive(UeId(7)), &[dch(64, 64)], no_inactive_ue);
-    let next = |cell: &mut Admission, ue| cell.request(ms(0), interactive(UeId(ue)), &offers, no_inactive_ue);
+    cell.request(ms(0), interactive(7), &[dch(64, 64)], no_inactive_ue);
+    let next = |cell: &mut Admission, ue| cell.request(ms(0), interactive(ue), &offers, no_inactive_ue);
     let second = Decision::Granted { dch: 1, after: Duration::ZERO, preempted: vec![] };
     assert_eq!([next(&mut cell, 8), next(&mut cell, 9)], [second.clone(), second]);
     let third = Decision::Granted { dch: 2, after: Duration::ZERO, preempted: vec![] };
@@ -137,7 +149,7 @@ fn the_longest_unused_dch_is_preempted() {
     };
     let release = Duration::from_millis(500);
     let holder = |ue| unused_from(ue).map(|from| unused(from, release));
-    let decision = cell.request(ms(1000), interactive(UeId(20)), &[dch(64, 32)], holder);
+    let decision = cell.request(ms(1000), interactive(20), &[dch(64, 32)], holder);
     assert_eq!(decision, Decision::Granted { dch: 0, after: release, preempted: vec![UeId(7)] });
     // The preempted DCH counts once, before and after its release.
     assert_eq!(cell.reserved().rates[0], 800_000);
@@ -150,8 +162,8 @@ fn a_holder_in_its_non_preemptive_period_keeps_its_dch() {
     let mut cell = occupied_cell(0);
     // All DCHs can be preempted from 2,000 ms on.
     let holder = |_| Some(unused(ms(2000), Duration::ZERO));
-    assert_eq!(cell.request(ms(1999), interactive(UeId(20)), &[dch(64, 32)], holder), Decision::Refused);
-    let granted = cell.request(ms(2000), interactive(UeId(20)), &[dch(64, 32)], holder);
+    assert_eq!(cell.request(ms(1999), interactive(20), &[dch(64, 32)], holder), Decision::Refused);
+    let granted = cell.request(ms(2000), interactive(20), &[dch(64, 32)], holder);
     assert!(matches!(granted, Decision::Granted { ref preempted, .. } if preempted == &[UeId(0)]));
 }
 
@@ -163,7 +175,7 @@ fn a_cell_is_full_while_no_dch_is_free_or_can_be_taken_away() {
     assert!(cell.is_full(ms(1999), only_ue_4));
     assert!(!cell.is_full(ms(2000), only_ue_4));
     // It is promised to UE 20, which gets it when UE 4 releases it. Then UE 5 releases a DCH.
-    cell.request(ms(2000), interactive(UeId(20)), &[dch(64, 32)], only_ue_4);
+    cell.request(ms(2000), interactive(20), &[dch(64, 32)], only_ue_4);
     assert!(cell.is_full(ms(2001), no_inactive_ue));
     cell.release(UeId(4));
     cell.release(UeId(5));
@@ -174,8 +186,7 @@ fn a_cell_is_full_while_no_dch_is_free_or_can_be_taken_away() {
 fn only_as_many_dchs_are_preempted_as_the_request_needs() {
     let mut cell = occupied_cell(0);
     let holder = |_| Some(unused(ms(0), Duration::ZERO));
-    let Decision::Granted { preempted, .. } =
-        cell.request(ms(1), interactive(UeId(20)), &[dch(128, 64)], holder)
+    let Decision::Granted { preempted, .. } = cell.request(ms(1), interactive(20), &[dch(128, 64)], holder)
     else {
         panic!("two make room for 128 kbit/s")
     };
@@ -184,7 +195,7 @@ fn only_as_many_dchs_are_preempted_as_the_request_needs() {
     assert_eq!(cell.reserved().rates[0], 800_000, "the first still has its 64, and 64 are promised");
     cell.release(UeId(0));
     assert_eq!((cell.reserved().rates[0], cell.reserved().dchs), (800_000, 11));
-    let all_kept = cell.request(ms(1), interactive(UeId(21)), &[dch(1000, 64)], holder);
+    let all_kept = cell.request(ms(1), interactive(21), &[dch(1000, 64)], holder);
     assert_eq!(all_kept, Decision::Refused, "no DCH is preempted for a request that never fits");
     assert_eq!(cell.reserved().dchs, 11);
 }
@@ -193,7 +204,7 @@ fn only_as_many_dchs_are_preempted_as_the_request_needs() {
 fn requests_wait_in_order_up_to_the_queue_limit() {
     let mut cell = occupied_cell(2);
     let request_dch =
-        |cell: &mut Admission, ue| cell.request(ms(1), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
+        |cell: &mut Admission, ue| cell.request(ms(1), interactive(ue), &[dch(64, 32)], no_inactive_ue);
     let answers = [20, 21, 20, 22].map(|ue| request_dch(&mut cell, ue));
     assert_eq!(answers, [QUEUED, QUEUED, QUEUED, Decision::Refused]);
     assert_eq!(cell.first_waiting(), Some(UeId(20)));
@@ -207,10 +218,10 @@ fn requests_wait_in_order_up_to_the_queue_limit() {
 #[test]
 fn a_larger_dch_takes_the_place_of_the_smaller_one() {
     let mut cell = cell(0);
-    cell.request(ms(0), interactive(UeId(0)), &[dch(64, 32)], no_inactive_ue);
-    assert_eq!(cell.request(ms(0), interactive(UeId(0)), &[dch(768, 32)], no_inactive_ue), FREE);
+    cell.request(ms(0), interactive(0), &[dch(64, 32)], no_inactive_ue);
+    assert_eq!(cell.request(ms(0), interactive(0), &[dch(768, 32)], no_inactive_ue), FREE);
     assert_eq!(cell.reserved(), Reserved { rates: [800_000, 32_000], dchs: 1, hs_users: 0 });
-    assert_eq!(cell.request(ms(0), interactive(UeId(0)), &[dch(769, 32)], no_inactive_ue), Decision::Refused);
+    assert_eq!(cell.request(ms(0), interactive(0), &[dch(769, 32)], no_inactive_ue), Decision::Refused);
     cell.change(UeId(0), dch(64, 32));
     assert_eq!(cell.reserved().rates[0], 96_000);
 }
@@ -220,7 +231,10 @@ fn full_cell(queue: u32, preemption: Preemption) -> Admission {
     let limits = Limits { rates: [Some(rate(800)), None], queue, preemption, ..Limits::default() };
     let mut admission = Admission::new(limits, Reserved { rates: [32_000, 0], dchs: 0, hs_users: 0 });
     for ue in (0..12).map(UeId) {
-        assert_eq!(admission.request(ms(0), (ue, class_of(ue)), &[dch(64, 32)], no_inactive_ue), FREE);
+        assert_eq!(
+            admission.request(ms(0), User { ue, class: class_of(ue) }, &[dch(64, 32)], no_inactive_ue),
+            FREE
+        );
     }
     admission
 }
@@ -248,7 +262,7 @@ fn unused_dchs_are_taken_from_the_own_and_lower_classes_lowest_first() {
     for (class, expected) in ServiceClass::ALL.into_iter().zip([0, 3, 6, 9]) {
         let mut cell = full_cell(0, Preemption::Inactive);
         let taken = (20..40).map_while(|ue| {
-            let decision = cell.request(ms(100), (UeId(ue), class), &[dch(64, 32)], holders);
+            let decision = cell.request(ms(100), user(ue, class), &[dch(64, 32)], holders);
             preempted(decision).first().copied().inspect(|&ue| cell.release(UeId(ue)))
         });
         // Within a class the DCH that is unused for the longest time is taken, which is the last one.
@@ -260,16 +274,16 @@ fn unused_dchs_are_taken_from_the_own_and_lower_classes_lowest_first() {
 #[test]
 fn dchs_in_use_are_preempted_only_with_lower_class_preemption() {
     let in_use = |ue: UeId| holder(ue, ms(1000));
-    let streaming = (UeId(20), ServiceClass::Streaming);
+    let streaming = user(20, ServiceClass::Streaming);
     let request = |preemption| full_cell(0, preemption).request(ms(100), streaming, &[dch(64, 32)], in_use);
     assert_eq!(request(Preemption::Inactive), Decision::Refused);
     assert_eq!(preempted(request(Preemption::LowerClass)), [9]);
     let mut cell = full_cell(0, Preemption::LowerClass);
-    let background = (UeId(20), ServiceClass::Background);
+    let background = user(20, ServiceClass::Background);
     assert_eq!(cell.request(ms(100), background, &[dch(64, 32)], in_use), Decision::Refused);
     // A failed request of the lowest class does not delay one of a higher class.
     assert_eq!(
-        preempted(cell.request(ms(100), (UeId(21), ServiceClass::Streaming), &[dch(64, 32)], in_use)),
+        preempted(cell.request(ms(100), user(21, ServiceClass::Streaming), &[dch(64, 32)], in_use)),
         [9]
     );
 }
@@ -279,7 +293,7 @@ fn waiting_requests_are_decided_by_class() {
     use ServiceClass::{Background, Conversational, Interactive, Streaming};
     let mut cell = full_cell(3, Preemption::Inactive);
     let request_dch = |cell: &mut Admission, ue, class| {
-        cell.request(ms(1), (UeId(ue), class), &[dch(64, 32)], no_inactive_ue)
+        cell.request(ms(1), user(ue, class), &[dch(64, 32)], no_inactive_ue)
     };
     assert_eq!(request_dch(&mut cell, 20, Background), QUEUED);
     assert_eq!(request_dch(&mut cell, 21, Interactive), QUEUED);
@@ -293,10 +307,7 @@ fn waiting_requests_are_decided_by_class() {
     // While a request of a higher class waits, no request of a lower class is granted. This includes
     // the request of a holder for a larger DCH.
     assert_eq!(request_dch(&mut cell, 21, Interactive), QUEUED);
-    assert_eq!(
-        cell.request(ms(1), (UeId(11), Background), &[dch(128, 32)], no_inactive_ue),
-        Decision::Refused
-    );
+    assert_eq!(cell.request(ms(1), user(11, Background), &[dch(128, 32)], no_inactive_ue), Decision::Refused);
     assert_eq!(request_dch(&mut cell, 24, Streaming), FREE);
     assert_eq!(cell.first_waiting(), Some(UeId(21)));
     assert_eq!(request_dch(&mut cell, 26, Conversational), QUEUED);
@@ -372,7 +383,7 @@ impl Observed {
             (!keeps).then_some(unused(since, Duration::from_millis(500)))
         };
         if let Decision::Granted { dch, preempted, .. } =
-            self.cell.request(now, interactive(UeId(ue)), offers, holder)
+            self.cell.request(now, interactive(ue), offers, holder)
         {
             let victims: Vec<u16> = preempted.iter().map(|ue| ue.0).collect();
             self.leaving.extend(&victims);
@@ -453,16 +464,17 @@ proptest! {
 #[test]
 fn a_dch_for_which_the_radio_has_no_room_is_not_granted() {
     let dchs = [dch(384, 64), dch(64, 32)];
-    let mut cell = cell(1);
+    let request = |ue| Request { ue: UeId(ue), class: ServiceClass::Interactive, dchs: &dchs };
     let only_second = |dch| dch == 1;
-    let granted = cell.decide(ms(0), interactive(UeId(0)), &dchs, no_inactive_ue, only_second);
-    assert_eq!(granted, Decision::Granted { dch: 1, after: Duration::ZERO, preempted: Vec::new() });
     let none = |_| false;
-    assert_eq!(cell.decide(ms(0), interactive(UeId(1)), &dchs, no_inactive_ue, none), QUEUED);
-    assert_eq!(cell.decide(ms(0), interactive(UeId(2)), &dchs, no_inactive_ue, none), Decision::Refused);
+    let mut cell = cell(1);
+    let granted = cell.decide(ms(0), &request(0), no_inactive_ue, only_second);
+    assert_eq!(granted, Decision::Granted { dch: 1, after: Duration::ZERO, preempted: Vec::new() });
+    assert_eq!(cell.decide(ms(0), &request(1), no_inactive_ue, none), QUEUED);
+    assert_eq!(cell.decide(ms(0), &request(2), no_inactive_ue, none), Decision::Refused);
     // An unused DCH is no help.
     let preemptible = |_| Some(unused(ms(0), Duration::from_millis(100)));
-    assert_eq!(cell.decide(ms(0), interactive(UeId(1)), &dchs, preemptible, none), QUEUED);
+    assert_eq!(cell.decide(ms(0), &request(1), preemptible, none), QUEUED);
 }
 
 #[test]
@@ -470,12 +482,12 @@ fn a_dch_moves_with_its_user_beyond_the_limits_of_the_next_cell() {
     let limits = Limits { dchs: Some(1), ..Limits::default() };
     let [mut one, mut other] = [0; 2].map(|_| Admission::new(limits, Reserved::default()));
     let dchs = [dch(64, 32)];
-    one.request(ms(0), interactive(UeId(0)), &dchs, no_inactive_ue);
-    other.request(ms(0), interactive(UeId(1)), &dchs, no_inactive_ue);
+    one.request(ms(0), interactive(0), &dchs, no_inactive_ue);
+    other.request(ms(0), interactive(1), &dchs, no_inactive_ue);
     assert!(other.take_over(UeId(0), &mut one) && !other.take_over(UeId(2), &mut one));
     assert_eq!((one.reserved(), other.reserved().dchs), (Reserved::default(), 2));
     other.release(UeId(1));
-    assert_eq!(other.request(ms(0), interactive(UeId(2)), &dchs, no_inactive_ue), Decision::Refused);
+    assert_eq!(other.request(ms(0), interactive(2), &dchs, no_inactive_ue), Decision::Refused);
     other.release(UeId(0));
-    assert_eq!(other.request(ms(0), interactive(UeId(2)), &dchs, no_inactive_ue), FREE);
+    assert_eq!(other.request(ms(0), interactive(2), &dchs, no_inactive_ue), FREE);
 }

@@ -35,8 +35,8 @@ impl Formats<'_> {
         candidate.link(&self.config.formats[format], self.processing[format], interference)
     }
 
-    /// Grants the requested format or the next smaller one that codes and power allow, and takes it
-    /// from both.
+    /// Grants the requested format or the next smaller one that codes and power allow, and takes the
+    /// code and the power from `codes` and `load`.
     #[inline]
     pub fn allocate(
         &self,
@@ -45,17 +45,12 @@ impl Formats<'_> {
         wanted: usize,
         codes: &mut CodeShare,
         load: &mut Load,
-    ) -> Result<(usize, Link), Postponed> {
-        let formats = std::iter::successors(Some(wanted), |&format| self.config.halved(format));
+    ) -> Result<Allocation, Postponed> {
         let free = *codes;
-        // Each format for which a code is free, with the codes that remain after taking this code.
-        let mut with_code = formats
-            .filter_map(|format| {
-                let mut remaining = free;
-                remaining.take(self.config.formats[format].spreading_factor).then_some((format, remaining))
-            })
-            .peekable();
-        if with_code.peek().is_none() {
+        let wanted_and_smaller = std::iter::successors(Some(wanted), |&format| self.config.halved(format));
+        let mut with_free_code =
+            wanted_and_smaller.filter_map(|format| self.take_code(free, format)).peekable();
+        if with_free_code.peek().is_none() {
             return Err(Postponed::Codes);
         }
         // If the load without this user already exceeds the power, no format fits.
@@ -63,14 +58,39 @@ impl Formats<'_> {
             return Err(Postponed::Power);
         }
         let interference = (radio.interference)(candidate.ue);
-        for (format, remaining) in with_code {
+        for FormatWithCode { format, remaining_codes } in with_free_code {
             let link = self.link(format, candidate, interference);
             let increased = load.with(Load::of(radio.power, &link));
             if increased.fits(radio.power) {
-                (*codes, *load) = (remaining, increased);
-                return Ok((format, link));
+                (*codes, *load) = (remaining_codes, increased);
+                return Ok(Allocation { format, link });
             }
         }
         Err(Postponed::Power)
     }
+
+    /// Takes a code for `format` from the codes `free`. `None`: no such code is free.
+    #[inline]
+    fn take_code(&self, free: CodeShare, format: usize) -> Option<FormatWithCode> {
+        let mut remaining_codes = free;
+        let is_free = remaining_codes.take(self.config.formats[format].spreading_factor);
+        is_free.then_some(FormatWithCode { format, remaining_codes })
+    }
+}
+
+/// A granted format.
+#[derive(Debug)]
+pub struct Allocation {
+    /// Index of the format.
+    pub format: usize,
+    /// Link of the user in this format, for power control.
+    pub link: Link,
+}
+
+/// A format for which a code is free.
+struct FormatWithCode {
+    /// Index of the format.
+    format: usize,
+    /// The free codes after taking this code.
+    remaining_codes: CodeShare,
 }

@@ -2,51 +2,40 @@
 //! 2004, §2). In a TTI several users are served at the same time, each with a code of its own. A
 //! transport format TF1, TF2 … is a number of blocks with the spreading factor of their code.
 //!
-//! Each TTI is scheduled in three steps: the format that each user requests ([`RatePolicy`]), the
-//! order of the users ([`Scheduler`]), and the formats that codes and power allow ([`availability`]).
+//! Each TTI is scheduled in three steps:
 //!
-//! If frames are scheduled instead of TTIs, decision n belongs to TTI n / 2 of the users that it
-//! considers. The users of decision n - 1 are in the middle of their TTIs and keep their codes.
+//! 1. the format that each user requests ([`RatePolicy`], `ranking.rs`),
+//! 2. the order of the users ([`Scheduler`], `ranking.rs`),
+//! 3. the formats that codes and power allow, in this order (`availability.rs`).
+//!
+//! There is one decision per TTI, or one per radio frame of half a TTI ([`Decision`]). In the second
+//! case decision n belongs to TTI n / 2 of the users that it considers, and n modulo 2 is its *phase*.
+//! The users of decision n - 1 are in the middle of their TTIs and keep their codes.
 //!
 //! The MAC has no access to RLC or the radio: candidates with their backlogs and path gains go in,
 //! grants and refusals come out, and the caller reports the sent blocks with `served`. Interference
 //! from other cells is queried only for users for which a code and power are left.
 
 mod availability;
+mod candidates;
 mod config;
+mod ranking;
 
 use std::sync::Arc;
 
 use umts_units::Time;
 
-use self::availability::Formats;
 pub use self::availability::Radio;
+use self::availability::{Allocation, Formats};
+pub use self::candidates::Candidates;
 pub use self::config::{Decision, MacShConfig, RatePolicy};
+use self::ranking::{DecisionInput, RankedRequest, Request};
 use crate::ids::UeId;
 use crate::radio::phy::ovsf::{Code, CodeShare, End};
 use crate::radio::phy::power_control::Load;
 use crate::radio::phy::sir::Link;
-use crate::radio::rlc::WaitingSdu;
-use crate::scheduling::{
-    self, Candidate, ChannelState, Credit, Credits, PriorityLevel, Rank, RankedCandidate, Scheduler, Tti,
-    UserScheduler,
-};
+use crate::scheduling::{self, Candidate, Credit, Credits, Scheduler, UserScheduler};
 use crate::trace::Postponed;
-
-/// The candidates of a TTI, with their waiting SDUs if [`MacShConfig::needs_sdus`].
-#[derive(Debug, Clone, Default)]
-pub struct Candidates {
-    list: Vec<ListedCandidate>,
-    /// The SDUs of all candidates, in the order of `list`.
-    sdus: Vec<WaitingSdu>,
-}
-
-#[derive(Debug, Clone)]
-struct ListedCandidate {
-    candidate: Candidate,
-    /// Index of its first SDU in [`Candidates::sdus`].
-    first_sdu: usize,
-}
 
 /// A user's part of a TTI.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,99 +77,14 @@ pub struct MacSh {
     users: Credits,
     /// Weight of the past in a mean rate, per TTI.
     memory: f64,
-    /// The candidates of this decision, in the order in which they get codes and power.
-    order: Vec<Ranked>,
+
+    // The last decision. The vectors are reused.
+    /// The requests before they were put in order.
+    ranked: Vec<RankedRequest>,
+    /// The requests in the order in which they get codes and power.
+    order: Vec<Request>,
     grants: Vec<Grant>,
     refusals: Vec<Refusal>,
-}
-
-/// A candidate in the order of priority.
-#[derive(Debug, Clone, Copy)]
-struct Ranked {
-    level: PriorityLevel,
-    rank: Rank,
-    /// Arrival of the oldest SDU, or the current time if only control PDUs wait. Among users of equal
-    /// rank, the user with the earliest time is first.
-    since: Time,
-    ue: UeId,
-    /// Index among the candidates.
-    candidate: usize,
-    /// Index of the requested format. `None`: a scheduler of the user left the UE out.
-    wanted: Option<usize>,
-}
-
-/// State of the DSCH that schedulers query for a candidate.
-struct DschState<'a> {
-    formats: Formats<'a>,
-    radio: &'a Radio<'a>,
-    load: &'a Load,
-    candidate: &'a Candidate,
-    sdus: &'a [WaitingSdu],
-    credit: &'a mut Credit,
-    /// Number of the TTI.
-    tti: u64,
-    /// Weight of the past in a mean rate.
-    memory: f64,
-}
-
-impl ChannelState for DschState<'_> {
-    fn credit(&self) -> f64 {
-        self.credit.blocks()
-    }
-
-    fn deadline(&self, candidate: &Candidate) -> Option<Time> {
-        let timeout = self.formats.config.timeout.of(candidate);
-        self.sdus.first().map(|sdu| scheduling::deadline(&timeout, sdu))
-    }
-
-    /// L (χ + P_N), with the path loss L, the interference χ from other cells and the noise P_N: the
-    /// transmit power in mW at which the own cell would be received as strongly as other cells and
-    /// noise together.
-    #[inline]
-    fn interference_to_signal(&self) -> f64 {
-        let interference = (self.radio.interference)(self.candidate.ue);
-        self.formats.link(0, self.candidate, interference).outside(self.radio.power.noise)
-    }
-
-    fn possible_blocks(&self) -> u32 {
-        let interference = (self.radio.interference)(self.candidate.ue);
-        let fits = |format: &usize| {
-            let link = self.formats.link(*format, self.candidate, interference);
-            self.load.with(Load::of(self.radio.power, &link)).fits(self.radio.power)
-        };
-        let formats = &self.formats.config.formats;
-        (0..formats.len()).rev().find(fits).map_or(0, |format| formats[format].blocks)
-    }
-
-    fn mean_blocks(&mut self) -> f64 {
-        self.credit.mean_served(self.memory, self.tti)
-    }
-}
-
-impl Candidates {
-    /// Removes all candidates.
-    pub fn begin(&mut self) {
-        self.list.clear();
-        self.sdus.clear();
-    }
-
-    /// Adds a candidate with its SDUs in order.
-    #[cfg(test)]
-    pub fn push(&mut self, candidate: Candidate, sdus: impl IntoIterator<Item = WaitingSdu>) {
-        self.push_with(candidate, |all| all.extend(sdus));
-    }
-
-    /// Adds a candidate. `append` appends its SDUs in order.
-    pub fn push_with(&mut self, candidate: Candidate, append: impl FnOnce(&mut Vec<WaitingSdu>)) {
-        self.list.push(ListedCandidate { candidate, first_sdu: self.sdus.len() });
-        append(&mut self.sdus);
-    }
-
-    /// The SDUs of the candidate with this index.
-    fn sdus(&self, index: usize) -> &[WaitingSdu] {
-        let end = self.list.get(index + 1).map_or(self.sdus.len(), |next| next.first_sdu);
-        &self.sdus[self.list[index].first_sdu..end]
-    }
 }
 
 impl MacSh {
@@ -193,6 +97,7 @@ impl MacSh {
             user_scheduler: None,
             users: Credits::default(),
             memory: scheduling::memory(config.tti, config.mean_over),
+            ranked: Vec::new(),
             order: Vec::new(),
             grants: Vec::new(),
             refusals: Vec::new(),
@@ -230,11 +135,11 @@ impl MacSh {
         radio: &Radio<'_>,
         load: &mut Load,
     ) -> &[Grant] {
-        let phases = self.config.phases();
+        let input = DecisionInput { now, tti: self.tti_of(number), candidates, radio, load };
         if self.user_scheduler.is_some() {
-            self.run_user_scheduler(now, number / phases, candidates, radio, load);
+            self.run_user_scheduler(input);
         } else {
-            self.rank(now, number, candidates, radio, load);
+            self.rank(self.scheduler_of(number), input);
         }
         match self.config.decision {
             Decision::EachTti => self.codes.begin(),
@@ -242,12 +147,71 @@ impl MacSh {
         }
         self.grants.clear();
         self.refusals.clear();
-        for place in 0..self.order.len() {
-            let Ranked { candidate, wanted, .. } = self.order[place];
-            self.decide(&candidates.list[candidate].candidate, wanted, radio, load);
+        for index in 0..self.order.len() {
+            let Request { candidate, wanted } = self.order[index];
+            self.grant_or_refuse(candidates.get(candidate), wanted, radio, load);
         }
-        self.assign_codes(if number.is_multiple_of(phases) { End::Left } else { End::Right });
+        self.assign_codes(self.code_end_of(number));
         &self.grants
+    }
+
+    /// Number of the TTI that decision `number` schedules.
+    fn tti_of(&self, number: u64) -> u64 {
+        number / self.config.phases()
+    }
+
+    /// Index of the scheduler for decision `number`.
+    fn scheduler_of(&self, number: u64) -> usize {
+        match self.config.decision {
+            Decision::EachTti | Decision::AnyFrame => 0,
+            Decision::EachFrame => (number % 2) as usize,
+        }
+    }
+
+    /// The end of the branch of codes from which decision `number` takes its codes. The two
+    /// phases use different ends, so that their codes do not overlap ([`CodeShare`]).
+    fn code_end_of(&self, number: u64) -> End {
+        if number.is_multiple_of(self.config.phases()) { End::Left } else { End::Right }
+    }
+
+    /// Step 3 for one user: grants the requested format, a smaller one, or nothing.
+    fn grant_or_refuse(
+        &mut self,
+        candidate: &Candidate,
+        wanted: Option<usize>,
+        radio: &Radio<'_>,
+        load: &mut Load,
+    ) {
+        let ue = candidate.ue;
+        let Some(wanted) = wanted else {
+            self.refusals.push(Refusal { ue, wanted: 0, reason: Postponed::LeftOut });
+            return;
+        };
+        let formats = Formats { config: &self.config, processing: &self.processing };
+        match formats.allocate(radio, candidate, wanted, &mut self.codes, load) {
+            Ok(Allocation { format, link }) => self.grants.push(Grant {
+                ue,
+                format,
+                wanted,
+                blocks: self.config.formats[format].blocks,
+                // Replaced by `assign_codes` when all spreading factors are known.
+                code: self.config.codes,
+                link,
+            }),
+            Err(reason) => self.refusals.push(Refusal { ue, wanted, reason }),
+        }
+    }
+
+    /// Assigns a code to each grant, small spreading factors first.
+    fn assign_codes(&mut self, end: End) {
+        let spreading_factor = |grant: &Grant| self.config.formats[grant.format].spreading_factor;
+        let mut ascending: Vec<usize> = (0..self.grants.len()).collect();
+        ascending.sort_by_key(|&grant| spreading_factor(&self.grants[grant]));
+        let spreading_factors: Vec<u16> =
+            ascending.iter().map(|&grant| spreading_factor(&self.grants[grant])).collect();
+        for (grant, code) in ascending.into_iter().zip(self.codes.codes(end, spreading_factors)) {
+            self.grants[grant].code = code;
+        }
     }
 
     /// The grants of the last decision in the order of priority.
@@ -269,161 +233,26 @@ impl MacSh {
 
     /// The part of `served` for the cell of the grant.
     pub fn record_grant(&mut self, number: u64, grant: &Grant, sent: u32, received: u32) {
-        let phase = self.phase(number);
-        self.schedulers[phase].served(grant.ue);
+        let scheduler = self.scheduler_of(number);
+        self.schedulers[scheduler].served(grant.ue);
+        let tti = self.tti_of(number);
         if let Some(scheduler) = &mut self.user_scheduler {
-            scheduler.served(number / self.config.phases(), grant.ue, sent, received);
+            scheduler.served(tti, grant.ue, sent, received);
         }
     }
 
     /// The part of `served` for the present cell of the user, which has its credit.
     pub fn debit_credit(&mut self, number: u64, grant: &Grant, sent: u32) {
-        let (memory, tti) = (self.memory, number / self.config.phases());
+        let tti = self.tti_of(number);
         let credit = self.users.of(&self.config.credit, tti, grant.ue);
         credit.spend(&self.config.credit, grant.blocks, sent);
-        credit.serve(memory, tti, sent);
-    }
-
-    /// Index of the scheduler for decision `number`.
-    fn phase(&self, number: u64) -> usize {
-        match self.config.decision {
-            Decision::EachTti | Decision::AnyFrame => 0,
-            Decision::EachFrame => (number % 2) as usize,
-        }
+        credit.serve(self.memory, tti, sent);
     }
 
     /// Credit of a user in the cell, as of its last request.
     pub fn credit(&self, ue: UeId) -> Option<&Credit> {
         self.users.get(ue)
     }
-
-    /// Steps 1 and 2: the format that each user requests, and the order of the users.
-    fn rank(&mut self, now: Time, number: u64, candidates: &Candidates, radio: &Radio<'_>, load: &Load) {
-        let (phase, memory, tti) = (self.phase(number), self.memory, number / self.config.phases());
-        let MacSh { config, processing, schedulers, users, order, .. } = self;
-        let formats = Formats { config, processing };
-        order.clear();
-        for (index, ListedCandidate { candidate, .. }) in candidates.list.iter().enumerate() {
-            let sdus = candidates.sdus(index);
-            let credit_config = config.credit_of(candidate);
-            let credit = users.of(&credit_config, tti, candidate.ue);
-            credit.earn(&credit_config, tti);
-            let wanted = Some(request(config, now, candidate, sdus, credit));
-            let mut state = DschState { formats, radio, load, candidate, sdus, credit, tti, memory };
-            let rank = schedulers[phase].rank(candidate, &mut state);
-            let (level, Candidate { ue, since, .. }) = (candidate.level(), *candidate);
-            let since = since.unwrap_or(now);
-            order.push(Ranked { level, rank, since, ue, candidate: index, wanted });
-        }
-        order.sort_unstable_by(|a, b| {
-            let by_rank = a.level.cmp(&b.level).then(a.rank.cmp(&b.rank));
-            by_rank.then(a.since.cmp(&b.since)).then(a.ue.cmp(&b.ue))
-        });
-    }
-
-    /// Steps 1 and 2 by a scheduler of the user. Users that it leaves out are last and request nothing.
-    fn run_user_scheduler(
-        &mut self,
-        now: Time,
-        tti: u64,
-        candidates: &Candidates,
-        radio: &Radio<'_>,
-        load: &Load,
-    ) {
-        let MacSh { config, processing, users, user_scheduler: Some(scheduler), memory, order, .. } = self
-        else {
-            return;
-        };
-        let ranked = |&ListedCandidate { candidate, .. }: &ListedCandidate| {
-            let credit_config = config.credit_of(&candidate);
-            let credit = users.of(&credit_config, tti, candidate.ue);
-            credit.earn(&credit_config, tti);
-            let interference = (radio.interference)(candidate.ue);
-            let mean = credit.mean_served(*memory, tti);
-            RankedCandidate { candidate, interference, credit: credit.blocks(), mean }
-        };
-        let ranked_candidates: Vec<RankedCandidate> = candidates.list.iter().map(ranked).collect();
-        let requests = if ranked_candidates.is_empty() {
-            Vec::new()
-        } else {
-            let (formats, power, block) = (&config.formats[..], radio.power, config.block);
-            let tti = Tti { now, number: tti, block, formats, processing, power, load };
-            scheduler.order_with_formats(&tti, &ranked_candidates)
-        };
-        let mut is_left_out = vec![true; ranked_candidates.len()];
-        requests.iter().for_each(|request| is_left_out[request.candidate] = false);
-        // Each candidate with its requested format: in the order of the scheduler, then those that it
-        // left out.
-        let requesting = requests.iter().map(|request| (request.candidate, Some(request.format)));
-        let left_out =
-            (0..ranked_candidates.len()).filter(|&index| is_left_out[index]).map(|index| (index, None));
-        order.clear();
-        order.extend(requesting.chain(left_out).zip(0..).map(|((index, wanted), place)| {
-            let candidate = ranked_candidates[index].candidate;
-            Ranked {
-                level: candidate.level(),
-                rank: Rank::new(f64::from(place)),
-                since: candidate.since.unwrap_or(now),
-                ue: candidate.ue,
-                candidate: index,
-                wanted,
-            }
-        }));
-    }
-
-    /// Step 3 for one user: grants the requested format, a smaller one, or nothing.
-    fn decide(&mut self, candidate: &Candidate, wanted: Option<usize>, radio: &Radio<'_>, load: &mut Load) {
-        let ue = candidate.ue;
-        let Some(wanted) = wanted else {
-            self.refusals.push(Refusal { ue, wanted: 0, reason: Postponed::LeftOut });
-            return;
-        };
-        let formats = Formats { config: &self.config, processing: &self.processing };
-        match formats.allocate(radio, candidate, wanted, &mut self.codes, load) {
-            Ok((format, link)) => self.grants.push(Grant {
-                ue,
-                format,
-                wanted,
-                blocks: self.config.formats[format].blocks,
-                code: self.config.codes,
-                link,
-            }),
-            Err(reason) => self.refusals.push(Refusal { ue, wanted, reason }),
-        }
-    }
-
-    /// Assigns a code to each grant, small spreading factors first.
-    fn assign_codes(&mut self, end: End) {
-        let spreading_factor = |grant: &Grant| self.config.formats[grant.format].spreading_factor;
-        let mut ascending: Vec<usize> = (0..self.grants.len()).collect();
-        ascending.sort_by_key(|&grant| spreading_factor(&self.grants[grant]));
-        let spreading_factors: Vec<u16> =
-            ascending.iter().map(|&grant| spreading_factor(&self.grants[grant])).collect();
-        for (grant, code) in ascending.into_iter().zip(self.codes.codes(end, spreading_factors)) {
-            self.grants[grant].code = code;
-        }
-    }
-}
-
-/// Step 1: index of the format that a user requests.
-#[inline]
-fn request(
-    config: &MacShConfig,
-    now: Time,
-    candidate: &Candidate,
-    sdus: &[WaitingSdu],
-    credit: &Credit,
-) -> usize {
-    let wanted = match config.requirement {
-        RatePolicy::ServiceCredit => config.up_to(credit.blocks_to_request()),
-        RatePolicy::Timeout => {
-            let largest = config.formats.last().expect("a DSCH has formats").blocks;
-            let timeout = config.timeout.of(candidate);
-            config.holding(scheduling::blocks_in_time(&timeout, now, config.tti, sdus, largest))
-        }
-        RatePolicy::FullBacklog => config.holding(candidate.blocks),
-    };
-    if config.capped_by_backlog { wanted.min(config.holding(candidate.blocks)) } else { wanted }
 }
 
 #[cfg(test)]

@@ -61,45 +61,47 @@ pub struct RadioLinkConfig {
 /// A cell update in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellUpdate {
-    step: Step,
+    next_step: Step,
+    /// When the next step is due.
+    due: Time,
     /// CELL UPDATEs sent so far.
     attempts: u32,
+    /// When the last CELL UPDATE was sent.
     sent_at: Time,
 }
 
-/// The next step, and when it is due.
+/// A step of a cell update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
-    SendUpdate(Time),
-    SendConfirm(Time),
-    RequestConnection(Time),
-    EnterConnection(Time),
+    /// The UE sends a CELL UPDATE, unless it has sent too many.
+    SendUpdate,
+    /// The RNC sends a CELL UPDATE CONFIRM.
+    SendConfirm,
+    /// The UE gave up and requests a new connection.
+    RequestConnection,
+    /// The new connection is set up.
+    EnterConnection,
 }
 
 impl CellUpdate {
     /// A procedure with its first CELL UPDATE due at `now`.
     pub fn new(now: Time) -> Self {
-        CellUpdate { step: Step::SendUpdate(now), attempts: 0, sent_at: now }
+        CellUpdate { next_step: Step::SendUpdate, due: now, attempts: 0, sent_at: now }
     }
 
     /// When the next step is due.
     pub fn poll_timeout(&self) -> Time {
-        match self.step {
-            Step::SendUpdate(at)
-            | Step::SendConfirm(at)
-            | Step::RequestConnection(at)
-            | Step::EnterConnection(at) => at,
-        }
+        self.due
     }
 
     /// Delays the next step until `until`: the UE neither sends nor receives before.
     pub fn postpone(&mut self, until: Time) {
-        match &mut self.step {
-            Step::SendUpdate(at)
-            | Step::SendConfirm(at)
-            | Step::RequestConnection(at)
-            | Step::EnterConnection(at) => *at = until.max(*at),
-        }
+        self.due = until.max(self.due);
+    }
+
+    /// Sets the next step.
+    fn schedule(&mut self, step: Step, due: Time) {
+        (self.next_step, self.due) = (step, due);
     }
 
     /// Executes the next step if it is due. `arrives` returns whether a message sent now in a direction
@@ -114,42 +116,31 @@ impl CellUpdate {
         if self.poll_timeout() > cx.now {
             return None;
         }
-        match self.step {
-            Step::SendUpdate(_) if self.attempts > config.n302 => {
-                if config.new_connection.is_none() {
-                    return Some(CellUpdateOutcome::ConnectionReleased);
-                }
-                self.step = Step::RequestConnection(cx.now);
+        let is_given_up = self.attempts > config.n302;
+        match self.next_step {
+            Step::SendUpdate if is_given_up && config.new_connection.is_none() => {
+                return Some(CellUpdateOutcome::ConnectionReleased);
             }
-            Step::SendUpdate(_) => self.send_update(cx, ue, config, arrives(Direction::Uplink)),
-            Step::SendConfirm(_) => {
+            Step::SendUpdate if is_given_up => self.schedule(Step::RequestConnection, cx.now),
+            Step::SendUpdate => self.send_update(cx, ue, config, arrives(Direction::Uplink)),
+            Step::SendConfirm => {
                 let arrives = arrives(Direction::Downlink);
                 cx.record(|| TraceEvent::CellUpdateConfirmSent { ue, arrives });
                 if arrives {
                     return Some(CellUpdateOutcome::Confirmed);
                 }
-                self.step = self.after_lost_confirm(cx.now, config);
+                self.handle_lost_confirm(cx.now, config);
             }
-            Step::RequestConnection(_) => {
+            Step::RequestConnection => {
                 let is_answered = arrives(Direction::Uplink) && arrives(Direction::Downlink);
-                self.step = match config.new_connection.filter(|_| is_answered) {
-                    Some(set_up) => Step::EnterConnection(cx.now + set_up),
-                    None => Step::RequestConnection(cx.now + config.t300),
-                };
+                match config.new_connection.filter(|_| is_answered) {
+                    Some(set_up) => self.schedule(Step::EnterConnection, cx.now + set_up),
+                    None => self.schedule(Step::RequestConnection, cx.now + config.t300),
+                }
             }
-            Step::EnterConnection(_) => return Some(CellUpdateOutcome::ConnectionReleased),
+            Step::EnterConnection => return Some(CellUpdateOutcome::ConnectionReleased),
         }
         None
-    }
-
-    /// The step after a lost CELL UPDATE CONFIRM: the RNC repeats it, or the UE repeats the CELL UPDATE
-    /// if T302 expires before.
-    fn after_lost_confirm(&self, now: Time, config: &ConnectionConfig) -> Step {
-        let expiry = self.sent_at + config.t302;
-        match config.confirm_interval.map(|interval| now + interval) {
-            Some(next) if next < expiry => Step::SendConfirm(next),
-            _ => Step::SendUpdate(expiry.max(now)),
-        }
     }
 
     fn send_update<T: TraceSink<TraceEvent>>(
@@ -163,10 +154,21 @@ impl CellUpdate {
         self.sent_at = cx.now;
         let attempt = self.attempts;
         cx.record(|| TraceEvent::CellUpdateSent { ue, attempt, arrives });
-        self.step = match arrives {
-            true => Step::SendConfirm(cx.now + config.delay),
-            false => Step::SendUpdate(cx.now + config.t302),
-        };
+        if arrives {
+            self.schedule(Step::SendConfirm, cx.now + config.delay);
+        } else {
+            self.schedule(Step::SendUpdate, cx.now + config.t302);
+        }
+    }
+
+    /// After a lost CELL UPDATE CONFIRM the RNC repeats it, or the UE repeats the CELL UPDATE if T302
+    /// expires before.
+    fn handle_lost_confirm(&mut self, now: Time, config: &ConnectionConfig) {
+        let t302_expiry = self.sent_at + config.t302;
+        match config.confirm_interval.map(|interval| now + interval) {
+            Some(repetition) if repetition < t302_expiry => self.schedule(Step::SendConfirm, repetition),
+            _ => self.schedule(Step::SendUpdate, t302_expiry.max(now)),
+        }
     }
 }
 
@@ -184,73 +186,92 @@ mod tests {
         ConnectionConfig::default()
     }
 
+    /// The course of a procedure that begins at 0 ms.
+    #[derive(Debug, PartialEq)]
+    struct Course {
+        /// Times of the uplink messages in ms.
+        uplink_ms: Vec<u64>,
+        /// Its end in ms.
+        end_ms: u64,
+        outcome: CellUpdateOutcome,
+    }
+
+    fn confirmed(uplink_ms: &[u64], end_ms: u64) -> Course {
+        Course { uplink_ms: uplink_ms.to_vec(), end_ms, outcome: CellUpdateOutcome::Confirmed }
+    }
+
+    fn released(uplink_ms: &[u64], end_ms: u64) -> Course {
+        Course { uplink_ms: uplink_ms.to_vec(), end_ms, outcome: CellUpdateOutcome::ConnectionReleased }
+    }
+
     /// Runs a procedure that begins at 0 ms. `arrives` receives the time in ms and the direction of each
-    /// message. Returns the end in ms, the outcome, and the times of the uplink messages in ms.
-    fn run(
-        config: &ConnectionConfig,
-        mut arrives: impl FnMut(u64, Direction) -> bool,
-    ) -> (u64, CellUpdateOutcome, Vec<u64>) {
+    /// message.
+    fn run(config: &ConnectionConfig, mut arrives: impl FnMut(u64, Direction) -> bool) -> Course {
         let mut update = CellUpdate::new(Time::ZERO);
-        let mut sent = Vec::new();
+        let mut uplink_ms = Vec::new();
         loop {
             let now = update.poll_timeout();
-            let at = now.as_nanos() / 1_000_000;
-            let outcome =
-                update.handle_timeout(&mut Context::new(now, &mut NoTrace), UeId(0), config, |direction| {
-                    if direction == Direction::Uplink {
-                        sent.push(at);
-                    }
-                    arrives(at, direction)
-                });
+            let now_ms = now.as_nanos() / 1_000_000;
+            let mut sink = NoTrace;
+            let mut cx = Context::new(now, &mut sink);
+            let outcome = update.handle_timeout(&mut cx, UeId(0), config, |direction| {
+                if direction == Direction::Uplink {
+                    uplink_ms.push(now_ms);
+                }
+                arrives(now_ms, direction)
+            });
             if let Some(outcome) = outcome {
-                return (at, outcome, sent);
+                return Course { uplink_ms, end_ms: now_ms, outcome };
             }
         }
     }
 
+    /// The default delay of the confirmation is 300 ms.
     #[test]
     fn cell_update_is_confirmed_after_the_delay() {
-        let ended = run(&config(), |_, _| true);
-        assert_eq!(ended, (300, CellUpdateOutcome::Confirmed, vec![0]));
+        assert_eq!(run(&config(), |_, _| true), confirmed(&[0], 300));
     }
 
+    /// The default T302 is 4 s.
     #[test]
     fn repeats_a_lost_cell_update_after_t302() {
-        let ended = run(&config(), |at, _| at >= 4000);
-        assert_eq!(ended, (4300, CellUpdateOutcome::Confirmed, vec![0, 4000]));
+        assert_eq!(run(&config(), |at, _| at >= 4000), confirmed(&[0, 4000], 4300));
     }
 
+    /// The RNC repeats the answer every 200 ms: at 300, 500, 700 ms … until T302.
     #[test]
     fn repeats_the_answer_until_t302_expires() {
-        let ended = run(&config(), |at, direction| direction == Direction::Uplink || at > 1000);
-        assert_eq!(ended, (1100, CellUpdateOutcome::Confirmed, vec![0]));
-        let ended = run(&config(), |at, direction| direction == Direction::Uplink || at >= 4000);
-        assert_eq!(ended, (4300, CellUpdateOutcome::Confirmed, vec![0, 4000]));
+        let downlink_from = |start_ms| move |at, direction| direction == Direction::Uplink || at >= start_ms;
+        assert_eq!(run(&config(), downlink_from(1001)), confirmed(&[0], 1100));
+        assert_eq!(run(&config(), downlink_from(4000)), confirmed(&[0, 4000], 4300));
     }
 
     #[test]
     fn repeats_the_cell_update_if_its_only_answer_is_lost() {
         let once = ConnectionConfig { confirm_interval: None, ..config() };
-        let ended = run(&once, |at, direction| direction == Direction::Uplink || at > 300);
-        assert_eq!(ended, (4300, CellUpdateOutcome::Confirmed, vec![0, 4000]));
-        // The answer takes longer than T302.
+        let first_answer_is_lost = |at, direction| direction == Direction::Uplink || at > 300;
+        assert_eq!(run(&once, first_answer_is_lost), confirmed(&[0, 4000], 4300));
+        // The answer takes longer than T302: the CELL UPDATE is repeated when the answer is lost.
         let slow = ConnectionConfig { t302: ms(100), ..once };
-        let ended = run(&slow, |at, direction| direction == Direction::Uplink || at > 300);
-        assert_eq!(ended, (600, CellUpdateOutcome::Confirmed, vec![0, 300]));
+        assert_eq!(run(&slow, first_answer_is_lost), confirmed(&[0, 300], 600));
     }
 
+    /// N302 is 3: the UE sends four CELL UPDATEs and gives up at 16 s.
     #[test]
     fn releases_the_connection_after_n302_repetitions() {
-        let released = CellUpdateOutcome::ConnectionReleased;
-        let sent = vec![0, 4000, 8000, 12_000];
-        // From 16 s on, a new connection is requested every second (T300). The request at 21 s is
-        // answered, because the radio is good from 20.5 s on. The set-up takes 2 s.
-        let (end, outcome, uplink_times) = run(&config(), |at, _| at >= 20_500);
-        assert_eq!((end, outcome, &uplink_times[..4]), (23_000, released, &sent[..]));
         let with_idle_mode = ConnectionConfig { new_connection: None, ..config() };
-        assert_eq!(run(&with_idle_mode, |_, _| false), (16_000, released, sent));
-        let once = ConnectionConfig { n302: 0, ..with_idle_mode };
-        assert_eq!(run(&once, |_, _| false), (4000, released, vec![0]));
+        assert_eq!(run(&with_idle_mode, |_, _| false), released(&[0, 4000, 8000, 12_000], 16_000));
+        let without_repetition = ConnectionConfig { n302: 0, ..with_idle_mode };
+        assert_eq!(run(&without_repetition, |_, _| false), released(&[0], 4000));
+    }
+
+    /// From 16 s on, a new connection is requested every second (T300). The request at 21 s is answered,
+    /// because the radio is good from 20.5 s on. The set-up takes 2 s.
+    #[test]
+    fn requests_a_new_connection_until_it_is_answered() {
+        let Course { uplink_ms, end_ms, outcome } = run(&config(), |at, _| at >= 20_500);
+        assert_eq!((end_ms, outcome), (23_000, CellUpdateOutcome::ConnectionReleased));
+        assert_eq!(uplink_ms[..4], [0, 4000, 8000, 12_000]);
     }
 
     #[test]

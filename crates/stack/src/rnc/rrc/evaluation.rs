@@ -11,6 +11,7 @@ use crate::radio::RrcState;
 use crate::trace::{SwitchCause, TraceEvent};
 
 impl Rrc {
+    /// Whether the buffer of a direction exceeds its threshold for a DCH.
     #[inline]
     pub(super) fn wants_dch(&self, measured: &Measured) -> bool {
         let thresholds = self.config.upswitch_thresholds().into_iter();
@@ -47,7 +48,8 @@ impl Rrc {
         let measured_at =
             if measurement_interval.is_zero() { cx.now } else { cx.now.round_up_to(measurement_interval) };
         let trigger = *self.trigger.get_or_insert(measured_at + time_to_trigger);
-        if trigger <= cx.now && self.barred_until <= cx.now && !self.queued {
+        let may_request = self.barred_until <= cx.now && !self.queued;
+        if trigger <= cx.now && may_request {
             self.request(cx, instead_of);
         }
     }
@@ -73,27 +75,13 @@ impl Rrc {
 
     /// CELL_DCH: changes to a smaller DCH if the utilisation is low, or requests a larger one.
     fn evaluate_rate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
-        if let Some(utilisation) = self.config.rate_downswitch_utilisation
-            && self.window.end <= cx.now
-        {
-            let carried =
-                [0, 1].map(|direction| measured.carried[direction] - self.window.carried_at_start[direction]);
+        if self.window.end <= cx.now {
+            let smaller_suffices = self.smaller_dch_suffices(&measured);
             self.open_window(cx.now, measured);
-            if let Some(next) = self.config.dch_rates.get(usize::from(self.dch) + 1) {
-                let window_s = self.config.rate_downswitch_window.as_secs();
-                let fits = |direction: usize| {
-                    let max_bits = next.rates[direction].bps() as f64 * window_s * utilisation.value();
-                    (carried[direction] as f64) < max_bits
-                };
-                if fits(0) && fits(1) {
-                    self.dch += 1;
-                    return self.begin_switch(
-                        cx,
-                        RrcState::CellDch,
-                        Duration::ZERO,
-                        SwitchCause::SmallerRate,
-                    );
-                }
+            if smaller_suffices {
+                self.dch += 1;
+                self.begin_switch(cx, RrcState::CellDch, Duration::ZERO, SwitchCause::SmallerRate);
+                return;
             }
         }
         if let Some(threshold) = self.config.rate_upswitch_threshold
@@ -104,22 +92,36 @@ impl Rrc {
         }
     }
 
+    /// Whether the next smaller DCH would have carried the traffic of the window with at most the
+    /// configured utilisation.
+    fn smaller_dch_suffices(&self, measured: &Measured) -> bool {
+        let Some(utilisation) = self.config.rate_downswitch_utilisation else { return false };
+        let Some(smaller) = self.config.dch_rates.get(usize::from(self.dch) + 1) else { return false };
+        let window_s = self.config.rate_downswitch_window.as_secs();
+        [0, 1].into_iter().all(|direction| {
+            let carried_bits = measured.carried[direction] - self.window.carried_at_start[direction];
+            let max_bits = smaller.rates[direction].bps() as f64 * window_s * utilisation.value();
+            (carried_bits as f64) < max_bits
+        })
+    }
+
     /// Starts the next window over which throughput is measured. Without a smaller DCH there is no window.
     pub(super) fn open_window(&mut self, now: Time, measured: Measured) {
-        let can_shrink = usize::from(self.dch) + 1 < self.config.dch_rates.len();
-        let shrinks = can_shrink && self.config.rate_downswitch_utilisation.is_some();
-        let end = if shrinks { now + self.config.rate_downswitch_window } else { Time::NEVER };
+        let has_smaller_dch = usize::from(self.dch) + 1 < self.config.dch_rates.len();
+        let may_shrink = has_smaller_dch && self.config.rate_downswitch_utilisation.is_some();
+        let end = if may_shrink { now + self.config.rate_downswitch_window } else { Time::NEVER };
         self.window = ThroughputWindow { end, carried_at_start: measured.carried };
     }
 
     /// PCH states and idle mode: uplink data promotes the UE immediately, downlink data when it is
     /// paged.
     fn evaluate_promotion<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
-        let [down, up] = measured.buffered;
-        if down.0 > 0 && self.paged_at.is_none() {
+        let [downlink, uplink] = measured.buffered;
+        if downlink.0 > 0 && self.paged_at.is_none() {
             self.paged_at = Some(self.paging_occasion(cx.now));
         }
-        if up.0 == 0 && self.paged_at.is_none_or(|at| at > cx.now) {
+        let is_paged = self.paged_at.is_some_and(|at| at <= cx.now);
+        if uplink.0 == 0 && !is_paged {
             return;
         }
         self.paged_at = None;

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! A cell update (`cell_update.rs`) leads from any state except idle mode to CELL_FACH, or to idle mode
-//! if it is not answered. After a cell reselection in CELL_PCH it leads back there. `evaluation.rs` decides about switches, `switching.rs` makes them.
+//! if it is not answered. After a cell reselection in CELL_PCH it leads back there. `evaluation.rs`
+//! decides about switches, `switching.rs` makes them.
 //!
 //! Messages are not exchanged: a switch takes its configured delay and no capacity on the air. The RNC
 //! and the UE share one state. After any `handle_*`, call [`Rrc::poll_order`] until it returns `None`,
@@ -54,16 +55,22 @@ use crate::Context;
 use crate::ids::UeId;
 use crate::trace::{CellUpdateCause, CellUpdateOutcome, SwitchCause, TraceEvent};
 
+/// A state, or a switch between two states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     In(RrcState),
-    Switching { from: RrcState, to: RrcState, until: Time },
+    /// `until`: end of the switch. `Time::NEVER` for a cell update, which no timer ends.
+    Switching {
+        from: RrcState,
+        to: RrcState,
+        until: Time,
+    },
 }
 
 /// The window over which the throughput of a DCH is measured.
 #[derive(Debug, Clone, Copy)]
 struct ThroughputWindow {
-    /// `Time::NEVER`: nothing is measured.
+    /// End of the window. `Time::NEVER`: nothing is measured.
     end: Time,
     /// Bits carried until the start of the window, by direction.
     carried_at_start: [u64; 2],
@@ -74,11 +81,19 @@ struct ThroughputWindow {
 pub struct Rrc {
     ue: UeId,
     config: Arc<RrcConfig>,
+
+    // State.
     phase: Phase,
     /// Start of the current state.
     since: Time,
-    /// Bearer of the DCH in use, or to which the UE is switching.
+    /// End of the last TTI with data.
+    active_until: Time,
+    /// DCH in use, or to which the UE is switching: index in the configured DCHs.
     dch: u8,
+    /// Throughput of the DCH in use.
+    window: ThroughputWindow,
+
+    // Need for a DCH, or for a larger one.
     /// Time at which a DCH is requested if the need for it lasts until then.
     trigger: Option<Time>,
     /// No DCH is requested before this time.
@@ -87,14 +102,21 @@ pub struct Rrc {
     requested: bool,
     /// Whether the request waits in the cell's queue.
     queued: bool,
+
     /// Time at which the UE is paged for downlink data.
     paged_at: Option<Time>,
-    window: ThroughputWindow,
-    /// End of the last TTI with data.
-    active_until: Time,
     /// Cause of a failure during a switch. The cell update starts when the switch ends.
-    failed: Option<CellUpdateCause>,
+    failure_in_switch: Option<CellUpdateCause>,
+    /// Orders to execute, in order.
     orders: VecDeque<Order>,
+}
+
+/// Expiry of an inactivity timer.
+#[derive(Debug, Clone, Copy)]
+struct Inactivity {
+    expires_at: Time,
+    /// The state that follows.
+    next_state: RrcState,
 }
 
 impl Rrc {
@@ -109,15 +131,15 @@ impl Rrc {
             phase: Phase::In(config.initial_state.into()),
             config,
             since: Time::ZERO,
+            active_until: Time::ZERO,
             dch: 0,
+            window: ThroughputWindow { end: Time::NEVER, carried_at_start: [0; 2] },
             trigger: None,
             barred_until: Time::ZERO,
             requested: false,
             queued: false,
             paged_at: None,
-            window: ThroughputWindow { end: Time::NEVER, carried_at_start: [0; 2] },
-            active_until: Time::ZERO,
-            failed: None,
+            failure_in_switch: None,
             orders: VecDeque::new(),
         }
     }
@@ -152,8 +174,9 @@ impl Rrc {
         cx: &mut Context<'_, T>,
         measured: Measured,
     ) -> bool {
-        let on_fach = self.phase == Phase::In(RrcState::CellFach);
-        if self.ignores_buffers() || (on_fach && self.trigger.is_none() && !self.wants_dch(&measured)) {
+        let is_on_fach = self.phase == Phase::In(RrcState::CellFach);
+        let is_without_need = || is_on_fach && self.trigger.is_none() && !self.wants_dch(&measured);
+        if self.ignores_buffers() || is_without_need() {
             return false;
         }
         self.active_until = measured.active_until;
@@ -167,21 +190,31 @@ impl Rrc {
         match self.phase {
             Phase::Switching { to, until, .. } if until <= cx.now => self.enter(cx, to, measured),
             Phase::Switching { .. } => {}
-            Phase::In(state) => {
-                let expired = self.inactive_at(state).filter(|&(at, _)| at <= cx.now);
-                let holds_data = measured.buffered.iter().any(|octets| octets.0 > 0);
-                match expired {
-                    // A UE with data that waits for the common channels is not inactive.
-                    Some(_) if holds_data && state != RrcState::CellDch => {
-                        self.since = cx.now;
-                        self.evaluate(cx, measured);
-                    }
-                    Some((_, below)) => {
-                        self.begin_switch(cx, below, Duration::ZERO, SwitchCause::Inactivity);
-                    }
-                    None => self.evaluate(cx, measured),
+            Phase::In(state) => match self.inactivity(state).filter(|timer| timer.expires_at <= cx.now) {
+                Some(Inactivity { next_state, .. }) => {
+                    self.handle_inactivity(cx, state, next_state, measured)
                 }
-            }
+                None => self.evaluate(cx, measured),
+            },
+        }
+    }
+
+    /// Handles the expiry of the inactivity timer of `state`.
+    fn handle_inactivity<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        state: RrcState,
+        next_state: RrcState,
+        measured: Measured,
+    ) {
+        let has_data = measured.buffered.iter().any(|octets| octets.0 > 0);
+        let waits_for_common_channels = has_data && state != RrcState::CellDch;
+        if waits_for_common_channels {
+            // The UE is not inactive. The timer starts again.
+            self.since = cx.now;
+            self.evaluate(cx, measured);
+        } else {
+            self.begin_switch(cx, next_state, Duration::ZERO, SwitchCause::Inactivity);
         }
     }
 
@@ -189,34 +222,41 @@ impl Rrc {
     pub fn handle_answer<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, answer: Answer) {
         let ue = self.ue;
         let was_queued = std::mem::replace(&mut self.queued, answer == Answer::Queued);
-        match (answer, self.phase) {
-            (Answer::Granted { dch, after }, Phase::In(state)) => {
-                let cause = match state {
-                    RrcState::CellDch => SwitchCause::LargerRate,
-                    _ => SwitchCause::Data,
-                };
-                self.dch = dch;
-                cx.record(|| TraceEvent::DchGranted { ue, after_release: !after.is_zero() });
-                self.begin_switch(cx, RrcState::CellDch, after, cause);
+        let Phase::In(state) = self.phase else {
+            debug_assert!(
+                !matches!(answer, Answer::Granted { .. }),
+                "nothing is granted to a UE that is switching"
+            );
+            return;
+        };
+        match answer {
+            Answer::Granted { dch, after } => return self.handle_grant(cx, state, dch, after),
+            Answer::Queued if was_queued => {}
+            Answer::Queued => cx.record(|| TraceEvent::DchQueued { ue }),
+            Answer::Refused => {
+                cx.record(|| TraceEvent::DchRefused { ue });
+                self.barred_until = cx.now + self.config.retry;
             }
-            (Answer::Granted { .. }, Phase::Switching { .. }) => {
-                debug_assert!(false, "nothing is granted to a UE that is switching");
-            }
-            (Answer::Queued | Answer::Refused, Phase::In(state)) => {
-                if self.queued && !was_queued {
-                    cx.record(|| TraceEvent::DchQueued { ue });
-                } else if !self.queued {
-                    cx.record(|| TraceEvent::DchRefused { ue });
-                    self.barred_until = cx.now + self.config.retry;
-                }
-                // A UE does not wait in a state that carries no data: it repeats the request in
-                // CELL_FACH.
-                if !state.carries_data() {
-                    self.begin_switch(cx, RrcState::CellFach, Duration::ZERO, SwitchCause::Data);
-                }
-            }
-            (Answer::Queued | Answer::Refused, Phase::Switching { .. }) => {}
         }
+        // A UE does not wait in a state that carries no data: it repeats the request in CELL_FACH.
+        if !state.carries_data() {
+            self.begin_switch(cx, RrcState::CellFach, Duration::ZERO, SwitchCause::Data);
+        }
+    }
+
+    /// Switches from `state` to the granted DCH, which is free after the duration `after`.
+    fn handle_grant<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        state: RrcState,
+        dch: u8,
+        after: Duration,
+    ) {
+        let ue = self.ue;
+        let cause = if state == RrcState::CellDch { SwitchCause::LargerRate } else { SwitchCause::Data };
+        self.dch = dch;
+        cx.record(|| TraceEvent::DchGranted { ue, after_release: !after.is_zero() });
+        self.begin_switch(cx, RrcState::CellDch, after, cause);
     }
 
     /// Handles the preemption of the DCH by another UE.
@@ -235,7 +275,7 @@ impl Rrc {
             Phase::In(RrcState::Idle) => {}
             Phase::In(_) => self.update_cell(cx, cause),
             Phase::Switching { .. } if self.is_in_cell_update() => {}
-            Phase::Switching { .. } => drop(self.failed.get_or_insert(cause)),
+            Phase::Switching { .. } => drop(self.failure_in_switch.get_or_insert(cause)),
         }
     }
 
@@ -284,11 +324,11 @@ impl Rrc {
             Phase::Switching { until, .. } => return Some(until),
             Phase::In(state) => state,
         };
-        let requests = self.trigger.filter(|_| !self.queued).map(|at| at.max(self.barred_until));
-        let leaves = self.inactive_at(state).map(|(at, _)| at);
-        let measures = state == RrcState::CellDch && self.window.end != Time::NEVER;
-        let window_end = measures.then_some(self.window.end);
-        [requests, leaves, self.paged_at, window_end].into_iter().flatten().min()
+        let request = self.trigger.filter(|_| !self.queued).map(|at| at.max(self.barred_until));
+        let inactivity = self.inactivity(state).map(|timer| timer.expires_at);
+        let is_measuring = state == RrcState::CellDch && self.window.end != Time::NEVER;
+        let window_end = is_measuring.then_some(self.window.end);
+        [request, inactivity, self.paged_at, window_end].into_iter().flatten().min()
     }
 
     /// The state, `None` during a switch.
@@ -324,9 +364,9 @@ impl Rrc {
         &self.config
     }
 
-    /// When the inactivity timer of `state` expires, and the state that follows.
-    fn inactive_at(&self, state: RrcState) -> Option<(Time, RrcState)> {
-        let (timer, below) = self.config.inactivity_of(state)?;
-        Some((self.active_until.max(self.since) + timer, below))
+    /// The inactivity timer of `state`. `None`: the state has none.
+    fn inactivity(&self, state: RrcState) -> Option<Inactivity> {
+        let (timer, next_state) = self.config.inactivity_of(state)?;
+        Some(Inactivity { expires_at: self.active_until.max(self.since) + timer, next_state })
     }
 }

@@ -21,7 +21,9 @@ impl Rrc {
         let Phase::In(from) = self.phase else { return };
         let until = cx.now + after + self.config.delay(from, to);
         self.leave(cx, Phase::Switching { from, to, until }, cause);
-        if !(self.config.data_continues() && from.carries_data() && to.carries_data()) {
+        let is_between_data_states = from.carries_data() && to.carries_data();
+        let data_continues = self.config.data_continues() && is_between_data_states;
+        if !data_continues {
             self.orders.push_back(Order::Suspend);
         }
     }
@@ -85,17 +87,11 @@ impl Rrc {
         self.window.end = Time::NEVER;
         let ue = self.ue;
         cx.record(|| TraceEvent::RrcState { ue, state });
-        match (from, state) {
-            (Some(RrcState::CellDch), RrcState::CellDch) => self.orders.push_back(Order::ChangeDch(self.dch)),
-            (Some(RrcState::CellDch), _) => self.orders.push_back(Order::ReleaseDch),
-            _ => {}
+        if from == Some(RrcState::CellDch) {
+            let keeps_a_dch = state == RrcState::CellDch;
+            self.orders.push_back(if keeps_a_dch { Order::ChangeDch(self.dch) } else { Order::ReleaseDch });
         }
-        // In idle mode there is no bearer, so RLC is re-established for the next one.
-        let changes_channel = from.is_some_and(|from| from.carries_data() && state.carries_data());
-        let is_reestablished_at_switch = self.config.rlc_at_switch == RlcAtSwitch::Reestablished;
-        let reestablishes =
-            ends_cell_update || state == RrcState::Idle || (changes_channel && is_reestablished_at_switch);
-        let reestablishes = from.is_some() && reestablishes;
+        let reestablishes = from.is_some_and(|from| ends_cell_update || self.reestablishes_rlc(from, state));
         if reestablishes {
             self.orders.push_back(Order::Reestablish);
         }
@@ -108,9 +104,18 @@ impl Rrc {
             RrcState::CellFach => self.orders.push_back(Order::UseCommon),
             RrcState::CellPch | RrcState::UraPch | RrcState::Idle => self.orders.push_back(Order::Suspend),
         }
-        match self.failed.take().filter(|_| !reestablishes) {
+        // A failure during the switch has no effect on an RLC that was re-established.
+        match self.failure_in_switch.take().filter(|_| !reestablishes) {
             Some(cause) => self.update_cell(cx, cause),
             None => self.evaluate(cx, measured),
         }
+    }
+
+    /// Whether a switch re-establishes RLC: a change of the channel if it is configured, and a release of
+    /// the connection, because idle mode has no bearer.
+    fn reestablishes_rlc(&self, from: RrcState, to: RrcState) -> bool {
+        let changes_channel = from.carries_data() && to.carries_data();
+        let is_configured = self.config.rlc_at_switch == RlcAtSwitch::Reestablished;
+        to == RrcState::Idle || (changes_channel && is_configured)
     }
 }

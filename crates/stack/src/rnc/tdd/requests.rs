@@ -21,15 +21,23 @@ pub(super) struct Demand {
     /// By UE and direction. Requests for the downlink are made in the RNC and take the same steps,
     /// except for the RACH.
     states: Vec<[CapacityRequest; 2]>,
-    /// Planned requests on the RACH: frame and UE.
-    pub planned: BTreeSet<(u64, UeId)>,
+    /// Requests that UEs are going to send on the RACH.
+    pub planned: BTreeSet<PlannedRequest>,
+    /// Contention on the RACH.
     pub access: TddAccess,
     /// Requests that the RNC knows.
     pub known: Requests,
-    /// Schedulers of the requests, by direction; `None`: first come, first served.
+    /// Schedulers of the requests, by direction. `None`: first come, first served.
     pub schedulers: Option<[Scheduler; 2]>,
     /// Replace the schedulers, by direction.
     pub user_schedulers: [Option<UserScheduler>; 2],
+}
+
+/// A request that a UE sends on the RACH of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct PlannedRequest {
+    pub frame: u64,
+    pub ue: UeId,
 }
 
 impl Demand {
@@ -66,7 +74,7 @@ impl Demand {
         }
         match direction {
             Direction::Uplink => {
-                self.planned.insert((frame, ue));
+                self.planned.insert(PlannedRequest { frame, ue });
             }
             Direction::Downlink => {
                 state.received();
@@ -96,8 +104,14 @@ impl Demand {
 
     /// The first frame with a planned request or a request that can be decided.
     pub fn next(&self) -> Option<u64> {
-        let planned = self.planned.first().map(|&(frame, _)| frame);
+        let planned = self.planned.first().map(|request| request.frame);
         planned.into_iter().chain(self.known.next()).min()
+    }
+
+    /// Removes the next request that is planned for `frame` or earlier. Returns its UE.
+    pub fn take_planned(&mut self, frame: u64) -> Option<UeId> {
+        let is_due = self.planned.first().is_some_and(|request| request.frame <= frame);
+        if is_due { self.planned.pop_first().map(|request| request.ue) } else { None }
     }
 
     /// `ue` repeats its request after a back-off that begins in `frame`.
@@ -106,7 +120,7 @@ impl Demand {
         let access = &self.access;
         let state = &mut self.states[ue.index()][Direction::Uplink.index()];
         let until = state.failed(|failures| access.backed_off_until(frame, ue, failures));
-        self.planned.insert((until, ue));
+        self.planned.insert(PlannedRequest { frame: until, ue });
     }
 }
 
@@ -123,6 +137,13 @@ pub struct Request {
     pub reported_sdus: Option<u32>,
     /// In an earlier frame there was no room for the request.
     pub was_refused: bool,
+}
+
+impl Request {
+    /// Whether the request is for `direction` and can be granted in `frame`.
+    fn is_due(&self, frame: u64, direction: Direction) -> bool {
+        self.from <= frame && self.direction == direction
+    }
 }
 
 /// What happens to a request after a decision.
@@ -158,7 +179,7 @@ impl Requests {
         scheduler: &Scheduler,
         candidate_of: impl Fn(&Request) -> Candidate,
     ) {
-        let is_due = |request: &Request| request.from <= frame && request.direction == direction;
+        let is_due = |request: &Request| request.is_due(frame, direction);
         let due: Vec<Request> = self.0.iter().filter(|request| is_due(request)).copied().collect();
         let request_of =
             |ue: UeId| due.iter().find(|request| request.ue == ue).expect("each candidate has a request");
@@ -203,7 +224,7 @@ impl Requests {
         direction: Direction,
         level_of: impl Fn(&Request) -> PriorityLevel,
     ) {
-        let is_due = |request: &Request| request.from <= frame && request.direction == direction;
+        let is_due = |request: &Request| request.is_due(frame, direction);
         if self.0.iter().filter(|request| is_due(request)).is_sorted_by_key(&level_of) {
             return;
         }

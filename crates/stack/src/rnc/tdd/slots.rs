@@ -62,9 +62,10 @@ impl Slots {
     /// Allocates the codes of one block in the lowest slot of `direction` that has room, or else in a
     /// free slot. Returns `None` if there is no room.
     pub fn allocate(&mut self, direction: Direction) -> Option<Place> {
+        let codes_per_block = u32::from(self.layout.codes_per_block);
         let with_room = self.layout.data_slots().find(|&number| {
-            self.slots[number].direction == Some(direction)
-                && self.free_codes(number) >= u32::from(self.layout.codes_per_block)
+            let has_direction = self.slots[number].direction == Some(direction);
+            has_direction && self.free_codes(number) >= codes_per_block
         });
         let number = with_room.or_else(|| self.free_slot(direction))?;
         let slot = &mut self.slots[number];
@@ -93,25 +94,33 @@ impl Slots {
     /// A free slot that may get this direction: the lowest one. With one switching point the uplink
     /// grows from the lowest slot and the downlink from the highest, and they must not cross.
     fn free_slot(&self, direction: Direction) -> Option<usize> {
-        let is_free =
-            |number: &usize| self.slots[*number].direction.is_none() && !self.slots[*number].is_fixed;
         match (self.layout.rule, direction) {
-            (SlotRule::Any, _) => self.layout.data_slots().find(is_free),
-            (SlotRule::OneSwitchingPoint, Direction::Uplink) => {
-                let first_downlink =
-                    self.slots.iter().position(|slot| slot.direction == Some(Direction::Downlink));
-                let limit = first_downlink.unwrap_or(usize::MAX);
-                self.layout.data_slots().find(is_free).filter(|&number| number < limit)
-            }
-            (SlotRule::OneSwitchingPoint, Direction::Downlink) => {
-                // The first data slot is reserved for the uplink.
-                let first = self.layout.data_slots().next()?;
-                let last_uplink =
-                    self.slots.iter().rposition(|slot| slot.direction == Some(Direction::Uplink));
-                let last_uplink = last_uplink.unwrap_or(first).max(first);
-                self.layout.data_slots().filter(|&number| number > last_uplink).filter(is_free).last()
-            }
+            (SlotRule::Any, _) => self.free_data_slots().next(),
+            (SlotRule::OneSwitchingPoint, Direction::Uplink) => self.lowest_free_below_downlink(),
+            (SlotRule::OneSwitchingPoint, Direction::Downlink) => self.highest_free_above_uplink(),
         }
+    }
+
+    /// Numbers of the data slots whose direction may be chosen, in ascending order.
+    fn free_data_slots(&self) -> impl Iterator<Item = usize> + '_ {
+        self.layout.data_slots().filter(|&number| {
+            let slot = &self.slots[number];
+            slot.direction.is_none() && !slot.is_fixed
+        })
+    }
+
+    fn lowest_free_below_downlink(&self) -> Option<usize> {
+        let first_downlink = self.slots.iter().position(|slot| slot.direction == Some(Direction::Downlink));
+        let lowest_free = self.free_data_slots().next()?;
+        first_downlink.is_none_or(|first| lowest_free < first).then_some(lowest_free)
+    }
+
+    fn highest_free_above_uplink(&self) -> Option<usize> {
+        // The first data slot is reserved for the uplink.
+        let reserved = self.layout.data_slots().next()?;
+        let last_uplink = self.slots.iter().rposition(|slot| slot.direction == Some(Direction::Uplink));
+        let last_uplink = last_uplink.map_or(reserved, |last| last.max(reserved));
+        self.free_data_slots().filter(|&number| number > last_uplink).last()
     }
 
     /// Number of free codes of a slot.

@@ -13,7 +13,7 @@ use crate::EventContext;
 use crate::ids::{Direction, UeId};
 use crate::mac::{Below, CarrierConfig};
 use crate::nodeb::Iub;
-use crate::radio::air::Transmission;
+use crate::radio::air::{Transmission, TransmittedSet};
 use crate::radio::mac::Channel;
 use crate::radio::phy::tdd::SlotTransmission;
 use crate::radio::phy::tdd::layout::FRAME;
@@ -25,23 +25,6 @@ use crate::ue::{Pdus, Ues};
 /// Block number of a control PDU on a dedicated channel, for the random draw of its loss: above the
 /// data blocks of its UE, direction and frame.
 const CONTROL_BLOCK: u32 = 64;
-
-/// The UE of a request as a candidate for the scheduler in `frame`. For the downlink the candidate has
-/// the backlog in the RNC. For the uplink the RNC knows only the backlog and the time that the UE
-/// reported with its request, as a number of SDUs without their sizes.
-fn candidate(ues: &Ues, frame: u64, request: &Request) -> Candidate {
-    let (now, ue) = (frame_start(frame), &ues[request.ue]);
-    let candidate = ue.candidate(now, request.direction);
-    match request.reported_sdus {
-        None => candidate,
-        Some(sdus) => Candidate {
-            octets: Bytes(sdus.into()),
-            blocks: sdus,
-            since: Some(frame_start(request.from)),
-            ..candidate
-        },
-    }
-}
 
 impl MacTdd {
     /// Handles the start of a frame.
@@ -203,13 +186,9 @@ impl MacTdd {
         self.grants = grants;
         self.air.decide_losses(ctx, frame, &mut transmissions);
         self.air.record_frame(ctx, self.cell, &self.slots);
-        // The blocks arrive when the largest block set has crossed the Iub.
         for (direction, transmission) in Direction::BOTH.into_iter().zip(transmissions) {
-            let set_octets = transmission
-                .sets()
-                .iter()
-                .map(|sent| Iub::octets(sent.set.blocks, ues[sent.ue].channel(direction).block_bits));
-            let largest_set = set_octets.max().unwrap_or(Bytes::ZERO);
+            let largest_set = largest_set(&transmission, direction, ues);
+            // The blocks arrive when the largest block set has crossed the Iub.
             let arrival = config.iub.arrival(direction, FRAME, ctx.cx.now, largest_set, Duration::ZERO);
             air.depart(ctx, transmission, arrival);
         }
@@ -228,31 +207,33 @@ impl MacTdd {
         let Grant { ue, direction, .. } = *grant;
         let codes = self.config.layout.layout().codes_per_block;
         let context = &mut ues[ue];
-        let (max_blocks, transmission) = (grant.places.len() as u32, &mut transmissions[direction.index()]);
+        let max_blocks = grant.places.len() as u32;
+        let transmission = &mut transmissions[direction.index()];
         // Without common channels, control PDUs are sent in the same blocks as data.
         let pdus = if grant.reverse.is_some() { Pdus::All } else { Pdus::Data };
         let blocks = context.send(&mut ctx.cx, direction, pdus, max_blocks, None, transmission);
         self.queried.push((ue, direction));
         if blocks > 0 {
             transmission.last().first = self.air.blocks.len() as u32;
-            let sent = (0..blocks).zip(&grant.places);
-            self.air.blocks.extend(sent.map(|(block, place)| SlotTransmission {
-                ue,
-                direction,
-                slot: place.slot,
-                block,
-                codes,
-            }));
+            for (block, place) in (0..blocks).zip(&grant.places) {
+                self.air.blocks.push(SlotTransmission { ue, direction, slot: place.slot, block, codes });
+            }
             grant.blocks += blocks;
         }
         if let Some(place) = grant.reverse {
-            let (direction, block) = (direction.reversed(), CONTROL_BLOCK);
-            let transmission = &mut transmissions[direction.index()];
-            if context.send(&mut ctx.cx, direction, Pdus::Control, 1, None, transmission) > 0 {
+            let reverse = direction.reversed();
+            let transmission = &mut transmissions[reverse.index()];
+            if context.send(&mut ctx.cx, reverse, Pdus::Control, 1, None, transmission) > 0 {
                 transmission.last().first = self.air.blocks.len() as u32;
-                self.air.blocks.push(SlotTransmission { ue, direction, slot: place.slot, block, codes });
+                self.air.blocks.push(SlotTransmission {
+                    ue,
+                    direction: reverse,
+                    slot: place.slot,
+                    block: CONTROL_BLOCK,
+                    codes,
+                });
             }
-            self.queried.push((ue, direction));
+            self.queried.push((ue, reverse));
         }
         blocks
     }
@@ -284,12 +265,30 @@ impl MacTdd {
         frame: u64,
         ues: &Ues,
     ) {
+        let mut requesting = self.take_requesting_ues(ctx, frame, ues);
+        let successes = self.demand.access.resolve(frame, &mut requesting);
+        for (&ue, &is_received) in requesting.iter().zip(&successes) {
+            ctx.cx.record(|| TraceEvent::CapacityRequested { ue, heard: is_received });
+            if is_received {
+                self.receive_request(frame, ue, ues);
+            } else {
+                ctx.cx.record(|| TraceEvent::RachCollision { ue });
+                self.demand.back_off(frame, ue);
+            }
+        }
+    }
+
+    /// The UEs that send a request in this frame. UEs without data any more withdraw their planned
+    /// request instead.
+    fn take_requesting_ues<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        frame: u64,
+        ues: &Ues,
+    ) -> Vec<UeId> {
         let direction = Direction::Uplink;
         let mut requesting = Vec::new();
-        while let Some(&(planned_frame, ue)) =
-            self.demand.planned.first().filter(|(planned_frame, _)| *planned_frame <= frame)
-        {
-            self.demand.planned.remove(&(planned_frame, ue));
+        while let Some(ue) = self.demand.take_planned(frame) {
             if self.needs_capacity(ctx.cx.now, ue, direction, &ues[ue].rlc[direction.index()]) {
                 requesting.push(ue);
             } else {
@@ -297,18 +296,40 @@ impl MacTdd {
                 ctx.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
             }
         }
-        let successes = self.demand.access.resolve(frame, &mut requesting);
-        for (&ue, &is_received) in requesting.iter().zip(&successes) {
-            ctx.cx.record(|| TraceEvent::CapacityRequested { ue, heard: is_received });
-            if is_received {
-                self.demand.state_mut(ue, direction).received();
-                let reported_sdus = Some(ues[ue].rlc[direction.index()].backlog().sdus);
-                let from = frame + self.config.rach.answer / FRAME + 1;
-                self.demand.known.push(Request { ue, direction, from, reported_sdus, was_refused: false });
-            } else {
-                ctx.cx.record(|| TraceEvent::RachCollision { ue });
-                self.demand.back_off(frame, ue);
-            }
-        }
+        requesting
+    }
+
+    /// The RNC receives the request of a UE, with the number of SDUs in its buffer. It can be granted
+    /// after the time of the answer.
+    fn receive_request(&mut self, frame: u64, ue: UeId, ues: &Ues) {
+        let direction = Direction::Uplink;
+        self.demand.state_mut(ue, direction).received();
+        let reported_sdus = Some(ues[ue].rlc[direction.index()].backlog().sdus);
+        let from = frame + self.config.rach.answer / FRAME + 1;
+        self.demand.known.push(Request { ue, direction, from, reported_sdus, was_refused: false });
+    }
+}
+
+/// Octets on the Iub of the largest block set of a transmission.
+fn largest_set(transmission: &Transmission, direction: Direction, ues: &Ues) -> Bytes {
+    let octets =
+        |sent: &TransmittedSet| Iub::octets(sent.set.blocks, ues[sent.ue].channel(direction).block_bits);
+    transmission.sets().iter().map(octets).max().unwrap_or(Bytes::ZERO)
+}
+
+/// The UE of a request as a candidate for the scheduler in `frame`. For the downlink the candidate has
+/// the backlog in the RNC. For the uplink the RNC knows only the backlog and the time that the UE
+/// reported with its request, as a number of SDUs without their sizes.
+fn candidate(ues: &Ues, frame: u64, request: &Request) -> Candidate {
+    let (now, ue) = (frame_start(frame), &ues[request.ue]);
+    let candidate = ue.candidate(now, request.direction);
+    match request.reported_sdus {
+        None => candidate,
+        Some(sdus) => Candidate {
+            octets: Bytes(sdus.into()),
+            blocks: sdus,
+            since: Some(frame_start(request.from)),
+            ..candidate
+        },
     }
 }

@@ -120,20 +120,20 @@ impl Sender {
         while self.padded.front().is_some_and(|padded| padded.pdu < self.vt_a) {
             self.padded.pop_front();
         }
-        let octets_before = self.octets;
-        while let Some(end) = self.ends.front().filter(|end| end.sn < self.vt_a) {
-            // The first `discards.ends` SDUs were already counted when they were discarded.
-            match self.discards.ends {
+        let octets_before = self.stored_octets;
+        while let Some(sent) = self.sent_sdus.front().filter(|sent| sent.last_pdu < self.vt_a) {
+            // The first `discards.sent_sdus` SDUs were already counted when they were discarded.
+            match self.discards.sent_sdus {
                 0 => {
-                    self.octets -= end.sdu.size().0;
+                    self.stored_octets -= sent.sdu.size().0;
                     self.sdus_done += 1;
                 }
-                _ => self.discards.ends -= 1,
+                _ => self.discards.sent_sdus -= 1,
             }
-            self.ends.pop_front();
+            self.sent_sdus.pop_front();
         }
-        if self.octets != octets_before {
-            let (ue, direction, octets) = (self.ue, self.direction, self.octets);
+        if self.stored_octets != octets_before {
+            let (ue, direction, octets) = (self.ue, self.direction, self.stored_octets);
             cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
             self.set_timer_discard(config, timers);
         }

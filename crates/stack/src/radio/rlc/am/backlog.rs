@@ -3,7 +3,7 @@
 
 use umts_units::{Bytes, Time};
 
-use super::sender::Sender;
+use super::sender::{Sender, SentSdu};
 use super::{AmEntity, Piggyback};
 use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::backlog::BlockCounter;
@@ -78,16 +78,16 @@ impl Sender {
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
         let mut from = self.vt_a.max(self.discards.floor);
         let mut retransmissions_left = self.nacked_count;
-        for end in &self.ends {
+        for SentSdu { last_pdu, sdu, .. } in &self.sent_sdus {
             if retransmissions_left == 0 {
                 break;
             }
-            let blocks = self.nacked.count(from, end.sn + 1) as u32;
+            let blocks = self.nacked.count(from, last_pdu + 1) as u32;
             if blocks > 0 {
-                into.push(WaitingSdu { entered: end.sdu.entered, size: end.sdu.size(), blocks });
+                into.push(WaitingSdu { entered: sdu.entered, size: sdu.size(), blocks });
                 retransmissions_left -= blocks;
             }
-            from = from.max(end.sn + 1);
+            from = from.max(last_pdu + 1);
         }
         // The remaining retransmissions belong to the SDU that is only partly sent.
         self.buffer.waiting_sdus(BlockCounter::new(self.rules), retransmissions_left, into);
@@ -99,7 +99,18 @@ impl Sender {
             return None;
         }
         let first = self.nacked.first_member(self.vt_a.max(self.discards.floor), self.vt_s);
-        let index = self.ends.partition_point(|end| end.sn < first);
-        self.ends.get(index).map(|end| end.sdu.entered)
+        let index = self.sent_sdus.partition_point(|sent| sent.last_pdu < first);
+        self.sent_sdus.get(index).map(|sent| sent.sdu.entered)
+    }
+
+    /// Octets of the PDUs that are reported missing and not sent again yet. A full PDU counts as
+    /// `full_pdu` octets.
+    fn missing_octets(&self, full_pdu: u64) -> u64 {
+        let octets = u64::from(self.nacked_count) * full_pdu;
+        if !self.rules.is_flexible || self.nacked_count == 0 {
+            return octets;
+        }
+        let shorter_pdus = self.padded.iter().filter(|padded| self.nacked.contains(padded.pdu));
+        octets - shorter_pdus.map(|padded| u64::from(padded.padding)).sum::<u64>()
     }
 }

@@ -3,7 +3,7 @@
 use umts_units::Duration;
 
 use crate::ids::Direction;
-use crate::radio::rlc::buffer::SegmentationRules;
+use crate::radio::rlc::segmentation::SegmentationRules;
 use crate::radio::rlc::{RlcConfig, SduDiscard};
 
 /// PDUs that arrive per TTI of a bearer, for the estimated PDU counter (EPC) of Releases 99 and 4.

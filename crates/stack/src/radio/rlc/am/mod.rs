@@ -12,11 +12,17 @@
 //! true, call [`AmEntity::poll_transmit`] at the next TTI. Otherwise sleep until
 //! [`AmEntity::poll_timeout`], then call [`AmEntity::take_unrecoverable_error`] and
 //! [`AmEntity::handle_timeout`].
+//!
+//! This file has the entity and the order of its steps. The steps are in `sender.rs` and
+//! `transmission.rs` (new data), `retransmission.rs`, `polling.rs`, `discard.rs`,
+//! `mrw.rs`, `acknowledgment.rs` (received reports), `receiver.rs`, `window_move.rs` (received MRWs),
+//! `triggers.rs`, `status.rs` and `reporting.rs` (own reports), and `reset.rs`.
 
 mod acknowledgment;
 mod backlog;
 mod config;
 mod discard;
+mod mrw;
 mod polling;
 mod receiver;
 mod reporting;
@@ -26,8 +32,10 @@ mod sender;
 mod status;
 mod suspension;
 mod timers;
+mod transmission;
 mod triggers;
 mod two_channels;
+mod window_move;
 
 #[cfg(test)]
 pub(super) mod tests;
@@ -43,14 +51,13 @@ pub use config::{
     MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
 };
 
-use self::receiver::Receiver;
+use self::receiver::{ReceivedRun, Receiver};
 use self::reporting::PiggybackedStatus;
 use self::reset::Reset;
-
 use self::sender::Sender;
 use self::timers::{Timer, Timers};
 use super::arrived::for_each_arrived;
-use super::{BlockSet, DataRun, Pdu, RlcConfig, Sdu, SduEnd, Sn};
+use super::{BlockSet, DataRun, Pdu, RlcConfig, Sdu, Sn};
 use crate::Context;
 use crate::aqm::Aqm;
 use crate::ids::{Direction, UeId};
@@ -63,11 +70,12 @@ use crate::trace::{PduDrop, TraceEvent};
 pub struct AmEntity {
     /// Shared by the entities of all UEs with the same bearer.
     config: Arc<RlcConfig>,
-    reset: Reset,
-    suspended: bool,
+    sender: Sender,
     receiver: Receiver,
     timers: Timers,
-    sender: Sender,
+    reset: Reset,
+    /// Nothing is sent, because the transport channel changes (TS 25.322 §8.1).
+    suspended: bool,
 }
 
 /// The transmission buffer has no room for the SDU, or queue management dropped it.
@@ -112,28 +120,29 @@ impl AmEntity {
         lost: Lost,
     ) {
         self.handle_timeout(cx);
-        // The lost blocks from the current PDU on: bit 0 is the first block of this PDU.
-        let (mut lost_from_here, mut ignored) = (lost, 0);
+        // Bit 0 is the first block of the current PDU. The bits of later PDUs follow.
+        let mut lost_from_here = lost;
+        let mut ignored_pdus = 0;
         for pdu in &set.pdus {
-            let lost = lost_from_here;
+            match pdu {
+                Pdu::Data(run) if !self.reset.is_blocking() => self.handle_data(cx, set, run, lost_from_here),
+                other => ignored_pdus += self.handle_other(cx, set, other, lost_from_here),
+            }
             if !lost_from_here.is_none() {
                 lost_from_here = lost_from_here.from(pdu.blocks());
             }
-            match pdu {
-                Pdu::Data(run) if !self.reset.is_blocking() => self.handle_run(cx, set, run, lost),
-                other => ignored += self.handle_other(cx, set, other, lost),
-            }
         }
-        if ignored > 0 {
-            self.receiver.record_dropped(cx, ignored, PduDrop::Resetting);
+        if ignored_pdus > 0 {
+            self.receiver.record_dropped(cx, ignored_pdus, PduDrop::Resetting);
         }
         self.start_wanted_reset(cx);
     }
 
     /// Receives a run of data PDUs. The polling bit and a piggybacked STATUS are in the last PDU,
-    /// so they have no effect if that PDU is lost.
+    /// so they have no effect if that PDU is lost. Bit n of `lost` belongs to PDU n of the run, and
+    /// further bits to later PDUs of the set.
     #[inline]
-    fn handle_run<T: TraceSink<TraceEvent>>(
+    fn handle_data<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         set: &BlockSet,
@@ -141,9 +150,13 @@ impl AmEntity {
         lost: Lost,
     ) {
         let count = u64::from(run.count);
-        if lost.is_none() {
-            self.receive_arrived(cx, run.first, count, set.ends_of(run));
-        } else if self.receive_run(cx, set, run, lost) < count {
+        let last_pdu_arrived = if lost.is_none() {
+            self.receive_arrived(cx, ReceivedRun { first: run.first, count, ends: set.ends_of(run) });
+            true
+        } else {
+            self.receive_arrived_parts(cx, set, run, lost) == count
+        };
+        if !last_pdu_arrived {
             return;
         }
         if run.poll {
@@ -157,36 +170,32 @@ impl AmEntity {
     /// Receives the PDUs of a run that are not `lost`. Returns the number of PDUs in the run up to
     /// the last one that arrived.
     #[inline(never)]
-    fn receive_run<T: TraceSink<TraceEvent>>(
+    fn receive_arrived_parts<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         set: &BlockSet,
         run: &DataRun,
         lost: Lost,
     ) -> u64 {
-        let mut end = 0;
+        let mut pdus_to_last_arrived = 0;
         for_each_arrived(run, set.ends_of(run), lost.0, |part| {
-            self.receive_arrived(cx, run.first.plus(part.offset), part.count, part.ends);
-            end = part.offset + part.count;
+            let first = run.first.plus(part.offset);
+            self.receive_arrived(cx, ReceivedRun { first, count: part.count, ends: part.ends });
+            pdus_to_last_arrived = part.offset + part.count;
         });
-        end
+        pdus_to_last_arrived
     }
 
-    /// Receives `count` PDUs starting with `first`, in which these SDUs end.
+    /// Passes consecutive PDUs that have arrived to the receiving side.
     #[inline(always)]
-    fn receive_arrived<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        first: Sn,
-        count: u64,
-        ends: &[SduEnd],
-    ) {
+    fn receive_arrived<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, run: ReceivedRun<'_>) {
         self.start_timer_status_periodic(cx.now);
-        self.receiver.receive_pdus(cx, &self.config, &mut self.timers, first, count, ends);
+        self.receiver.receive_pdus(cx, &self.config, &mut self.timers, run);
     }
 
-    /// Handles PDUs other than data. Returns the number of PDUs that the entity ignores in its
-    /// state (TS 25.322 §10, §11.4.2).
+    /// Handles a PDU other than data, and any PDU during a reset. `lost` is as in `handle_data`, and
+    /// also has the blocks of later PDUs. Returns the number of arrived PDUs that the entity ignores
+    /// because of its reset (TS 25.322 §10, §11.4.2).
     fn handle_other<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -194,7 +203,6 @@ impl AmEntity {
         pdu: &Pdu,
         lost: Lost,
     ) -> u32 {
-        // `lost` also has the blocks after this PDU.
         let lost_of_pdu = Lost(lost.0 & Lost::all(pdu.blocks()).0);
         let arrived = pdu.blocks() - lost_of_pdu.count();
         if arrived == 0 {
@@ -284,15 +292,15 @@ impl AmEntity {
                 return true;
             }
             self.send_due_pdus(cx, blocks, set);
-            self.measure(set);
+            self.store_flexible_octets(set);
             return self.has_work(cx.now);
         }
         let (config, timers) = (&self.config, &mut self.timers);
-        self.sender.send_middle(cx, config, blocks, set);
+        self.sender.send_full_without_poll(cx, config, blocks, set);
         if set.blocks < blocks {
             self.sender.send_new(cx, config, timers, blocks, set);
         }
-        self.measure(set);
+        self.store_flexible_octets(set);
         // In the next TTI only new data can be due: the PDUs sent here carried any poll that they
         // caused, unless polls are prohibited.
         self.sender.can_send_new()
@@ -300,13 +308,13 @@ impl AmEntity {
 
     /// Stores the octets of a filled set if its PDUs have a flexible size.
     #[inline]
-    fn measure(&self, set: &mut BlockSet) {
+    fn store_flexible_octets(&self, set: &mut BlockSet) {
         if self.sender.rules.is_flexible {
             set.flexible_octets = self.sender.flexible_octets(&self.config, set);
         }
     }
 
-    /// Fills `set` in the order of priority.
+    /// Fills `set` in the order of priority: RESET and RESET ACK, STATUS, data.
     fn send_due_pdus<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -390,10 +398,12 @@ impl AmEntity {
         if self.has_only_new_data(now) {
             return self.sender.can_send_new();
         }
-        if self.suspended | self.reset.is_blocking() {
-            return !self.suspended && self.reset.has_work();
+        if self.suspended {
+            return false;
         }
-        self.sender.has_work(now) || self.status_is_due(now) || self.reset.has_work()
+        let only_reset_pdus_allowed = self.reset.is_blocking();
+        let other_pdus_due = || self.sender.has_work(now) || self.status_is_due(now);
+        self.reset.has_work() || (!only_reset_pdus_allowed && other_pdus_due())
     }
 
     /// Grants the peer this window with every report from now on, in a WINDOW SUFI. `None`: no such
@@ -402,7 +412,8 @@ impl AmEntity {
     /// # Panics
     /// Panics if the window is larger than 4095, the maximum of a WINDOW SUFI.
     pub fn grant_window(&mut self, window: Option<NonZeroU16>) {
-        assert!(window.is_none_or(|window| window.get() < 4096), "a WINDOW SUFI holds 12 bits");
+        let has_12_bits = |window: NonZeroU16| u64::from(window.get()) < Sn::MODULUS;
+        assert!(window.is_none_or(has_12_bits), "a WINDOW SUFI holds 12 bits");
         self.receiver.granted_window = window;
     }
 

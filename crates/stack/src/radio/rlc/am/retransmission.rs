@@ -6,7 +6,7 @@ use umts_kernel::TraceSink;
 
 use super::config::Piggyback;
 use super::polling::PduKind;
-use super::sender::{PaddedPdu, Sender};
+use super::sender::{PaddedPdu, Sender, SentSdu};
 use super::timers::Timers;
 use crate::Context;
 use crate::detail::PollCauses;
@@ -87,11 +87,9 @@ impl Sender {
     ) {
         let (first, count) = (pdus.start, (pdus.end - pdus.start) as u32);
         let first_end = set.next_end_index();
-        let mut next_end = self.ends.partition_point(|end| end.sn < first);
-        while let Some(end) = self.ends.get(next_end).filter(|end| end.sn < pdus.end) {
-            set.ends.push(end.sdu_end());
-            next_end += 1;
-        }
+        let sdus_before = self.sent_sdus.partition_point(|sent| sent.last_pdu < first);
+        let ending_sdus = self.sent_sdus.range(sdus_before..).take_while(|sent| sent.last_pdu < pdus.end);
+        set.ends.extend(ending_sdus.map(SentSdu::sdu_end));
         if self.vt_dat.is_empty() {
             self.vt_dat = vec![0; (config.window as usize).next_power_of_two()].into();
         }
@@ -106,7 +104,7 @@ impl Sender {
             count: count as u16,
             poll,
             retransmission: true,
-            ends: (first_end, set.next_end_index()),
+            ends: set.ends_since(first_end),
             starts: false,
             piggyback: status,
         };

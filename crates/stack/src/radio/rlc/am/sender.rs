@@ -1,6 +1,10 @@
-//! The sending side of an entity of acknowledged mode (AM): its state variables and window, and the
-//! transmission of new PDUs (TS 25.322 §9.4, §9.7.1, §11.3.2). SDUs wait in `buffer` until they are
-//! cut into PDUs, and are kept until the peer has acknowledged all of their PDUs.
+//! The sending side of an entity of acknowledged mode (AM): its state variables, its window, and the
+//! conditions under which it may send (TS 25.322 §9.4, §11.3.2).
+//!
+//! An SDU first waits in `buffer`. `transmission.rs` cuts it into PDUs, and it then stays in
+//! `sent_sdus` until the peer has acknowledged all of its PDUs. `acknowledgment.rs` handles the
+//! reports of the peer, `retransmission.rs` repeats missing PDUs, `discard.rs` gives up SDUs, and
+//! `polling.rs` requests reports.
 //!
 //! State variables have the names of the standard. They count PDUs from 0 without wrapping around.
 //! The PDU contains only the lowest 12 bits of its count, the sequence number [`Sn`].
@@ -11,60 +15,76 @@ use std::num::NonZeroU16;
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
-use super::config::{BufferCounts, Piggyback};
+use super::config::BufferCounts;
 use super::discard::DiscardState;
-use super::polling::{PduKind, Polls};
+use super::polling::Polls;
 use super::timers::{Timer, Timers};
 use crate::Context;
-use crate::detail::{DiscardReason, PollCauses};
+use crate::detail::DiscardReason;
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::RlcConfig;
-use crate::radio::rlc::buffer::{Buffer, SegmentationRules};
-use crate::radio::rlc::managed_sdus::{Entry, QueueAction, UnrecordedActions, record_action};
+use crate::radio::rlc::buffer::Buffer;
+use crate::radio::rlc::managed_sdus::{Entry, record_action};
+use crate::radio::rlc::segmentation::SegmentationRules;
 use crate::radio::rlc::window::PduSet;
-use crate::radio::rlc::wire::RESET_OCTETS;
-use crate::radio::rlc::{BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, Status};
+use crate::radio::rlc::{Sdu, SduEnd, Sn};
 use crate::trace::TraceEvent;
+
+/// Value of [`Sender::suspended_from`] without a suspension: no PDU has this count.
+const NOT_SUSPENDED: u64 = u64::MAX;
 
 /// The sending side.
 #[derive(Debug, Clone)]
 pub(super) struct Sender {
-    pub(super) polls: Polls,
+    pub(super) ue: UeId,
+    /// Direction of the data that it sends.
+    pub(super) direction: Direction,
+    /// Sizes of a PDU and of its length indicators.
+    pub(super) rules: SegmentationRules,
+
+    // State variables and window, as counts of PDUs.
     /// VT(S): the next new PDU.
     pub(super) vt_s: u64,
     /// VT(A): the oldest PDU that is not acknowledged.
     pub(super) vt_a: u64,
-    /// VT(MS): the first PDU beyond the window, or the first PDU that a suspension after N PDUs
-    /// blocks (§9.7.5), if that is lower.
-    vt_ms: u64,
-    /// VT(WS): the window.
+    /// VT(WS): size of the window in PDUs.
     pub(super) vt_ws: u64,
-    /// Number of PDUs in `nacked`.
-    pub(super) nacked_count: u32,
-    pub(super) rules: SegmentationRules,
-    pub(super) ue: UeId,
-    pub(super) direction: Direction,
-    /// RLC must be reset.
-    pub(super) wants_reset: bool,
-    pub(super) buffer: Buffer,
-    /// Octets of the SDUs that wait for transmission or for complete acknowledgment.
-    pub(super) octets: u64,
-    /// The first PDU that a suspension after N PDUs blocks. `u64::MAX`: not suspended.
+    /// VT(MS): the first PDU that must not be sent yet, because it is beyond the window or blocked
+    /// by a suspension after N PDUs (§9.7.5).
+    vt_ms: u64,
+    /// The first PDU that a suspension after N PDUs blocks, or [`NOT_SUSPENDED`].
     suspended_from: u64,
-    pub(super) discards: DiscardState,
+
+    // SDUs.
+    /// SDUs with an unsent part, or with an end that no PDU has indicated yet.
+    pub(super) buffer: Buffer,
     /// SDUs whose end is in a PDU between VT(A) and VT(S), in order.
-    pub(super) ends: VecDeque<SentSdu>,
-    /// PDUs between VT(A) and VT(S) with padding, in order. PDUs of flexible size are shorter instead.
+    pub(super) sent_sdus: VecDeque<SentSdu>,
+    /// Octets of the SDUs in `buffer` and `sent_sdus` that are not discarded.
+    pub(super) stored_octets: u64,
+    /// Number of SDUs that were completely acknowledged or discarded.
+    pub(super) sdus_done: u64,
+
+    // Sent PDUs between VT(A) and VT(S).
+    /// PDUs with padding, in order. A PDU of flexible size is shorter instead.
     pub(super) padded: VecDeque<PaddedPdu>,
     /// PDUs reported missing and not retransmitted yet.
     pub(super) nacked: PduSet,
-    /// PDUs between VT(A) and VT(S) that were retransmitted. VT(DAT) of all others is 1.
+    /// Number of PDUs in `nacked`.
+    pub(super) nacked_count: u32,
+    /// PDUs that were retransmitted. VT(DAT) of all others is 1.
     pub(super) retransmitted: PduSet,
     /// VT(DAT), the number of transmissions, of each retransmitted PDU, as a ring of the window.
     /// Empty before the first retransmission, so that an idle user needs no memory for it.
     pub(super) vt_dat: Box<[u16]>,
-    /// Number of SDUs that were completely acknowledged or discarded.
-    pub(super) sdus_done: u64,
+
+    // Procedures.
+    /// Polls, which request reports.
+    pub(super) polls: Polls,
+    /// Discarded SDUs, of which the receiver must still be informed.
+    pub(super) discards: DiscardState,
+    /// RLC must be reset.
+    pub(super) wants_reset: bool,
 }
 
 /// A sent PDU with `padding` octets of padding, or of flexible size and shorter than the largest PDU
@@ -75,35 +95,36 @@ pub(super) struct PaddedPdu {
     pub padding: u16,
 }
 
-/// An SDU that is completely in PDUs: it begins in PDU `first`, and PDU `sn` indicates its end.
+/// An SDU that is completely in PDUs: it begins in `first_pdu`, and `last_pdu` indicates its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SentSdu {
-    pub first: u64,
-    pub sn: u64,
+    pub first_pdu: u64,
+    pub last_pdu: u64,
     pub sdu: Sdu,
 }
 
 impl Sender {
     pub fn new(ue: UeId, direction: Direction, config: &RlcConfig) -> Self {
+        let window = u64::from(config.window);
         Sender {
             ue,
             direction,
-            buffer: Buffer::default(),
             rules: config.segmentation_rules(direction),
             vt_s: 0,
             vt_a: 0,
-            vt_ms: u64::from(config.window),
-            vt_ws: u64::from(config.window),
-            suspended_from: u64::MAX,
+            vt_ws: window,
+            vt_ms: window,
+            suspended_from: NOT_SUSPENDED,
+            buffer: Buffer::default(),
+            sent_sdus: VecDeque::new(),
+            stored_octets: 0,
+            sdus_done: 0,
+            padded: VecDeque::new(),
+            nacked: PduSet::default(),
+            nacked_count: 0,
             retransmitted: PduSet::default(),
             vt_dat: Box::default(),
             polls: Polls::default(),
-            nacked: PduSet::default(),
-            nacked_count: 0,
-            ends: VecDeque::new(),
-            padded: VecDeque::new(),
-            octets: 0,
-            sdus_done: 0,
             discards: DiscardState::default(),
             wants_reset: false,
         }
@@ -117,12 +138,7 @@ impl Sender {
         timers: &mut Timers,
         sdu: &Sdu,
     ) -> bool {
-        let octets = self.octets + sdu.size().0;
-        let counted = match config.buffer_counts {
-            BufferCounts::Unacknowledged => octets,
-            BufferCounts::Unsent => self.buffer.octets() + sdu.size().0,
-        };
-        if config.buffer.is_some_and(|capacity| counted > capacity.0) {
+        if !self.has_room_for(config, sdu) {
             return false;
         }
         let entry = self.buffer.push_managed(cx.now, sdu);
@@ -132,22 +148,70 @@ impl Sender {
         if entry == Entry::Dropped {
             return false;
         }
-        self.octets = octets;
+        self.stored_octets += sdu.size().0;
         self.start_timer_poll_periodic(cx.now, config, timers);
         if !timers.is_running(Timer::Discard) {
             self.set_timer_discard(config, timers);
         }
-        let (ue, direction) = (self.ue, self.direction);
+        let (ue, direction, octets) = (self.ue, self.direction, self.stored_octets);
         cx.record(|| TraceEvent::SduQueued { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
         cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
         true
     }
 
-    /// Octets of stored SDUs.
-    pub fn occupancy(&self) -> Bytes {
-        Bytes(self.octets)
+    /// Whether the SDU fits into the configured capacity of the buffer.
+    fn has_room_for(&self, config: &RlcConfig, sdu: &Sdu) -> bool {
+        let occupied = match config.buffer_counts {
+            BufferCounts::Unacknowledged => self.stored_octets,
+            BufferCounts::Unsent => self.buffer.octets(),
+        };
+        config.buffer.is_none_or(|capacity| occupied + sdu.size().0 <= capacity.0)
     }
 
+    /// Octets of stored SDUs.
+    pub fn occupancy(&self) -> Bytes {
+        Bytes(self.stored_octets)
+    }
+
+    /// Whether anything but a report could be sent.
+    #[inline]
+    pub fn has_work(&self, now: Time) -> bool {
+        self.discards.mrw_due || self.has_data(now)
+    }
+
+    /// Whether a data PDU could be sent.
+    #[inline]
+    pub fn has_data(&self, now: Time) -> bool {
+        let may_repeat_to_poll = || self.polls.is_due(now) && self.can_repeat_last();
+        self.nacked_count > 0 || self.can_send_new() || may_repeat_to_poll()
+    }
+
+    /// Whether no retransmission, MRW or poll is due, so that only new data may be sent.
+    #[inline]
+    pub fn has_only_new_data(&self, now: Time) -> bool {
+        // `|` instead of `||`, see `can_send_new`.
+        let anything_else_is_due = (self.nacked_count > 0) | self.discards.mrw_due | self.polls.is_due(now);
+        !anything_else_is_due
+    }
+
+    /// Whether the next new PDU exists and lies within the window.
+    #[inline]
+    pub fn can_send_new(&self) -> bool {
+        // `&` instead of `&&` avoids a branch, because the processor cannot predict in which TTI
+        // the buffer runs empty.
+        !self.buffer.is_empty() & (self.window_left() > 0)
+    }
+
+    /// Whether the last PDU may be repeated to carry a poll: it is neither acknowledged nor
+    /// discarded.
+    #[inline]
+    pub(super) fn can_repeat_last(&self) -> bool {
+        let is_unacknowledged = self.vt_a < self.vt_s;
+        let is_kept = self.vt_s > self.discards.floor;
+        is_unacknowledged && is_kept
+    }
+
+    /// Number of new PDUs that may be sent before VT(MS) is reached.
     #[inline]
     pub(super) fn window_left(&self) -> u64 {
         debug_assert_eq!(self.vt_ms, self.window_end(), "update_vt_ms follows every change of VT(A)");
@@ -160,56 +224,14 @@ impl Sender {
         self.vt_ms = self.window_end();
     }
 
+    /// The value that VT(MS) must have.
     #[inline]
     fn window_end(&self) -> u64 {
         (self.vt_a + self.vt_ws).min(self.suspended_from)
     }
 
-    /// Limits new PDUs to the next `n`, those below the current VT(S) + `n` (TS 25.322 §9.7.5).
-    pub fn suspend_from(&mut self, n: u64) {
-        self.suspended_from = self.vt_s.saturating_add(n);
-        self.update_vt_ms();
-    }
-
-    /// Ends a suspension.
-    pub fn resume(&mut self) {
-        self.suspended_from = u64::MAX;
-        self.update_vt_ms();
-    }
-
-    #[inline]
-    pub fn can_send_new(&self) -> bool {
-        // Without a branch, because the processor cannot predict in which TTI the buffer runs
-        // empty.
-        !self.buffer.is_empty() & (self.window_left() > 0)
-    }
-
-    /// Whether no retransmission, MRW or poll is due, so that only new data may be sent.
-    #[inline]
-    pub fn has_only_new_data(&self, now: Time) -> bool {
-        !((self.nacked_count > 0) | self.discards.mrw_due | self.polls.is_due(now))
-    }
-
-    /// Whether the last PDU may be repeated to carry a poll: it is neither acknowledged nor
-    /// discarded.
-    #[inline]
-    fn can_repeat_last(&self) -> bool {
-        self.vt_a < self.vt_s && self.vt_s > self.discards.floor
-    }
-
-    #[inline]
-    pub fn has_work(&self, now: Time) -> bool {
-        self.discards.mrw_due || self.has_data(now)
-    }
-
-    /// Whether a data PDU could be sent.
-    #[inline]
-    pub fn has_data(&self, now: Time) -> bool {
-        self.nacked_count > 0 || self.can_send_new() || (self.polls.is_due(now) && self.can_repeat_last())
-    }
-
-    /// Handles a WINDOW SUFI (TS 25.322 §9.2.2.11.2): lowers the window, or raises it up to the
-    /// configured one.
+    /// Handles a WINDOW SUFI (TS 25.322 §9.2.2.11.2): `wsn` is the new size of the window in PDUs.
+    /// A size above the configured one is ignored.
     pub fn apply_window(&mut self, config: &RlcConfig, wsn: NonZeroU16) {
         if u32::from(wsn.get()) <= config.window {
             self.vt_ws = u64::from(wsn.get());
@@ -217,212 +239,16 @@ impl Sender {
         }
     }
 
-    #[inline]
-    pub(super) fn record_sent<T: TraceSink<TraceEvent>>(
-        &self,
-        cx: &mut Context<'_, T>,
-        first: u64,
-        run: &DataRun,
-    ) {
-        let (ue, direction, count) = (self.ue, self.direction, u32::from(run.count));
-        let (retransmission, poll) = (run.retransmission, run.poll);
-        let first_sn = first as u32;
-        cx.record(|| TraceEvent::PdusSent { ue, direction, first_sn, count, retransmission, poll });
+    /// Blocks all new PDUs after the next `n` (TS 25.322 §9.7.5).
+    pub fn suspend_from(&mut self, n: u64) {
+        self.suspended_from = self.vt_s.saturating_add(n);
+        self.update_vt_ms();
     }
 
-    /// Whether the next new PDU can carry a STATUS of `octets`.
-    pub fn can_carry(&self, config: &RlcConfig, octets: u16) -> bool {
-        let rules = self.rules;
-        let li = rules.length_indicator;
-        if rules.is_flexible || self.nacked_count > 0 || !self.can_send_new() {
-            return false;
-        }
-        match config.piggyback {
-            Piggyback::Off => false,
-            Piggyback::Padding => {
-                self.buffer.padding_of_last_pdu(&rules).is_some_and(|padding| padding >= octets + li)
-            }
-            // EURANE puts data beside a STATUS only if the PDU has room for at least three octets
-            // of it.
-            Piggyback::BuildAround => octets + 2 * li + 3 <= config.pdu_payload.0,
-        }
-    }
-
-    /// Sends new data until `set` has `blocks` blocks.
-    pub fn send_new<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        config: &RlcConfig,
-        timers: &mut Timers,
-        blocks: u32,
-        set: &mut BlockSet,
-    ) {
-        while set.blocks < blocks && self.can_send_new() {
-            let max_run = (blocks - set.blocks).min(self.pdus_to_next_poll(cx.now, config, PduKind::New));
-            let max_run = u64::from(max_run).min(self.window_left()) as u32;
-            let count = self.buffer.full_pdus(&self.rules, max_run);
-            if count == 0 {
-                self.send_composed(cx, config, timers, None, set);
-                continue;
-            }
-            let first = self.vt_s;
-            self.buffer.take_full(&self.rules, first, count);
-            self.vt_s += u64::from(count);
-            let poll_causes = PollCauses::WINDOW.when(self.window_requires_poll(config));
-            let first_end = set.next_end_index();
-            let poll = self.decide_poll(cx, config, timers, count, poll_causes);
-            let run = DataRun { poll, ..DataRun::new(first, count, (first_end, first_end)) };
-            self.record_sent(cx, first, &run);
-            set.push_data(run);
-        }
-    }
-
-    /// Sends a new PDU in which an SDU ends or begins. The STATUS `piggyback` takes room in it.
-    pub fn send_composed<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        config: &RlcConfig,
-        timers: &mut Timers,
-        piggyback: Option<&Status>,
-        set: &mut BlockSet,
-    ) {
-        let rules = self.rules;
-        let (first, first_end) = (self.vt_s, set.next_end_index());
-        let status_octets = piggyback.map_or(0, |status| status.octets + rules.length_indicator);
-        let composed = self.buffer.compose(cx.now, &rules, first, rules.payload - status_octets, set);
-        if let Some(actions) = self.buffer.take_managed() {
-            self.record_managed(cx, actions);
-        }
-        self.store_ends(first, &set.ends[usize::from(first_end)..]);
-        if composed.padding > 0 && piggyback.is_none() {
-            self.padded.push_back(PaddedPdu { pdu: first, padding: composed.padding });
-        }
-        let poll_sdu_reached = self.count_finished_sdus(config, composed.finished);
-        self.vt_s += 1;
-        let is_last_pdu = self.buffer.is_empty() && config.poll_last_pdu;
-        let poll_causes = PollCauses::LAST_PDU.when(is_last_pdu)
-            | PollCauses::POLL_SDU.when(poll_sdu_reached)
-            | PollCauses::WINDOW.when(self.window_requires_poll(config));
-        let poll = self.decide_poll(cx, config, timers, 1, poll_causes);
-        let ends = (first_end, set.next_end_index());
-        let run = DataRun { poll, piggyback: piggyback.copied(), ..DataRun::new(first, 1, ends) };
-        self.record_sent(cx, first, &run);
-        set.push_data(run);
-    }
-
-    /// Records the SDUs that queue management discarded or marked.
-    #[cold]
-    fn record_managed<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        actions: UnrecordedActions,
-    ) {
-        for sdu in actions.discarded {
-            record_action(cx, self.direction, QueueAction::Drop);
-            self.record_discard(cx, sdu, DiscardReason::QueueManagement, None);
-        }
-        (0..actions.marks).for_each(|_| record_action(cx, self.direction, QueueAction::Mark));
-    }
-
-    /// Fast path of [`send_new`](Self::send_new): sends at most `room` new PDUs that contain only
-    /// the middle of an SDU and do not poll. Sends nothing if the next PDU is of another kind, if
-    /// the run would end with a PDU that polls, or if Poll_Window is configured. Call only if no
-    /// poll is due, and call `send_new` afterwards for the remaining blocks.
-    #[inline]
-    pub fn send_middle<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        config: &RlcConfig,
-        room: u32,
-        set: &mut BlockSet,
-    ) {
-        let to_next_poll = self.pdus_to_counted_poll(cx.now, config, PduKind::New);
-        let max_run = u64::from(room.min(to_next_poll)).min(self.window_left()) as u32;
-        let count = self.buffer.full_pdus(&self.rules, max_run);
-        if count == 0 || count == to_next_poll || config.poll_window.is_some() {
-            return;
-        }
-        let first = self.vt_s;
-        self.buffer.take_full(&self.rules, first, count);
-        self.vt_s += u64::from(count);
-        self.polls.count(count);
-        let first_end = set.next_end_index();
-        let run = DataRun::new(first, count, (first_end, first_end));
-        self.record_sent(cx, first, &run);
-        set.push_data(run);
-    }
-
-    /// Stores the SDUs that end in PDU `pdu`.
-    fn store_ends(&mut self, pdu: u64, ends: &[SduEnd]) {
-        for end in ends {
-            let first = pdu - Sn::of(pdu).steps_from(end.first);
-            self.ends.push_back(SentSdu { first, sn: pdu, sdu: end.sdu });
-        }
-    }
-
-    /// Repeats the last PDU to carry a due poll that nothing else can carry.
-    pub fn send_poll<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        config: &RlcConfig,
-        timers: &mut Timers,
-        set: &mut BlockSet,
-    ) {
-        if !self.polls.is_due(cx.now) || !self.can_repeat_last() {
-            return;
-        }
-        let last = self.vt_s - 1;
-        if config.may_retransmit(self.transmissions(last)) {
-            self.retransmit(cx, config, timers, last..self.vt_s, PollCauses::default(), None, set);
-        } else {
-            self.polls.cancel(timers);
-            self.reach_max_dat(cx, config, timers, last);
-        }
-    }
-
-    /// Octets by which PDU `pdu` is shorter than the largest PDU, or its padding. It is between VT(A) and
-    /// VT(S).
-    fn padding_of(&self, pdu: u64) -> u16 {
-        let found = self.padded.binary_search_by_key(&pdu, |padded| padded.pdu);
-        found.map_or(0, |index| self.padded[index].padding)
-    }
-
-    /// Octets of the PDUs of flexible size in `set`, which this entity has just filled.
-    pub fn flexible_octets(&self, config: &RlcConfig, set: &BlockSet) -> u32 {
-        let largest = u32::from(config.pdu_octets(self.direction));
-        let octets = set.pdus.iter().map(|pdu| match pdu {
-            Pdu::Data(run) => {
-                let first = run.first.count_from(self.vt_a);
-                let pdus = first..first + u64::from(run.count);
-                pdus.map(|pdu| largest - u32::from(self.padding_of(pdu))).sum()
-            }
-            Pdu::Status(status) => u32::from(status.octets),
-            Pdu::Reset(_) | Pdu::ResetAck(_) => RESET_OCTETS as u32,
-            Pdu::Umd(_) | Pdu::Tmd(_) => unreachable!("acknowledged mode sends no such PDUs"),
-        });
-        octets.sum()
-    }
-
-    /// Octets of the PDUs that are reported missing and not sent again yet. `largest`: of a full PDU.
-    pub fn missing_octets(&self, largest: u64) -> u64 {
-        let octets = u64::from(self.nacked_count) * largest;
-        if !self.rules.is_flexible || self.nacked_count == 0 {
-            return octets;
-        }
-        let short = self.padded.iter().filter(|padded| self.nacked.contains(padded.pdu));
-        octets - short.map(|padded| u64::from(padded.padding)).sum::<u64>()
-    }
-
-    /// Number of stored elements.
-    #[cfg(test)]
-    pub fn stored_elements(&self) -> usize {
-        self.ends.len() + self.padded.len() + self.discards.stored_elements() + self.buffer.sdus()
-    }
-
-    /// Octets of memory for VT(DAT) of all PDUs.
-    #[cfg(test)]
-    pub fn window_octets(&self) -> usize {
-        size_of_val(&*self.vt_dat)
+    /// Ends a suspension.
+    pub fn resume(&mut self) {
+        self.suspended_from = NOT_SUSPENDED;
+        self.update_vt_ms();
     }
 
     /// Sets all variables to their initial values. SDUs with a sent part are lost (TS 25.322
@@ -434,27 +260,40 @@ impl Sender {
         timers: &mut Timers,
     ) {
         self.discard_sent(cx, config, DiscardReason::Reset, |_, _| true);
-        self.ends.clear();
+        self.sent_sdus.clear();
         self.nacked.clear_range(self.vt_a, self.vt_s);
+        self.nacked_count = 0;
         self.retransmitted.clear_range(self.vt_a, self.vt_s);
         self.padded.clear();
-        if self.suspended_from != u64::MAX {
-            self.suspended_from = self.suspended_from.saturating_sub(self.vt_s);
+        if self.suspended_from != NOT_SUSPENDED {
+            let pdus_still_allowed = self.suspended_from.saturating_sub(self.vt_s);
+            self.suspended_from = pdus_still_allowed;
         }
         self.vt_s = 0;
         self.vt_a = 0;
         self.vt_ws = u64::from(config.window);
         self.update_vt_ms();
         self.polls = Polls::default();
-        self.nacked_count = 0;
         self.discards = DiscardState::default();
         self.wants_reset = false;
         self.set_timer_discard(config, timers);
+    }
+
+    /// Number of stored elements.
+    #[cfg(test)]
+    pub fn stored_elements(&self) -> usize {
+        self.sent_sdus.len() + self.padded.len() + self.discards.stored_elements() + self.buffer.sdus()
+    }
+
+    /// Octets of memory for VT(DAT) of all PDUs.
+    #[cfg(test)]
+    pub fn window_octets(&self) -> usize {
+        size_of_val(&*self.vt_dat)
     }
 }
 
 impl SentSdu {
     pub fn sdu_end(&self) -> SduEnd {
-        SduEnd { first: Sn::of(self.first), sn: Sn::of(self.sn), sdu: self.sdu }
+        SduEnd { first: Sn::of(self.first_pdu), sn: Sn::of(self.last_pdu), sdu: self.sdu }
     }
 }

@@ -19,7 +19,7 @@
 use super::config::StatusFormat;
 use super::receiver::Receiver;
 use crate::radio::rlc::RlcConfig;
-use crate::radio::rlc::{Sn, SnRun, Status};
+use crate::radio::rlc::{IndexRange, Sn, SnRun, Status};
 
 /// Bits of a STATUS PDU's D/C and type fields.
 const PDU_TYPE: u64 = 4;
@@ -184,7 +184,7 @@ impl Receiver {
         self.next_part_from = has_next_part.then_some(end);
         Status {
             lsn: Some(Sn::of(if is_first { end } else { self.vr_r })),
-            missing: (first_run, missing.len() as u16),
+            missing: IndexRange { first: first_run, after_last: missing.len() as u16 },
             octets,
             ..Status::default()
         }
@@ -307,6 +307,7 @@ mod tests {
     use crate::Context;
     use crate::ids::{Direction, UeId};
     use crate::radio::rlc::BlockSet;
+    use crate::radio::rlc::am::receiver::ReceivedRun;
     use crate::radio::rlc::am::tests::config;
     use crate::radio::rlc::am::timers::Timers;
     use crate::radio::rlc::octets::missing_sufis;
@@ -326,7 +327,8 @@ mod tests {
             let mut trace = NoTrace;
             let mut cx = Context::new(Time::ZERO, &mut trace);
             for pdu in arrived.union(&dense) {
-                receiver.receive_pdus(&mut cx, &config, &mut Timers::default(), Sn::of(*pdu), 1, &[]);
+                let run = ReceivedRun { first: Sn::of(*pdu), count: 1, ends: &[] };
+                receiver.receive_pdus(&mut cx, &config, &mut Timers::default(), run);
             }
             let mut listed = std::collections::BTreeSet::new();
             loop {

@@ -62,7 +62,7 @@ impl AmEntity {
             return;
         }
         if self.sender.has_only_new_data(cx.now) {
-            self.sender.send_middle(cx, &self.config, blocks, set);
+            self.sender.send_full_without_poll(cx, &self.config, blocks, set);
             if set.blocks == blocks {
                 return;
             }

@@ -8,7 +8,7 @@ use super::encoding::{Encoding, Mode};
 use super::sufis::status_pdu;
 use crate::ids::PacketId;
 use crate::radio::phy::Lost;
-use crate::radio::rlc::buffer::Fit;
+use crate::radio::rlc::segmentation::Fit;
 use crate::radio::rlc::wire::{
     AmdFormat, AmdPdu, LengthIndicator, RESET_OCTETS, ResetPdu, StatusPdu, UmSn, UmdPdu, WireError,
 };
@@ -27,6 +27,7 @@ const HFNI: u32 = 0;
 #[derive(Debug, Clone)]
 pub struct Composer {
     encoding: Encoding,
+    /// SDUs that are not completely in PDUs.
     waiting: VecDeque<QueuedSdu>,
     /// Number of octets of the first SDU that are already in PDUs.
     head_sent: usize,
@@ -159,50 +160,67 @@ impl Composer {
     fn segment(&mut self) -> DataPdu {
         let rules = self.encoding.rules;
         let mut pdu = DataPdu::default();
-        let mut room = rules.payload;
         if let Some(pending) = self.pending_end.take() {
             pdu.indicators.push(pending.indicator);
             pdu.ends.push(pending.sdu);
         } else if rules.marks_start && self.head_sent == 0 {
             pdu.indicators.push(LengthIndicator::StartsHere);
         }
-        room -= pdu.indicators.len() as u16 * rules.length_indicator;
-        let mut parts = 0;
-        while room > 0 && (parts == 0 || rules.may_start_another(room)) {
-            let Some(head) = self.waiting.front().filter(|_| self.head_sent > 0 || self.startable_sdus > 0)
-            else {
-                break;
-            };
-            self.startable_sdus -= u64::from(self.head_sent == 0);
-            let unsent = &head.octets[self.head_sent..];
-            let fit = rules.fit(unsent.len() as u64, room);
-            let fitting = unsent.len().min(usize::from(room));
-            pdu.data.extend_from_slice(&unsent[..fitting]);
-            parts += 1;
-            if fit == Fit::Continues {
-                self.head_sent += fitting;
-                break;
-            }
-            let sdu = head.sdu;
-            self.waiting.pop_front();
-            self.head_sent = 0;
-            self.pending_end = match fit {
-                Fit::Fills => Some(PendingEnd { sdu, indicator: LengthIndicator::PreviousFilled }),
-                Fit::OneShort => Some(PendingEnd { sdu, indicator: LengthIndicator::PreviousOneShort }),
-                Fit::Ends | Fit::Continues => None,
-            };
-            if self.pending_end.is_some() {
-                break;
-            }
-            pdu.ends.push(sdu);
-            if rules.is_flexible {
-                pdu.ends_exactly = true;
-                break;
-            }
-            pdu.indicators.push(LengthIndicator::End(pdu.data.len() as u16));
-            room -= fitting as u16 + rules.length_indicator;
+        let mut room = rules.payload - pdu.indicators.len() as u16 * rules.length_indicator;
+        let mut is_first_part = true;
+        while room > 0 && (is_first_part || rules.may_start_another(room)) && self.may_send_head() {
+            room = self.add_part(&mut pdu, room);
+            is_first_part = false;
         }
         pdu
+    }
+
+    /// Whether there is a first SDU, and it was started or may be started.
+    fn may_send_head(&self) -> bool {
+        let may_be_sent = self.head_sent > 0 || self.startable_sdus > 0;
+        !self.waiting.is_empty() && may_be_sent
+    }
+
+    /// Adds the part of the first SDU that fits into the `room` free octets of `pdu`. Returns the
+    /// octets that are free for another SDU: 0 if no other SDU may be in the PDU.
+    fn add_part(&mut self, pdu: &mut DataPdu, room: u16) -> u16 {
+        let rules = self.encoding.rules;
+        if self.head_sent == 0 {
+            self.startable_sdus -= 1;
+        }
+        let head = self.waiting.front().expect("there is a first SDU");
+        let sdu = head.sdu;
+        let unsent = &head.octets[self.head_sent..];
+        let fit = rules.fit(unsent.len() as u64, room);
+        let fitting = unsent.len().min(usize::from(room));
+        pdu.data.extend_from_slice(&unsent[..fitting]);
+        if fit == Fit::Continues {
+            self.head_sent += fitting;
+        } else {
+            self.waiting.pop_front();
+            self.head_sent = 0;
+        }
+        match fit {
+            Fit::Continues => 0,
+            Fit::Fills => {
+                self.pending_end = Some(PendingEnd { sdu, indicator: LengthIndicator::PreviousFilled });
+                0
+            }
+            Fit::OneShort => {
+                self.pending_end = Some(PendingEnd { sdu, indicator: LengthIndicator::PreviousOneShort });
+                0
+            }
+            Fit::Ends if rules.is_flexible => {
+                pdu.ends.push(sdu);
+                pdu.ends_exactly = true;
+                0
+            }
+            Fit::Ends => {
+                pdu.ends.push(sdu);
+                pdu.indicators.push(LengthIndicator::End(pdu.data.len() as u16));
+                room - fitting as u16 - rules.length_indicator
+            }
+        }
     }
 
     /// Builds one PDU of transparent mode.

@@ -102,7 +102,7 @@ fn read_amd<'a>(
     let first_end = set.next_end_index();
     push_ends(pdu.payload(), pdu.sn(), described, set, |_| pdu.sn());
     let piggyback = pdu.piggyback().map(|status| read_status(status, set));
-    let ends = (first_end, set.next_end_index());
+    let ends = set.ends_since(first_end);
     let run = DataRun::new(pdu.sn().value().into(), 1, ends);
     set.push_data(DataRun { poll: pdu.poll(), piggyback, ..run });
     decoded(&DecodedPdu { sn: pdu.sn(), payload: pdu.payload().clone(), ends: described });
@@ -119,7 +119,7 @@ fn read_umd<'a>(
     let first_end = set.next_end_index();
     push_ends(pdu.payload(), sn, described, set, |end| end.first);
     let starts = pdu.payload().indicators().first() == Some(&LengthIndicator::StartsHere);
-    let run = DataRun::new(sn.value().into(), 1, (first_end, set.next_end_index()));
+    let run = DataRun::new(sn.value().into(), 1, set.ends_since(first_end));
     set.push_run(Pdu::Umd(DataRun { starts, ..run }), 1);
     decoded(&DecodedPdu { sn, payload: pdu.payload().clone(), ends: described });
 }
@@ -151,6 +151,6 @@ fn read_transparent(sent: &BlockSet, segmentation: bool, set: &mut BlockSet) {
         let first_end = set.next_end_index();
         let sn = Sn::of(first + u64::from(per_sdu) - 1);
         set.ends.push(SduEnd { first: Sn::of(first), sn, sdu: end.sdu });
-        set.push_run(Pdu::Tmd(DataRun::new(first, per_sdu, (first_end, set.next_end_index()))), per_sdu);
+        set.push_run(Pdu::Tmd(DataRun::new(first, per_sdu, set.ends_since(first_end))), per_sdu);
     }
 }

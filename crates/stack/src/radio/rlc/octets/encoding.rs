@@ -6,7 +6,7 @@ use crate::ids::Direction;
 use crate::radio::rlc::am::{
     Header, LengthIndicators, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
 };
-use crate::radio::rlc::buffer::SegmentationRules;
+use crate::radio::rlc::segmentation::SegmentationRules;
 use crate::radio::rlc::um;
 use crate::radio::rlc::wire::{AMD_HEADER, AmdFormat, UMD_HEADER, UmdFormat};
 use crate::radio::rlc::{RlcConfig, RlcMode};

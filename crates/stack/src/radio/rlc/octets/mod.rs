@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A [`Composer`] follows one sending entity. It stores the octets of waiting SDUs, segments them
-//! as the entity does, with the same [`SegmentationRules`](super::buffer::SegmentationRules), and
+//! as the entity does, with the same [`SegmentationRules`](super::segmentation::SegmentationRules), and
 //! stores each PDU as long as it may be retransmitted. Captures use it.
 //!
 //! In *wire mode* ([`Wired`]) the two ends of a bearer exchange only octets, and the receiver

@@ -7,7 +7,7 @@ use crate::radio::rlc::am::StatusFormat;
 use crate::radio::rlc::wire::{
     Bitmap, List, Mrw as MrwSufi, MrwCount, Rlist, StatusEnd, StatusPdu, Sufi, WindowSize,
 };
-use crate::radio::rlc::{BlockSet, Mrw, MrwAck, Sn, SnRun, Status};
+use crate::radio::rlc::{BlockSet, IndexRange, Mrw, MrwAck, Sn, SnRun, Status};
 
 /// The shortest STATUS PDU for `status`. The lists of `status` are in `set`.
 pub(super) fn status_pdu(format: StatusFormat, status: &Status, set: &BlockSet) -> StatusPdu<'static> {
@@ -117,7 +117,7 @@ pub(super) fn read_status(pdu: &StatusPdu<'_>, set: &mut BlockSet) -> Status {
             Sufi::Poll(_) => {}
         }
     }
-    status.missing = (first_run, set.missing.len() as u16);
+    status.missing = IndexRange { first: first_run, after_last: set.missing.len() as u16 };
     status.lsn = match pdu.end() {
         StatusEnd::Ack(lsn) => Some(lsn),
         StatusEnd::NoMore | StatusEnd::Full => None,

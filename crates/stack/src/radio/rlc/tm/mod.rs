@@ -19,8 +19,8 @@ use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::BufferFull;
 use crate::radio::rlc::backlog::BlockCounter;
-use crate::radio::rlc::buffer::SegmentationRules;
 use crate::radio::rlc::sdu_queue::SduQueue;
+use crate::radio::rlc::segmentation::SegmentationRules;
 use crate::radio::rlc::{Backlog, BlockSet, Pdu, RlcConfig, Sdu, SduEnd, Sn, WaitingSdu};
 use crate::trace::{PduDrop, TraceEvent};
 

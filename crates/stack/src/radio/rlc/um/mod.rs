@@ -1,5 +1,5 @@
-//! Unacknowledged mode of RLC: TS 25.322 §4.2.1.2 (model), §9.2.1.3 (UMD PDU), §11.2 (transfer), §9.7.3.2 (discard by
-//! timer without signalling).
+//! Unacknowledged mode of RLC: TS 25.322 §4.2.1.2 (model), §9.2.1.3 (UMD PDU), §11.2 (transfer),
+//! §9.7.3.2 (discard by timer without signalling).
 //!
 //! ```text
 //!   | SN 7 | E 1 | LI … | end of one SDU | whole SDUs … | start of the next | padding |
@@ -28,21 +28,30 @@ use crate::detail::DiscardReason;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::{BufferFull, LengthIndicators};
-use crate::radio::rlc::arrived::for_each_arrived;
+use crate::radio::rlc::arrived::{ArrivedPart, for_each_arrived};
 use crate::radio::rlc::backlog::BlockCounter;
-use crate::radio::rlc::buffer::SegmentationRules;
 use crate::radio::rlc::sdu_queue::SduQueue;
+use crate::radio::rlc::segmentation::SegmentationRules;
 use crate::radio::rlc::wire::UmSn;
 use crate::radio::rlc::{Backlog, BlockSet, DataRun, Pdu, RlcConfig, Sdu, SduEnd, Sn, WaitingSdu};
 use crate::trace::{PduDrop, TraceEvent};
 
-/// Rules for segmenting SDUs. A length indicator takes one octet in PDUs of at most 125 octets, one
-/// of which is the header, otherwise two (TS 25.322 §9.2.2.8).
+/// Octets of the largest PDU that has length indicators of one octet (TS 25.322 §9.2.2.8).
+const MAX_OCTETS_WITH_SHORT_INDICATORS: u16 = 125;
+
+/// Octets of the header of a UMD PDU.
+const HEADER_OCTETS: u16 = 1;
+
+/// Value of [`UmEntity::suspended_from`] without a suspension: no PDU has this count.
+const NOT_SUSPENDED: u64 = u64::MAX;
+
+/// Rules for segmenting SDUs.
 pub(super) fn segmentation_rules(config: &RlcConfig) -> SegmentationRules {
     let payload = config.pdu_payload.0;
+    let has_short_indicators = payload + HEADER_OCTETS <= MAX_OCTETS_WITH_SHORT_INDICATORS;
     SegmentationRules {
         payload,
-        length_indicator: if payload < 125 { 1 } else { 2 },
+        length_indicator: if has_short_indicators { 1 } else { 2 },
         indicator_rule: LengthIndicators::Ts25322,
         marks_start: true,
         is_flexible: false,
@@ -52,12 +61,16 @@ pub(super) fn segmentation_rules(config: &RlcConfig) -> SegmentationRules {
 /// One end of an unacknowledged-mode bearer.
 #[derive(Debug, Clone)]
 pub struct UmEntity {
+    // Sending side.
     rules: SegmentationRules,
+    /// SDUs to send.
     queue: SduQueue,
     /// VT(US): the next PDU, counted without wrapping.
     vt_us: u64,
-    /// The first PDU that a suspension after N PDUs blocks (§9.7.5). `u64::MAX`: not suspended.
+    /// The first PDU that a suspension after N PDUs blocks (§9.7.5), or [`NOT_SUSPENDED`].
     suspended_from: u64,
+
+    // Receiving side.
     /// VR(US): the next expected PDU. The receiver sees only its lowest 7 bits.
     vr_us: u64,
     /// According to the sequence numbers, the octets so far of the SDU that continues in PDU VR(US)
@@ -66,6 +79,7 @@ pub struct UmEntity {
     /// First PDU of the contiguous run of PDUs before VR(US). A real receiver cannot derive it from
     /// seven bits. It is used only to distinguish erroneous SDUs from correct ones.
     contiguous_from: u64,
+    /// Correct SDUs for the upper layer.
     delivered: VecDeque<Sdu>,
     /// SDUs joined from parts that do not belong together.
     erroneous: VecDeque<Sdu>,
@@ -78,7 +92,7 @@ impl UmEntity {
             rules: segmentation_rules(config),
             queue: SduQueue::new(ue, sends, config.buffer, config.timer_discard),
             vt_us: 0,
-            suspended_from: u64::MAX,
+            suspended_from: NOT_SUSPENDED,
             vr_us: 0,
             is_start_known: true,
             contiguous_from: 0,
@@ -109,18 +123,18 @@ impl UmEntity {
         set: &BlockSet,
         lost: Lost,
     ) {
-        let mut block = 0;
+        let mut first_block = 0;
         for pdu in &set.pdus {
-            let count = pdu.blocks();
             match pdu {
                 Pdu::Umd(run) => {
-                    for_each_arrived(run, set.ends_of(run), lost.from(block).0, |part| {
-                        self.receive_run(cx, run.first.plus(part.offset), part.count, run.starts, part.ends);
+                    let lost_of_run = lost.from(first_block).0;
+                    for_each_arrived(run, set.ends_of(run), lost_of_run, |part| {
+                        self.receive_part(cx, run, &part);
                     });
                 }
-                _ => self.queue.record_dropped(cx, count, PduDrop::WrongMode),
+                _ => self.queue.record_dropped(cx, pdu.blocks(), PduDrop::WrongMode),
             }
-            block += count;
+            first_block += pdu.blocks();
         }
         if !lost.is_none() {
             self.queue.record_lost_ends(cx, set, lost);
@@ -137,42 +151,48 @@ impl UmEntity {
         self.queue.record_lost_ends(cx, set, lost);
     }
 
-    /// Receives `count` consecutive PDUs from `first` on, and delivers the SDUs that end in them if,
-    /// according to the sequence numbers, their start has arrived. `starts`: a length indicator
-    /// marks an SDU that begins with the first data octet.
-    fn receive_run<T: TraceSink<TraceEvent>>(
+    /// Receives a part of `run` without a lost PDU, and delivers the SDUs that end in it if, according
+    /// to the sequence numbers, their start has arrived.
+    fn receive_part<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        first: Sn,
-        count: u64,
-        starts: bool,
-        ends: &[SduEnd],
+        run: &DataRun,
+        part: &ArrivedPart<'_>,
     ) {
-        let pdu = first.count_from(self.vr_us);
-        if pdu != self.vr_us {
+        let first = run.first.plus(part.offset).count_from(self.vr_us);
+        if first != self.vr_us {
             // PDUs are missing. The receiver detects this unless their number is a multiple of 128.
-            self.contiguous_from = pdu;
-            self.is_start_known &= UmSn::of(pdu) == UmSn::of(self.vr_us);
+            let is_undetected = UmSn::of(first) == UmSn::of(self.vr_us);
+            self.is_start_known &= is_undetected;
+            self.contiguous_from = first;
         }
-        self.is_start_known |= starts;
-        self.vr_us = pdu + count;
-        let last_received = self.vr_us - 1;
-        for end in ends {
-            // The PDU in which the SDU began: the highest count that has the number `end.first`.
-            let began = last_received - Sn::of(last_received).steps_from(end.first).min(last_received);
-            // The next SDU begins after this end, in a PDU that has arrived.
-            let is_start_known = std::mem::replace(&mut self.is_start_known, true);
-            if !is_start_known {
-                self.queue.record_lost(cx, &end.sdu);
-                continue;
-            }
-            if began >= self.contiguous_from {
-                self.queue.record_delivered(cx, &end.sdu);
-                self.delivered.push_back(end.sdu);
+        // A length indicator marks an SDU that begins with the first data octet.
+        self.is_start_known |= run.starts;
+        self.vr_us = first + part.count;
+        for end in part.ends {
+            if self.is_start_known {
+                self.deliver(cx, end);
             } else {
                 self.queue.record_lost(cx, &end.sdu);
-                self.erroneous.push_back(end.sdu);
             }
+            // The next SDU begins after this end, in a PDU that has arrived.
+            self.is_start_known = true;
+        }
+    }
+
+    /// Delivers an SDU that ends below VR(US). It is erroneous if PDUs of it are missing, which the
+    /// receiver has not detected.
+    fn deliver<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, end: &SduEnd) {
+        // The PDU in which the SDU began: the highest count that has the number `end.first`.
+        let last_received = self.vr_us - 1;
+        let steps_back = Sn::of(last_received).steps_from(end.first);
+        let first_pdu = last_received.saturating_sub(steps_back);
+        if first_pdu >= self.contiguous_from {
+            self.queue.record_delivered(cx, &end.sdu);
+            self.delivered.push_back(end.sdu);
+        } else {
+            self.queue.record_lost(cx, &end.sdu);
+            self.erroneous.push_back(end.sdu);
         }
     }
 
@@ -192,26 +212,38 @@ impl UmEntity {
         self.handle_timeout(cx);
         let occupancy_before = self.queue.occupancy();
         while set.blocks < blocks && self.has_work() {
-            let first = self.vt_us;
-            let first_end = set.next_end_index();
-            let allowed = u32::try_from(self.suspended_from - first).unwrap_or(u32::MAX);
-            let full = self.queue.buffer.full_pdus(&self.rules, allowed.min(blocks - set.blocks));
-            let starts = self.queue.buffer.marks_start(&self.rules);
-            if full > 0 {
-                self.queue.buffer.take_full(&self.rules, first, full);
-            } else {
-                self.queue.buffer.compose(cx.now, &self.rules, first, self.rules.payload, set);
-                self.queue.record_managed(cx);
-            }
-            let count = full.max(1);
-            self.vt_us += u64::from(count);
-            let umd = |run| Pdu::Umd(DataRun { starts, ..run });
-            self.queue.push_pdus(cx, set, first, count, first_end, umd);
+            self.send_run(cx, blocks - set.blocks, set);
         }
         if self.queue.occupancy() != occupancy_before {
             self.queue.record_level(cx);
         }
         self.has_work()
+    }
+
+    /// Sends the next PDUs that contain only the middle of an SDU, at most `free_blocks`. If the next PDU
+    /// is of another kind, sends this PDU alone.
+    fn send_run<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        free_blocks: u32,
+        set: &mut BlockSet,
+    ) {
+        let first = self.vt_us;
+        let first_end = set.next_end_index();
+        let starts = self.queue.buffer.marks_start(&self.rules);
+        let allowed = u32::try_from(self.suspended_from - first).unwrap_or(u32::MAX);
+        let full = self.queue.buffer.full_pdus(&self.rules, allowed.min(free_blocks));
+        let count = if full > 0 {
+            self.queue.buffer.take_full(&self.rules, first, full);
+            full
+        } else {
+            self.queue.buffer.compose(cx.now, &self.rules, first, self.rules.payload, set);
+            self.queue.record_managed(cx);
+            1
+        };
+        self.vt_us += u64::from(count);
+        let umd = |run| Pdu::Umd(DataRun { starts, ..run });
+        self.queue.push_pdus(cx, set, first, count, first_end, umd);
     }
 
     /// Whether an SDU is ready for the upper layer.
@@ -255,7 +287,7 @@ impl UmEntity {
     /// Continues after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after).
     pub fn resume(&mut self) {
         self.queue.suspended = false;
-        self.suspended_from = u64::MAX;
+        self.suspended_from = NOT_SUSPENDED;
     }
 
     /// Re-establishes the entity: sequence numbers start from zero. An SDU with a sent part is lost,
@@ -264,10 +296,13 @@ impl UmEntity {
         let mut discarded = Vec::new();
         self.queue.buffer.discard_started(|_, _| true, |_, sdu| discarded.push(sdu));
         discarded.iter().for_each(|sdu| self.queue.record_discarded(cx, sdu, DiscardReason::Reset));
-        if self.suspended_from != u64::MAX {
+        if self.suspended_from != NOT_SUSPENDED {
             self.suspended_from = self.suspended_from.saturating_sub(self.vt_us);
         }
-        (self.vt_us, self.vr_us, self.is_start_known, self.contiguous_from) = (0, 0, true, 0);
+        self.vt_us = 0;
+        self.vr_us = 0;
+        self.is_start_known = true;
+        self.contiguous_from = 0;
         let (ue, direction) = (self.queue.ue, self.queue.sends);
         cx.record(|| TraceEvent::RlcInitialState { ue, direction });
         self.queue.record_level(cx);

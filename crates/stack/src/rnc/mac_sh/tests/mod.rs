@@ -19,9 +19,10 @@ use super::*;
 use crate::radio::mac::PowerFormat;
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::PowerConfig;
+use crate::radio::rlc::WaitingSdu;
 use crate::scheduling::{
-    Accrual, ChannelScheduler, CreditConfig, Debit, Expired, FormatRequest, LooksAt, SchedulerKind,
-    ServiceClass, TimeoutConfig, Turn, UserCandidate,
+    Accrual, ChannelScheduler, CreditConfig, Debit, Expired, FormatRequest, LooksAt, RankedCandidate,
+    SchedulerKind, ServiceClass, TimeoutConfig, Tti, Turn, UserCandidate,
 };
 
 const TTI: Duration = Duration::from_millis(20);

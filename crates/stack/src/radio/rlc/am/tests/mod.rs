@@ -25,7 +25,9 @@ use umts_units::{Bytes, Duration, Octets, Time};
 
 use super::*;
 use crate::radio::rlc::testing::packet;
-use crate::radio::rlc::{BlockSet, DataRun, Mrw, Pdu, PduSize, SduDiscard, Sn, SnRun, Status};
+use crate::radio::rlc::{
+    BlockSet, DataRun, IndexRange, Mrw, Pdu, PduSize, SduDiscard, SduEnd, Sn, SnRun, Status,
+};
 
 /// 3GPP formats: 40 octets of payload per PDU with length indicators of one octet, reports sent
 /// immediately in PDUs of their own, no discard. Of the polls only those with the last PDU of a
@@ -120,7 +122,7 @@ impl TestEntity {
     fn receives_status(&mut self, lsn: u64, missing: &[u64]) -> &mut Self {
         let runs = missing.iter().map(|&sn| SnRun { first: Sn::of(sn), count: 1 });
         let mut set = BlockSet { missing: runs.collect(), ..BlockSet::default() };
-        let range = (0, missing.len() as u16);
+        let range = IndexRange { first: 0, after_last: missing.len() as u16 };
         set.push_status(Status { lsn: Some(Sn::of(lsn)), missing: range, octets: 5, ..Status::default() });
         self.receives(&set, &[])
     }
@@ -217,7 +219,7 @@ fn data_run(first: u64, last: u64, poll: bool, ending: &[PeerSdu]) -> BlockSet {
         count: (last - first + 1) as u16,
         poll,
         retransmission: false,
-        ends: (0, ending.len() as u16),
+        ends: IndexRange { first: 0, after_last: ending.len() as u16 },
         starts: false,
         piggyback: None,
     });

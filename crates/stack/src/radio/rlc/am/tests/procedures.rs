@@ -402,7 +402,7 @@ fn unexpected_pdus_are_dropped_and_recorded() {
     let mut entity = TestEntity::new(RlcConfig { rx_window: Some(4), ..config() });
     let of_other_modes =
         |run| BlockSet { pdus: vec![Pdu::Umd(run), Pdu::Tmd(run)], blocks: 4, ..BlockSet::default() };
-    entity.at(10).receives(&of_other_modes(DataRun::new(0, 2, (0, 0))), &[1]);
+    entity.at(10).receives(&of_other_modes(DataRun::new(0, 2, IndexRange::default())), &[1]);
     entity.at(20).receives(&data(2, 6, &[]), &[]);
     entity.at(30).receives_status(9, &[]);
     assert_eq!(entity.at(40).sends(1), ["RESET 0"]);

@@ -10,7 +10,7 @@ use crate::radio::phy::Lost;
 use crate::radio::rlc::octets::wired::pattern;
 use crate::radio::rlc::testing::packet;
 use crate::radio::rlc::wire::{AmPdu, AmdFormat, UmdFormat, UmdPdu};
-use crate::radio::rlc::{BlockSet, DataRun, Pdu, Rlc, RlcConfig, Sdu, SduEnd, Sn, Status};
+use crate::radio::rlc::{BlockSet, DataRun, IndexRange, Pdu, Rlc, RlcConfig, Sdu, SduEnd, Sn, Status};
 use crate::trace::TraceEvent;
 
 /// The RLC entity of the UE, in wire mode, at a time set by the script, and a log of the
@@ -153,7 +153,8 @@ impl TestUe {
             set.ends.push(SduEnd { first: self.open_since, sn, sdu });
             self.open_since = sn;
         }
-        let run = DataRun::new(sn.value().into(), 1, (0, ending_sdus.len() as u16));
+        let run =
+            DataRun::new(sn.value().into(), 1, IndexRange { first: 0, after_last: ending_sdus.len() as u16 });
         let pdu = match self.format {
             Format::Am(_) => Pdu::Data(run),
             Format::Um(_) => Pdu::Umd(run),
