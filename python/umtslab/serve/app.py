@@ -9,7 +9,7 @@ import json
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict
 from functools import lru_cache
@@ -28,7 +28,7 @@ from umtslab.page.causes import looks
 from umtslab.page.run import connections, content
 from umtslab.reproduce.errors import UnknownSelection
 from umtslab.run import MissingSeries, Run
-from umtslab.serve import experiments, models, scenarios, work
+from umtslab.serve import experiments, scenarios, work
 from umtslab.serve.comparable import comparable
 from umtslab.serve.files import NoSuchFile, file_in
 from umtslab.serve.guard import UPLOAD, Guard, Oversized, TooSlow
@@ -38,6 +38,19 @@ from umtslab.serve.lanes import lanes
 from umtslab.serve.live import NoSuchSession, SessionFailed, Sessions, TooManySessions, state_of
 from umtslab.serve.live_player import Start, requests_of
 from umtslab.serve.measure import measure
+from umtslab.serve.models import live as models
+from umtslab.serve.models.about import About
+from umtslab.serve.models.captures import Capture, Graphs, Uploaded
+from umtslab.serve.models.common import Problem
+from umtslab.serve.models.experiments import CampaignPage, ReproductionPage, StudyPage
+from umtslab.serve.models.home import Home
+from umtslab.serve.models.jobs import JobList, JobState, RunRequest
+from umtslab.serve.models.lanes import Lanes
+from umtslab.serve.models.run import Connections, RunPage
+from umtslab.serve.models.scenarios import Override, ScenarioForm, TryRequest, TryResult
+from umtslab.serve.models.stalls import Chain, EventRow, StallRow, Stalls
+from umtslab.serve.models.timeline import ComparableRuns, Found, Measured, Tile, TimelineHead, ViewRows
+from umtslab.serve.models.timeline import Selection as SelectionModel
 from umtslab.serve.reproductions import reproduction
 from umtslab.serve.scenarios import OutsideFolder, SyntaxMistake
 from umtslab.serve.search import search
@@ -173,7 +186,7 @@ def _api(settings: Settings) -> FastAPI:
         uploads.close()
 
     problem: dict[int | str, dict[str, Any]] = {
-        status: {"model": models.Problem} for status in (400, 404, 409, 413, 503)
+        status: {"model": Problem} for status in (400, 404, 409, 413, 503)
     }
     app = FastAPI(
         title="umtslab",
@@ -242,7 +255,7 @@ def _found(store: StoreReader, key: str) -> Run:
 def _add_store(app: FastAPI, settings: Settings) -> None:
     """Add the routes that read the store: runs, their figures, reports and captures."""
 
-    @app.get("/api/about", response_model=models.About)
+    @app.get("/api/about", response_model=About)
     def about() -> dict[str, Any]:
         return {
             "version": str(code_version()),
@@ -253,11 +266,11 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
             "causes": list(looks()),
         }
 
-    @app.get("/api/home", response_model=models.Home)
+    @app.get("/api/home", response_model=Home)
     def get_home() -> dict[str, Any]:
         return home(settings)
 
-    @app.get("/api/runs/{key}", response_model=models.RunPage)
+    @app.get("/api/runs/{key}", response_model=RunPage)
     def get_run(key: str) -> dict[str, Any]:
         with _opened(settings) as store:
             run = _found(store, key)
@@ -274,26 +287,26 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
             "can_record_timeline": can_try and not run.is_emulated and not settings.read_only,
         }
 
-    @app.get("/api/runs/{key}/connections", response_model=models.Connections)
+    @app.get("/api/runs/{key}/connections", response_model=Connections)
     def get_connections(key: str) -> dict[str, Any]:
         with _opened(settings) as store:
             return connections(_found(store, key))
 
-    @app.get("/api/runs/{key}/lanes", response_model=models.Lanes | None)
+    @app.get("/api/runs/{key}/lanes", response_model=Lanes | None)
     def get_lanes(key: str, first: int = 0) -> dict[str, Any] | None:
         with _opened(settings) as store:
             return lanes(_found(store, key), max(0, first))
 
     explanations = _Explanations(settings)
 
-    @app.get("/api/runs/{key}/stalls", response_model=models.Stalls)
+    @app.get("/api/runs/{key}/stalls", response_model=Stalls)
     def get_stalls(key: str) -> dict[str, Any]:
         found = explanations.of(key)
-        rows = [{name: row[name] for name in models.StallRow.model_fields} for row in found["stalls"]]
-        events = [{name: row[name] for name in models.EventRow.model_fields} for row in found["events"]]
+        rows = [{name: row[name] for name in StallRow.model_fields} for row in found["stalls"]]
+        events = [{name: row[name] for name in EventRow.model_fields} for row in found["events"]]
         return {**found, "stalls": rows, "events": events}
 
-    @app.get("/api/runs/{key}/chains/{event}", response_model=models.Chain)
+    @app.get("/api/runs/{key}/chains/{event}", response_model=Chain)
     def get_chain(key: str, event: str) -> dict[str, Any]:
         found = explanations.of(key)
         for row in found["stalls"]:
@@ -306,12 +319,12 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
 
     timelines = _Timelines(settings)
 
-    @app.get("/api/runs/{key}/timeline/{connection}", response_model=models.TimelineHead)
+    @app.get("/api/runs/{key}/timeline/{connection}", response_model=TimelineHead)
     def get_timeline(key: str, connection: int) -> dict[str, Any]:
         found = timelines.of(key, _checked(connection))
         return head(found, found.run.connection_rows())
 
-    @app.get("/api/runs/{key}/timeline/{connection}/tiles/{level}/{index}", response_model=models.Tile)
+    @app.get("/api/runs/{key}/timeline/{connection}/tiles/{level}/{index}", response_model=Tile)
     def get_tile(key: str, connection: int, level: int, index: int) -> Response:
         content = timelines.of(key, _checked(connection)).encoded(level, index)
         # A run does not change.
@@ -319,12 +332,12 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
             content, media_type="application/json", headers={"cache-control": "private, max-age=3600"}
         )
 
-    @app.get("/api/runs/{key}/timeline/{connection}/items/{lane}/{row}", response_model=models.Selection)
+    @app.get("/api/runs/{key}/timeline/{connection}/items/{lane}/{row}", response_model=SelectionModel)
     def get_item(key: str, connection: int, lane: str, row: int) -> dict[str, Any]:
         found = Selection(timelines.of(key, _checked(connection)), lane, _checked(row, "row")).as_dict()
         return found | {"chain": explanations.chain_of_packet(key, found["packet"])}
 
-    @app.get("/api/runs/{key}/timeline/{connection}/search", response_model=models.Found)
+    @app.get("/api/runs/{key}/timeline/{connection}/search", response_model=Found)
     def get_found(
         key: str, connection: int, query: str, at_s: float = 0.0, backward: bool = False
     ) -> dict[str, Any]:
@@ -332,17 +345,17 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
             raise NoSuchTile("there is no such time")
         return search(timelines.of(key, _checked(connection)), query, at_s, backward=backward)
 
-    @app.get("/api/runs/{key}/timeline/{connection}/measure", response_model=models.Measured)
+    @app.get("/api/runs/{key}/timeline/{connection}/measure", response_model=Measured)
     def get_measured(key: str, connection: int, from_s: float, to_s: float) -> dict[str, Any]:
         _check_view(from_s, to_s)
         return measure(timelines.of(key, _checked(connection)), from_s, to_s)
 
-    @app.get("/api/runs/{key}/comparable", response_model=models.ComparableRuns)
+    @app.get("/api/runs/{key}/comparable", response_model=ComparableRuns)
     def get_comparable(key: str) -> dict[str, Any]:
         with _opened(settings) as store:
             return {"runs": comparable(store, _found(store, key))}
 
-    @app.get("/api/runs/{key}/timeline/{connection}/rows", response_model=models.ViewRows)
+    @app.get("/api/runs/{key}/timeline/{connection}/rows", response_model=ViewRows)
     def get_rows(key: str, connection: int, from_s: float, to_s: float) -> dict[str, Any]:
         _check_view(from_s, to_s)
         return rows_in_view(timelines.of(key, _checked(connection)), from_s, to_s)
@@ -375,14 +388,14 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
         headers = {"content-disposition": f'attachment; filename="{run.scenario[:40]}-{path.name}"'}
         return Response(path.read_bytes(), media_type="application/octet-stream", headers=headers)
 
-    @app.get("/api/runs/{key}/captures/{name}/analysis", response_model=models.Capture)
+    @app.get("/api/runs/{key}/captures/{name}/analysis", response_model=Capture)
     def analyse_capture(key: str, name: str) -> Any:
         with _opened(settings) as store:
             run = _found(store, key)
         path = file_in(_folder(run) / "captures", name)
         return perform(work.analysis, path, f"{run.heading}: {path.name}", limits=DRAWING)
 
-    @app.get("/api/runs/{key}/captures/{name}/connections/{number}", response_model=models.Graphs)
+    @app.get("/api/runs/{key}/captures/{name}/connections/{number}", response_model=Graphs)
     def graph_capture(key: str, name: str, number: int) -> Any:
         with _opened(settings) as store:
             run = _found(store, key)
@@ -506,27 +519,27 @@ def _sandboxed(page: str) -> dict[str, str]:
 # ── Scenarios ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _request(asked: models.TryRequest | models.RunRequest) -> scenarios.Request:
+def _request(asked: TryRequest | RunRequest) -> scenarios.Request:
     return scenarios.Request(asked.scenario, asked.text, _pairs(asked.overrides))
 
 
-def _pairs(overrides: list[models.Override]) -> tuple[tuple[str, str], ...]:
+def _pairs(overrides: Iterable[Override]) -> tuple[tuple[str, str], ...]:
     return tuple((one.key.strip(), one.value) for one in overrides)
 
 
 def _add_scenarios(app: FastAPI, settings: Settings, jobs: Jobs) -> None:
     """Add the routes for scenario forms, quick trials, and jobs that run scenarios."""
 
-    @app.get("/api/scenarios/{name}", response_model=models.ScenarioForm)
+    @app.get("/api/scenarios/{name}", response_model=ScenarioForm)
     def get_scenario(name: str) -> Any:
         return perform(work.scenario_form, settings.scenarios, name)
 
-    @app.post("/api/try", response_model=models.TryResult)
-    def try_scenario(asked: models.TryRequest) -> Any:
+    @app.post("/api/try", response_model=TryResult)
+    def try_scenario(asked: TryRequest) -> Any:
         return perform(tried, settings.scenarios, _request(asked), settings.allow_code)
 
-    @app.post("/api/jobs", response_model=models.JobState)
-    def start_run(asked: models.RunRequest) -> dict[str, Any]:
+    @app.post("/api/jobs", response_model=JobState)
+    def start_run(asked: RunRequest) -> dict[str, Any]:
         request = _request(asked)
         scenarios.path_of(settings.scenarios, request.name)
         mistakes = perform(work.check, settings.scenarios, request, settings.allow_code)
@@ -537,7 +550,7 @@ def _add_scenarios(app: FastAPI, settings: Settings, jobs: Jobs) -> None:
         arguments = (settings.store, settings.scenarios, request, kept)
         return _as_model(jobs.start(title, work.keep_runs, *arguments, settings.allow_code))
 
-    @app.post("/api/runs/{key}/timeline", response_model=models.JobState)
+    @app.post("/api/runs/{key}/timeline", response_model=JobState)
     def record_timeline(key: str) -> dict[str, Any]:
         with _opened(settings) as store:
             run = _found(store, key)
@@ -554,11 +567,11 @@ def _add_scenarios(app: FastAPI, settings: Settings, jobs: Jobs) -> None:
         title = f"{run.scenario}, run {run.run} with a timeline"
         return _as_model(jobs.start(title, work.keep_runs, *arguments, settings.allow_code))
 
-    @app.get("/api/jobs", response_model=models.JobList)
+    @app.get("/api/jobs", response_model=JobList)
     def get_jobs() -> dict[str, Any]:
         return _job_list(jobs)
 
-    @app.post("/api/jobs/{number}/stop", response_model=models.JobList)
+    @app.post("/api/jobs/{number}/stop", response_model=JobList)
     def stop_job(number: int) -> dict[str, Any]:
         try:
             jobs.stop(number)
@@ -610,7 +623,7 @@ def _add_live(app: FastAPI, settings: Settings, jobs: Jobs, sessions: Sessions) 
         sessions.control(identity, control.order.model_dump())
         return {"id": identity}
 
-    @app.post("/api/live/{identity}/keep", response_model=models.JobList)
+    @app.post("/api/live/{identity}/keep", response_model=JobList)
     def keep_live(identity: str) -> dict[str, Any]:
         """Make the runs of a session again, and keep them. They are the same to the bit."""
         start = sessions.get(identity).start
@@ -634,7 +647,7 @@ def _add_live(app: FastAPI, settings: Settings, jobs: Jobs, sessions: Sessions) 
 def _add_captures(app: FastAPI, settings: Settings, uploads: Uploads) -> None:
     """Add the routes that receive and analyse uploaded captures."""
 
-    @app.post(UPLOAD, response_model=models.Uploaded)
+    @app.post(UPLOAD, response_model=Uploaded)
     async def upload(request: Request, name: str = "capture") -> Any:
         try:
             stored = await uploads.receive(name, request.stream())
@@ -648,11 +661,11 @@ def _add_captures(app: FastAPI, settings: Settings, uploads: Uploads) -> None:
             raise NoSuchFile("this capture is no longer here: drop the file again")
         return capture.path, capture.name
 
-    @app.get("/api/captures/{identity}", response_model=models.Capture)
+    @app.get("/api/captures/{identity}", response_model=Capture)
     def get_analysis(identity: str) -> Any:
         return perform(work.analysis, *_path(identity), limits=DRAWING)
 
-    @app.get("/api/captures/{identity}/connections/{number}", response_model=models.Graphs)
+    @app.get("/api/captures/{identity}/connections/{number}", response_model=Graphs)
     def get_graphs(identity: str, number: int) -> Any:
         return perform(work.connection_graphs, _path(identity)[0], _checked(number), limits=DRAWING)
 
@@ -663,7 +676,7 @@ def _add_captures(app: FastAPI, settings: Settings, uploads: Uploads) -> None:
 def _add_experiments(app: FastAPI, settings: Settings) -> None:
     """Add the routes for campaigns, studies and reproductions."""
 
-    @app.get("/api/campaigns/{name}", response_model=models.CampaignPage)
+    @app.get("/api/campaigns/{name}", response_model=CampaignPage)
     def get_campaign(name: str, metric: str | None = None, over: str | None = None) -> dict[str, Any]:
         with _opened(settings) as store:
             record = load_record(store, name)
@@ -671,7 +684,7 @@ def _add_experiments(app: FastAPI, settings: Settings) -> None:
                 raise NoSuchFile("the store has no campaign of this name")
             return experiments.campaign(record, metric, over)
 
-    @app.get("/api/studies/{name}", response_model=models.StudyPage)
+    @app.get("/api/studies/{name}", response_model=StudyPage)
     def get_study(name: str) -> dict[str, Any]:
         from umtslab.studies.record import load_study
 
@@ -681,7 +694,7 @@ def _add_experiments(app: FastAPI, settings: Settings) -> None:
                 raise NoSuchFile("the store has no study of this name")
             return experiments.study_page(study, store)
 
-    @app.get("/api/reproductions/{paper}", response_model=models.ReproductionPage)
+    @app.get("/api/reproductions/{paper}", response_model=ReproductionPage)
     def get_reproduction(paper: str) -> dict[str, Any]:
         return reproduction(settings, paper)
 
