@@ -1,4 +1,4 @@
-"""The server, and the colours of causes."""
+"""The server, and the looks of causes in all figures of the page."""
 
 from __future__ import annotations
 
@@ -18,8 +18,12 @@ class About(Model):
     """The server."""
 
     version: str
+    # Path of the store, and whether there is a store.
     store: str
     has_store: bool
+    # Whether visitors can only look and try: the server keeps no runs and accepts no uploads.
     read_only: bool
+    # Whether scenarios may name Python classes.
     allow_code: bool
+    # The looks of all causes of time budgets.
     causes: list[CauseLook]

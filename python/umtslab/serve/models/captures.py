@@ -1,8 +1,18 @@
-"""Captures: an analysis, the TCP graphs of a connection, and an uploaded file."""
+"""Captures: an uploaded file, its analysis, and the TCP graphs of one of its connections."""
 
 from __future__ import annotations
 
 from umtslab.serve.models.common import Column, Curve, Metric, Model
+
+
+class Uploaded(Model):
+    """An uploaded capture, with the id to query."""
+
+    id: str
+    name: str
+
+
+# ── The analysis ────────────────────────────────────────────────────────────────────────────────────
 
 
 class CaptureMetric(Metric):
@@ -16,10 +26,14 @@ class CaptureMetric(Metric):
 class CaptureConnection(Model):
     """A connection of a capture."""
 
+    # Number of the connection.
     connection: int
+    # Address and port of both ends.
     client: str
     server: str
+    # Where on the path the capture was taken, such as at the sender of the data.
     position: str
+    # Metrics in the order of `Capture.columns`.
     values: list[str]
 
 
@@ -29,17 +43,24 @@ class Capture(Model):
     name: str
     duration: str
     warnings: list[str]
+    # Number of all connections. `rows` has only the first ones.
     connections: int
     metrics: list[CaptureMetric]
     columns: list[Column]
     rows: list[CaptureConnection]
 
 
+# ── The graphs of a connection ──────────────────────────────────────────────────────────────────────
+
+
 class Segments(Model):
     """Segments by the number of their last byte."""
 
+    # The first transmissions, thinned to the pixels of the figure.
     new: Curve
+    # The first retransmissions.
     again: Curve
+    # Numbers of all transmissions, and of all retransmissions among them.
     segments: int
     retransmissions: int
 
@@ -49,15 +70,10 @@ class Graphs(Model):
 
     connection: int
     sent: Segments
+    # Acknowledgment numbers.
     acked: Curve
+    # Mean rate in kbit/s in consecutive windows, and the length of a window.
     throughput: Curve
     window: str
     round_trips: Curve
     in_flight: Curve
-
-
-class Uploaded(Model):
-    """An uploaded capture, with the id to query."""
-
-    id: str
-    name: str

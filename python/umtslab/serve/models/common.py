@@ -1,4 +1,4 @@
-"""Parts that the answers of several views share."""
+"""Parts that the requests and answers of several views share."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+# Limits on texts of requests: a name of a scenario or key, and a value of a key.
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Word = Annotated[str, Field(max_length=4000)]
 
@@ -25,10 +26,12 @@ class Problem(Model):
 class Part(Model):
     """One cause of a time budget."""
 
+    # Name of the cause, and its text for visitors.
     cause: str
     label: str
     seconds: float
     text: str
+    # Share in the budget's sum.
     share_pct: float
     share_text: str
 
@@ -38,8 +41,10 @@ class Metric(Model):
 
     name: str
     label: str
+    # Unit of the value. Empty for counts and ratios.
     unit: str
     value: float | None
+    # The value without unit.
     text: str
 
 
@@ -54,5 +59,6 @@ class Column(Model):
 class Curve(Model):
     """Values over time."""
 
+    # Both lists have the same length.
     time_s: list[float]
     value: list[float]

@@ -1,4 +1,7 @@
-"""Causes of waits and RRC states of the UEs of a run over time."""
+"""Causes of waits and RRC states of the UEs of a run over time.
+
+Each UE has a row: causes in its upper half, RRC states in its lower half.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ class Span(Model):
 class Fold(Model):
     """Idle time before the span at an index."""
 
+    # Index of the span, or the number of spans for the fold after the last.
     at: int
+    # Length of the fold, as text.
     text: str
 
 
@@ -24,7 +29,9 @@ class Piece(Model):
 
     from_s: float
     to_s: float
+    # Name of the cause or state.
     what: str
+    # Lower edge and height, from 0 to 1. A piece that is no part of a cell has 0 and 1.
     base: float
     share: float
 
@@ -33,6 +40,7 @@ class Timeout(Model):
     """A retransmission timeout."""
 
     time_s: float
+    # False for a spurious timeout.
     is_needed: bool
 
 
@@ -43,6 +51,7 @@ class LaneRow(Model):
     causes: list[Piece]
     states: list[Piece]
     timeouts: list[Timeout]
+    # The row for screen readers: the three causes with the largest time.
     text: str
 
 

@@ -1,10 +1,17 @@
-"""The time line of a connection: lanes, tiles, and the answers about one item or time."""
+"""The time line of a connection: its lanes, its tiles, and answers about single items and times.
+
+The items of a lane are the rows of one table of the run, such as segments or PDUs. The page loads the
+time line in tiles. Each level of zoom cuts the run into tiles of equal length, and each tile into
+cells. Where the items of a lane are too dense, the tile has one value per cell and category instead.
+"""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from umtslab.serve.models.common import Model
+
+# ── Lanes and levels ────────────────────────────────────────────────────────────────────────────────
 
 
 class TimelineConnection(Model):
@@ -17,9 +24,11 @@ class TimelineConnection(Model):
 class Level(Model):
     """A level of the time line: the length of cells and tiles."""
 
+    # Each level has cells twice as long as the level below. Level 0 has cells of 10 ms.
     level: int
     cell_s: float
     tile_s: float
+    # Length of a cell as text.
     cell: str
 
 
@@ -28,6 +37,7 @@ class Category(Model):
 
     name: str
     label: str
+    # Empty for causes.
     colour: str
 
 
@@ -36,6 +46,7 @@ class TimelineArea(Model):
 
     name: str
     label: str
+    # Remark on the axis. Can be empty.
     note: str
     height: int
 
@@ -45,9 +56,13 @@ class TimelineLane(Model):
 
     name: str
     label: str
+    # Name of the `TimelineArea` in which the lane is drawn.
     area: str
+    # Unit of the vertical axis. Can be empty.
     unit: str
+    # Shape of an item, such as "line" or "bar".
     draw: str
+    # Content of the cells.
     kind: Literal["count", "share", "maximum"]
     categories: list[Category]
 
@@ -57,15 +72,24 @@ class TimelineHead(Model):
 
     connection: int
     ue: int
+    # Direction of the data: "downlink" or "uplink".
     direction: str
+    # Simulated time of the run.
     duration_s: float
+    # Time that the page shows first: the life of the connection with a margin.
     from_s: float
     to_s: float
+    # Number of cells per tile.
     cells: int
     levels: list[Level]
     areas: list[TimelineArea]
+    # The lanes with items.
     lanes: list[TimelineLane]
+    # All connections of the run that have a UE.
     connections: list[TimelineConnection]
+
+
+# ── Tiles ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 class LaneTile(Model):
@@ -75,6 +99,9 @@ class LaneTile(Model):
     first transmission of an SDU, or of a segment at the RNC. A cell has index, category and value.
     """
 
+    # Lists instead of models with names, because a tile has thousands of items. Times are in seconds,
+    # low and high in the unit of the lane, and a category is an index into `TimelineLane.categories`.
+    # One of the two members is None.
     name: str
     items: list[tuple[int, float, float, float, float, float | None, int]] | None
     cells: list[tuple[int, int, float]] | None
@@ -84,18 +111,26 @@ class Tile(Model):
     """All lanes in one tile of a level."""
 
     level: int
+    # The first tile of the run has index 0.
     index: int
     lanes: list[LaneTile]
+
+
+# ── Selected and found items ────────────────────────────────────────────────────────────────────────
 
 
 class Selection(Model):
     """An item of the time line, and the rows of all lanes that belong to its packet."""
 
+    # The item in a sentence.
     text: str
+    # Number of the packet. None if the item carries no packet, such as a timer.
     packet: int | None
     start_s: float
     end_s: float
+    # Row numbers by name of the lane.
     rows: dict[str, list[int]]
+    # Identity of a chain with the packet (`stalls.Chain.id`), if there is one.
     chain: str | None
 
 
@@ -106,8 +141,31 @@ class Found(Model):
     end_s: float
     lane: str | None
     row: int | None
+    # The item in a sentence. If nothing was found: the queries that are possible.
     text: str
+    # Number of items that match. 1 for an instant.
     count: int
+
+
+class ViewRow(Model):
+    """An item in a view."""
+
+    # Start of the item.
+    instant: str
+    # Label of the lane.
+    lane: str
+    # The item in a sentence.
+    text: str
+
+
+class ViewRows(Model):
+    """The first items of a view, and the count of all."""
+
+    count: int
+    rows: list[ViewRow]
+
+
+# ── Measurements between two instants ───────────────────────────────────────────────────────────────
 
 
 class MeasuredNumber(Model):
@@ -116,6 +174,7 @@ class MeasuredNumber(Model):
     name: str
     label: str
     value: int
+    # The value with its unit.
     text: str
 
 
@@ -133,9 +192,15 @@ class Measured(Model):
 
     from_s: float
     to_s: float
+    # `to_s` minus `from_s`, as text.
     duration: str
+    # Sums over segments, payload, ACKs and RLC PDUs.
     numbers: list[MeasuredNumber]
+    # Longest first.
     causes: list[MeasuredCause]
+
+
+# ── Runs to compare with ────────────────────────────────────────────────────────────────────────────
 
 
 class ComparableRun(Model):
@@ -148,19 +213,5 @@ class ComparableRun(Model):
 class ComparableRuns(Model):
     """The newest runs with a time line."""
 
+    # Runs of the same scenario precede the others.
     runs: list[ComparableRun]
-
-
-class ViewRow(Model):
-    """An item in a view."""
-
-    instant: str
-    lane: str
-    text: str
-
-
-class ViewRows(Model):
-    """The first items of a view, and the count of all."""
-
-    count: int
-    rows: list[ViewRow]
