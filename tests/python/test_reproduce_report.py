@@ -21,7 +21,8 @@ from reproduce_synthetic import NOISE, Synthetic, claim, plan_in
 from umtslab.plot import Look
 from umtslab.reproduce.drawer import Drawer
 from umtslab.reproduce.expression import parse
-from umtslab.reproduce.figuredata import figure_data, with_change
+from umtslab.reproduce.figure_content import figure_data
+from umtslab.reproduce.figuredata import with_change
 from umtslab.reproduce.figures import draw, picture_of
 from umtslab.reproduce.html import html
 from umtslab.reproduce.labels import Label

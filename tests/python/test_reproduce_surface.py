@@ -25,7 +25,7 @@ import pytest
 from reproduce_synthetic import NOISE, PLAN, Synthetic, claim, plan_in, write_plan
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.errors import BadData
-from umtslab.reproduce.figuredata import figure_data
+from umtslab.reproduce.figure_content import figure_data
 from umtslab.reproduce.plan import Plan, Point, key
 from umtslab.reproduce.plan_file import load_plan
 from umtslab.reproduce.results import Sample

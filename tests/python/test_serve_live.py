@@ -15,8 +15,9 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 import polars as pl
 from serving import PATIENCE_S, Served, serving
 from umtslab import Scenario, _core
-from umtslab.serve import live, models
+from umtslab.serve import live
 from umtslab.serve.live_player import Player, Start
+from umtslab.serve.models import live as models
 from umtslab.serve.scenarios import Request
 from websockets.sync.client import ClientConnection
 from websockets.sync.client import connect as open_socket

@@ -24,8 +24,8 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from umtslab.serve import selection
 from umtslab.serve.measure import MAX_CAUSES, measure
-from umtslab.serve.models import Found, Measured, Tile, TimelineHead, ViewRows
-from umtslab.serve.models import Selection as SelectionModel
+from umtslab.serve.models.timeline import Found, Measured, Tile, TimelineHead, ViewRows
+from umtslab.serve.models.timeline import Selection as SelectionModel
 from umtslab.serve.search import search
 from umtslab.serve.selection import MAX_ROWS, Selection, TooManyItems, rows_in_view, view_csv
 from umtslab.serve.tiles import (

@@ -25,7 +25,9 @@ from umtslab.serve.form import FIRST_KEYS, form
 from umtslab.serve.home import home
 from umtslab.serve.jobs import _MOST_WAITING, Busy, Jobs, Report
 from umtslab.serve.lanes import MAX_SHAPES, lanes
-from umtslab.serve.models import Chain, Lanes, TryResult
+from umtslab.serve.models.lanes import Lanes
+from umtslab.serve.models.scenarios import TryResult
+from umtslab.serve.models.stalls import Chain
 from umtslab.serve.reproductions import reproduction
 from umtslab.serve.scenarios import Request, names
 from umtslab.serve.settings import Settings

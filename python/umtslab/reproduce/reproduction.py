@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab.reproduce.errors import BadData
-from umtslab.reproduce.figuredata import FigureData, figure_data, with_change
+from umtslab.reproduce.figure_content import figure_data
+from umtslab.reproduce.figuredata import FigureData, with_change
 from umtslab.reproduce.pictures import ReportPicture, pictures
 from umtslab.reproduce.plan import Plan
 from umtslab.reproduce.selection import Part
