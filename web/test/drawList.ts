@@ -1,4 +1,5 @@
-import { Drawing, type Frame } from '../src/run/drawing';
+import { drawFrame } from '../src/run/drawing';
+import type { Frame } from '../src/run/drawing/frame';
 import { ListPen } from './listPen';
 
 type Given = Omit<Frame, 'looks'> & { looks: { name: string; label: string; hue: string; hatch: string }[] };
@@ -7,6 +8,6 @@ type Given = Omit<Frame, 'looks'> & { looks: { name: string; label: string; hue:
 export function drawList({ looks, ...frame }: Given): string[] {
   const pen = new ListPen();
   const palette = { colour: (name: string) => name, fill: (look: { hue: string; hatch: string }) => `${look.hue}/${look.hatch}` };
-  new Drawing(pen, { ...frame, looks: new Map(looks.map((look) => [look.name, look])) }, palette).draw();
+  drawFrame(pen, { ...frame, looks: new Map(looks.map((look) => [look.name, look])) }, palette);
   return pen.lines;
 }

@@ -1,22 +1,28 @@
 //! Analysis of a capture, packet by packet: parses each packet, passes TCP segments to their
 //! connections and UDP datagrams to their flows, and turns connections that have ended into rows
 //! and sums.
+//!
+//! This file has the path of a packet. `lifetime.rs` finds the connection of a segment, and removes
+//! connections that have ended.
 
+mod host_pairs;
+mod lifetime;
 mod limits;
 mod results;
+mod row;
 mod tunnels;
 mod warnings;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::net::IpAddr;
+use std::collections::{BTreeMap, VecDeque};
 
 use umts_units::{Duration, Time};
 
+use crate::analyser::host_pairs::{HostPair, HostPairs};
+use crate::analyser::lifetime::{Check, ConnectionKey, LINGER};
 use crate::analyser::limits::ConnectionLimits;
 use crate::clock::BusyClock;
-use crate::connection::{Acceptance, Connection, Side};
+use crate::connection::Acceptance;
 use crate::copies::{Recent, digest_of_segment};
-use crate::ends::Ends;
 use crate::headers::parse;
 use crate::link::LinkType;
 use crate::metrics::MetricSet;
@@ -29,45 +35,14 @@ use crate::udp::{UdpFlows, unread_tunnel};
 
 pub use crate::analyser::results::{Analysis, ConnectionRow, Counts, Rest};
 
-/// How long a closed connection waits for late packets: two maximum segment lifetimes, as in Linux.
-const LINGER: Duration = Duration::from_secs(120);
-/// How long a connection with packets of one end only is kept: longer than a sender repeats its
-/// SYN.
-const HALF_OPEN: Duration = Duration::from_secs(300);
 /// The year 2262, the limit of libpcap's nanoseconds. Later times are wrong, and sums of times must
 /// not overflow.
 const LATEST: Time = Time::from_nanos(i64::MAX as u64);
-/// Maximum number of host pairs without a connection for which the last closing time is kept.
-const MAX_PAIRS: usize = 1 << 16;
-
 /// Maximum number of protocols other than TCP and UDP that are counted separately.
 const MAX_PROTOCOLS: usize = 64;
 
 /// Number of rows in a batch of [`Analyser::finish_with`].
 const ROWS_AT_ONCE: usize = 4096;
-
-/// Two hosts and the server's port. Successive connections of a program have the same pair, but
-/// other client ports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Pair {
-    client: IpAddr,
-    server: IpAddr,
-    server_port: u16,
-}
-
-/// A connection in the table. Later connections between the same ends have another number.
-#[derive(Debug, Clone, Copy)]
-struct ConnectionKey {
-    ends: Ends,
-    number: u64,
-}
-
-/// A connection, and the time at which to check whether to remove it.
-#[derive(Debug, Clone, Copy)]
-struct Check {
-    due: Time,
-    key: ConnectionKey,
-}
 
 /// TCP metrics of a capture, packet by packet. Uses no files and no clock.
 ///
@@ -88,11 +63,8 @@ pub struct Analyser {
     limits: ConnectionLimits,
     /// Sums of the connections without rows.
     rest: Totals,
-    /// Source of the metric for the idle time between connections of the same hosts.
-    pairs: HashMap<Pair, PairState>,
-    /// Pairs without open connections and the times at which the last connection closed, in the
-    /// order of these times.
-    idle_pairs: VecDeque<(Pair, Time)>,
+    /// For the metric of the idle time between connections of the same hosts.
+    host_pairs: HostPairs,
     /// Number of the next connection.
     next: u64,
     /// Measures the time in which data of any connection are outstanding.
@@ -112,14 +84,6 @@ pub struct Analyser {
     now: Time,
     /// Connections whose time-sequence tables or progress are collected.
     watched: Watched,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct PairState {
-    /// Number of open connections of the pair.
-    open: u64,
-    /// When its last connection closed. `None` while a connection is open.
-    idle_since: Option<Time>,
 }
 
 impl Analyser {
@@ -181,6 +145,66 @@ impl Analyser {
         }
     }
 
+    // ── TCP segments ────────────────────────────────────────────────────────────────────────────
+
+    /// Finds the connection of a segment and updates it, unless the segment is the second copy of a
+    /// packet. A connection that closes is removed after [`LINGER`].
+    fn process_segment(&mut self, packet: &Packet) {
+        self.counts.tcp += 1;
+        self.counts.beyond_frame += u64::from(packet.exceeds_frame);
+        self.remove_expired();
+        let digest = digest_of_segment(packet);
+        let age = self.recent.age(self.now, digest);
+        let slot = self.connection_of(packet, age.is_some());
+        if age.is_some_and(|age| self.is_copy(slot, packet, digest, age)) {
+            self.counts.captured_twice += 1;
+            return;
+        }
+        let connection = self.open.at(slot);
+        let number = connection.number;
+        let was_closed = connection.closed.is_some();
+        let watcher = self.watched.of(number, self.first);
+        let acceptance = connection.packet(self.now, packet, watcher, &mut self.busy_clock);
+        self.counts.not_believed += u64::from(acceptance == Acceptance::Rejected);
+        if !was_closed && connection.closed.is_some() {
+            let key = ConnectionKey { ends: connection.ends, number };
+            self.host_pairs.close(HostPair::of(connection), self.now);
+            self.closing.push_back(Check { due: self.now + LINGER, key });
+        }
+    }
+
+    /// Returns whether a packet is a copy of an equal packet that came `age` earlier. Otherwise it
+    /// is a retransmission or a duplicate ACK, and later packets are compared with it.
+    #[cold]
+    fn is_copy(&mut self, slot: usize, packet: &Packet, digest: u64, age: Duration) -> bool {
+        let segment = &packet.segment;
+        if !self.open.at(slot).is_copy(age, segment) {
+            self.recent.renew(self.now, digest);
+            return false;
+        }
+        // An acknowledgment without IP identification has one copy: a third one may be a duplicate
+        // ACK of the receiver.
+        if segment.identification == 0 && segment.sequence_length() == 0 {
+            self.recent.forget(digest);
+        }
+        true
+    }
+
+    // ── Other packets ───────────────────────────────────────────────────────────────────────────
+
+    /// Passes a UDP datagram to its flow, unless the datagram is the second copy of a packet.
+    fn process_datagram(&mut self, packet: &Packet) {
+        self.counts.not_tcp += 1;
+        self.counts.udp += 1;
+        self.counts.beyond_frame += u64::from(packet.exceeds_frame);
+        if !self.udp.datagram(self.now, packet) {
+            // The flow table has recognised a copy.
+            self.counts.captured_twice += 1;
+        } else if let Some(tunnel) = unread_tunnel(packet) {
+            self.count_protocol(tunnel);
+        }
+    }
+
     /// Counts a packet that was not analysed, by the reason.
     fn count_skipped(&mut self, reason: SkipReason) {
         let (count, kind) = match reason {
@@ -204,18 +228,7 @@ impl Analyser {
         *self.passed_over.entry(if has_room { kind } else { OtherProtocol::Others }).or_default() += 1;
     }
 
-    /// Passes a UDP datagram to its flow, unless the datagram is the second copy of a packet.
-    fn process_datagram(&mut self, packet: &Packet) {
-        self.counts.not_tcp += 1;
-        self.counts.udp += 1;
-        self.counts.beyond_frame += u64::from(packet.exceeds_frame);
-        if !self.udp.datagram(self.now, packet) {
-            // The flow table has recognised a copy.
-            self.counts.captured_twice += 1;
-        } else if let Some(tunnel) = unread_tunnel(packet) {
-            self.count_protocol(tunnel);
-        }
-    }
+    // ── Results ─────────────────────────────────────────────────────────────────────────────────
 
     /// Takes the rows of connections that have ended.
     pub fn take_finished(&mut self) -> Vec<ConnectionRow> {
@@ -264,197 +277,8 @@ impl Analyser {
         }
     }
 
-    /// Finds the connection of a segment and updates it, unless the segment is the second copy of a
-    /// packet. A connection that closes is removed after [`LINGER`].
-    fn process_segment(&mut self, packet: &Packet) {
-        self.counts.tcp += 1;
-        self.counts.beyond_frame += u64::from(packet.exceeds_frame);
-        self.remove_expired();
-        let digest = digest_of_segment(packet);
-        let age = self.recent.age(self.now, digest);
-        let slot = self.connection_of(packet, age.is_some());
-        if age.is_some_and(|age| self.is_copy(slot, packet, digest, age)) {
-            self.counts.captured_twice += 1;
-            return;
-        }
-        let connection = self.open.at(slot);
-        let number = connection.number;
-        let was_closed = connection.closed.is_some();
-        let watcher = self.watched.of(number, self.first);
-        let acceptance = connection.packet(self.now, packet, watcher, &mut self.busy_clock);
-        self.counts.not_believed += u64::from(acceptance == Acceptance::Rejected);
-        if !was_closed && connection.closed.is_some() {
-            let pair = pair(connection);
-            let key = ConnectionKey { ends: connection.ends, number };
-            self.closing.push_back(Check { due: self.now + LINGER, key });
-            self.pair_closed_at(pair, self.now);
-        }
-    }
-
-    /// Returns whether a packet is a copy of an equal packet that came `age` earlier. Otherwise it
-    /// is a retransmission or a duplicate ACK, and later packets are compared with it.
-    #[cold]
-    fn is_copy(&mut self, slot: usize, packet: &Packet, digest: u64, age: Duration) -> bool {
-        let segment = &packet.segment;
-        if !self.open.at(slot).is_copy(age, segment) {
-            self.recent.renew(self.now, digest);
-            return false;
-        }
-        // An acknowledgment without IP identification has one copy: a third one may be a duplicate
-        // ACK of the receiver.
-        if segment.identification == 0 && segment.sequence_length() == 0 {
-            self.recent.forget(digest);
-        }
-        true
-    }
-
-    /// Returns the slot of the connection of the packet. Creates the connection if the packet
-    /// begins it. `has_equal`: an equal packet was seen at most 10 ms ago.
-    fn connection_of(&mut self, packet: &Packet, has_equal: bool) -> usize {
-        match self.open.find(&packet.ends) {
-            Some(slot) if self.open.at(slot).is_in_tunnel_of(packet) => self.slot_or_successor(slot, packet),
-            None if packet.teid.is_none() => self.begin(packet),
-            // Addresses and ports alone do not identify a connection: several GTP-U tunnels may use
-            // the same ones.
-            _ => {
-                let packet = Packet { ends: self.ends_in_tunnel(packet, has_equal), ..*packet };
-                match self.open.find(&packet.ends) {
-                    Some(slot) => self.slot_or_successor(slot, &packet),
-                    None => self.begin(&packet),
-                }
-            }
-        }
-    }
-
-    /// Returns `slot`, or the slot of a new connection if the packet begins one between the same
-    /// ends.
-    fn slot_or_successor(&mut self, slot: usize, packet: &Packet) -> usize {
-        // Only a SYN begins a connection between ends that have one.
-        if !packet.segment.flags.syn() || !self.open.at(slot).is_succeeded_by(packet) {
-            return slot;
-        }
-        let ended = self.open.remove(&packet.ends).expect("the slot has this connection");
-        self.finish_connection(ended);
-        self.begin(packet)
-    }
-
-    /// Removes connections that closed [`LINGER`] ago and have been quiet since, and those that
-    /// have had packets of one end only for [`HALF_OPEN`].
-    fn remove_expired(&mut self) {
-        while let Some(Check { key, .. }) = pop_expired(&mut self.closing, self.now) {
-            let Some(connection) = self.open_connection(key) else { continue };
-            let due = connection.last + LINGER;
-            if due > self.now {
-                self.closing.push_back(Check { due, key });
-            } else if let Some(ended) = self.open.remove(&key.ends) {
-                self.finish_connection(ended);
-            }
-        }
-        while let Some(Check { key, .. }) = pop_expired(&mut self.opening, self.now) {
-            let open = self.open_connection(key);
-            let Some(connection) = open.filter(|connection| connection.is_one_sided()) else { continue };
-            if connection.last + HALF_OPEN > self.now {
-                // A repeated SYN: the connection is checked again later.
-                self.opening.push_back(Check { due: self.now + HALF_OPEN, key });
-            } else if let Some(ended) = self.open.remove(&key.ends) {
-                self.finish_connection(ended);
-            }
-        }
-    }
-
-    /// Returns a connection unless it was removed.
-    fn open_connection(&self, key: ConnectionKey) -> Option<&Connection> {
-        self.open.get(&key.ends).filter(|connection| connection.number == key.number)
-    }
-
-    /// Adds a connection to the sums, and creates its row if the limits allow one.
-    fn finish_connection(&mut self, mut connection: Box<Connection>) {
-        let mut totals = connection.close(self.now, &mut self.busy_clock);
-        // The pair of a closed connection was updated when the connection closed.
-        if connection.closed.is_none() {
-            let pair = pair(&connection);
-            self.pair_closed_at(pair, connection.last);
-        }
-        self.totals.add(&totals);
-        if self.limits.has_row(connection.number) {
-            totals.window = self.window();
-            self.finished.push(self.make_row(&connection, &totals));
-        } else {
-            self.rest.add(&totals);
-        }
-    }
-
-    /// Describes a connection with its metrics. Fields about the data refer to the end that sent
-    /// more payload.
-    fn make_row(&self, connection: &Connection, totals: &Totals) -> ConnectionRow {
-        let sender = connection.sender();
-        let receiver = connection.options(sender.other());
-        let [client, server] = [Side::Client, Side::Server].map(|side| connection.options(side));
-        let timestamps = client
-            .zip(server)
-            .map(|(client, server)| client.timestamps.is_some() && server.timestamps.is_some());
-        let since_first = |time: Time| time.saturating_since(self.first.unwrap_or(time)).as_secs();
-        ConnectionRow {
-            connection: connection.number,
-            client: connection.address(Side::Client),
-            server: connection.address(Side::Server),
-            sender: if sender == Side::Client { "client" } else { "server" },
-            position: connection.position(),
-            opened_s: since_first(connection.first),
-            closed_s: connection.closed.map(since_first),
-            ended: match (connection.reset, connection.closed) {
-                (true, _) => "reset",
-                (false, Some(_)) => "finished",
-                (false, None) => "open",
-            },
-            mss: receiver.and_then(|options| options.mss).map(u32::from),
-            window_scale: connection.window_scale(sender.other()),
-            sack_permitted: connection.is_sack_permitted(),
-            timestamps,
-            teid: connection.teid,
-            metrics: MetricSet::of(totals),
-        }
-    }
-
     /// Time from the first packet of the capture to the last.
     fn window(&self) -> Duration {
         self.first.map_or(Duration::ZERO, |first| self.now.saturating_since(first))
     }
-
-    /// Counts the end of a connection of a pair. Forgets the pair that has been idle longest if
-    /// there are too many.
-    fn pair_closed_at(&mut self, pair: Pair, at: Time) {
-        let Some(state) = self.pairs.get_mut(&pair) else { return };
-        state.open = state.open.saturating_sub(1);
-        if state.open > 0 {
-            return;
-        }
-        state.idle_since = Some(at);
-        self.idle_pairs.push_back((pair, at));
-        if self.idle_pairs.len() > MAX_PAIRS
-            && let Some((oldest, since)) = self.idle_pairs.pop_front()
-            && self.pairs.get(&oldest).is_some_and(|state| state.idle_since == Some(since))
-        {
-            self.pairs.remove(&oldest);
-        }
-    }
-}
-
-/// Counts a new connection of a pair. Returns how long the pair had no open connection before: 0
-/// if this is its first one.
-fn pair_opened(pairs: &mut HashMap<Pair, PairState>, pair: Pair, now: Time) -> Duration {
-    let state = pairs.entry(pair).or_default();
-    state.open += 1;
-    state.idle_since.take().map_or(Duration::ZERO, |since| now.saturating_since(since))
-}
-
-/// The hosts of a connection and the server's port.
-fn pair(connection: &Connection) -> Pair {
-    let server = connection.address(Side::Server);
-    Pair { client: connection.address(Side::Client).ip(), server: server.ip(), server_port: server.port() }
-}
-
-/// Removes and returns the first entry if it is due at `now`.
-fn pop_expired(queue: &mut VecDeque<Check>, now: Time) -> Option<Check> {
-    queue.pop_front_if(|check| check.due <= now)
 }

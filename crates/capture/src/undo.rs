@@ -17,6 +17,19 @@ use crate::recovery::AckInfo;
 /// undone the recovery.
 const ACKS_AFTER_SIGN: u32 = 2;
 
+/// An acknowledgment in a recovery.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AckInRecovery<'a> {
+    pub info: &'a AckInfo,
+    /// It acknowledges new data, and would echo the retransmission's timestamp if the
+    /// retransmission had been needed.
+    pub is_conclusive: bool,
+    /// After an expiry, it acknowledges data that were outstanding and not retransmitted.
+    pub is_of_original: bool,
+    /// The sender is known to use RACK.
+    pub has_rack: bool,
+}
+
 /// The signs that a recovery was needless.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Undo {
@@ -62,24 +75,34 @@ impl Undo {
         self.is_done |= self.acks_since_sign.is_some();
     }
 
-    /// Processes an acknowledgment. `is_conclusive`: it acknowledges new data, and would echo the
-    /// retransmission's timestamp if the retransmission had been needed. `is_of_original`: after an
-    /// expiry, it acknowledges data that were outstanding and not retransmitted. `has_rack`: the
-    /// sender is known to use RACK.
-    pub fn process_ack(&mut self, info: &AckInfo, is_conclusive: bool, is_of_original: bool, has_rack: bool) {
-        let is_reported = info.duplicate_end.is_some_and(|end| end > self.marker);
-        self.reported = self.reported.saturating_add(u32::from(is_reported));
-        self.is_done |= self.segments > 0 && self.reported >= self.segments;
+    /// Processes an acknowledgment. The recovery is undone if the receiver has reported all
+    /// retransmissions as duplicates, or if a sign was followed by enough acknowledgments without a
+    /// retransmission.
+    pub fn process_ack(&mut self, ack: AckInRecovery) {
+        self.count_duplicate(ack.info);
         if let Some(acks_since_sign) = &mut self.acks_since_sign {
             *acks_since_sign += 1;
             self.is_done |= *acks_since_sign >= ACKS_AFTER_SIGN;
         }
-        let is_of_earlier_copy =
-            info.echo.zip(self.timestamp).is_some_and(|(echo, sent)| (echo.wrapping_sub(sent) as i32) < 0);
+        let is_sign_of_eifel = ack.is_conclusive && self.echoes_earlier_copy(ack.info);
         // F-RTO applies only while no segment except the oldest has been retransmitted.
-        if (is_conclusive && is_of_earlier_copy) || (is_of_original && self.segments_in_recovery == 1) {
+        let is_sign_of_frto = ack.is_of_original && self.segments_in_recovery == 1;
+        if is_sign_of_eifel || is_sign_of_frto {
             self.acks_since_sign.get_or_insert(0);
-            self.is_done |= has_rack;
+            self.is_done |= ack.has_rack;
         }
+    }
+
+    /// Counts the DSACK of an acknowledgment if it reports a segment of the recovery.
+    fn count_duplicate(&mut self, info: &AckInfo) {
+        let is_reported = info.duplicate_end.is_some_and(|end| end > self.marker);
+        self.reported = self.reported.saturating_add(u32::from(is_reported));
+        self.is_done |= self.segments > 0 && self.reported >= self.segments;
+    }
+
+    /// Returns whether an acknowledgment echoes a timestamp from before the first retransmission.
+    fn echoes_earlier_copy(&self, info: &AckInfo) -> bool {
+        let timestamps = info.echo.zip(self.timestamp);
+        timestamps.is_some_and(|(echo, sent)| (echo.wrapping_sub(sent) as i32) < 0)
     }
 }

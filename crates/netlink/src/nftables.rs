@@ -91,14 +91,14 @@ pub struct Owner {
 pub struct Table {
     name: String,
     family: Family,
-    /// Messages that create the table and its contents.
+    /// Messages that create the table and the contents.
     messages: Vec<Vec<u8>>,
 }
 
 impl Table {
     /// Creates an empty table. If `is_owned`, the kernel removes the table with the [`Owner`].
     pub fn new(name: &str, family: Family, is_owned: bool) -> Self {
-        /// Flag of a table that its socket owns (linux/netfilter/nf_tables.h).
+        /// Flag of an owned table (linux/netfilter/nf_tables.h).
         const OWNED: u32 = 2;
         let mut table = Table { name: name.to_owned(), family, messages: Vec::new() };
         let flags = if is_owned { OWNED } else { 0 };
@@ -145,7 +145,7 @@ impl Table {
 
     /// Adds a set, for use by chains that are added later.
     pub fn port_set(&mut self, set: PortSet) {
-        /// Flag of a set (linux/netfilter/nf_tables.h): its elements expire.
+        /// Flag of a set (linux/netfilter/nf_tables.h): elements expire.
         const EXPIRES: u32 = 0x10;
         /// Flag of a set: rules add elements.
         const FILLED_BY_RULES: u32 = 0x20;

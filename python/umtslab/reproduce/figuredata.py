@@ -101,7 +101,7 @@ class FigureData:
     x_label: str = ""
     """Label of the horizontal axis, with unit."""
     curves_label: str = ""
-    """Labels of the dimensions whose values distinguish the curves."""
+    """Labels of the dimensions that distinguish the curves."""
     lines: tuple[Line, ...] = ()
     stated: tuple[StatedNumber, ...] = ()
     gaps: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ class FigureData:
     pdus: pl.DataFrame | None = field(default=None, compare=False)
     """RLC PDUs of one run, for a figure of kind ``pdus``."""
     run: Run | None = field(default=None, compare=False)
-    """The run whose use of channels is drawn, for a figure of kind ``channels``."""
+    """The run for a figure of kind ``channels``, which shows its use of channels."""
     drawn: list[Picture] = field(default_factory=list, compare=False, repr=False)
     """The picture in the house style, once drawn. At most one."""
 

@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Swatch, useLooks } from '../app/causes';
 import { usePage } from '../app/context';
 import { areasOf, heightOf } from './areas';
-import type { Drawn, Frame, Source } from './drawing';
+import type { Drawn, Frame, Source } from './drawing/frame';
 import { drawTimeline, timelinePng, timelineSvg } from './drawTimeline';
 import { type Hit, nearest } from './hits';
 import type { Shown, TimelineHead } from './tiles';

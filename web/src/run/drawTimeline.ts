@@ -1,6 +1,7 @@
 import { areasOf, heightOf } from './areas';
 import { fillOf } from './drawLanes';
-import { type Drawn, Drawing, type Frame, type Palette } from './drawing';
+import { drawFrame } from './drawing';
+import type { Drawn, Frame, Palette } from './drawing/frame';
 import { type Pen, SvgPen } from './svgPen';
 
 /** Device pixels per CSS pixel of an image file. */
@@ -18,7 +19,7 @@ export function drawTimeline(canvas: HTMLCanvasElement, frame: Frame, ratio = Ma
   const pen = penOf(canvas);
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, frame.width, cssHeight);
-  return new Drawing(pen, frame, paletteOf(pen)).draw();
+  return drawFrame(pen, frame, paletteOf(pen));
 }
 
 /** The view as an SVG file. */
@@ -26,7 +27,7 @@ export function timelineSvg(frame: Frame): string {
   const ruler = penOf(document.createElement('canvas'));
   const pen = new SvgPen(ruler);
   const palette = paletteOf(pen);
-  new Drawing(pen, { ...frame, hasLabels: true }, palette).draw();
+  drawFrame(pen, { ...frame, hasLabels: true }, palette);
   return pen.file(frame.width, heightOfFrame(frame), palette.colour('bg'));
 }
 

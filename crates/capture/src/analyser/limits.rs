@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::analyser::{Analyser, Check, ConnectionKey, HALF_OPEN, Rest, pair, pair_opened};
+use crate::analyser::host_pairs::HostPair;
+use crate::analyser::lifetime::{Check, ConnectionKey, HALF_OPEN};
+use crate::analyser::{Analyser, Rest};
 use crate::connection::Connection;
 use crate::metrics::MetricSet;
 use crate::packet::Packet;
@@ -80,7 +82,7 @@ impl Analyser {
         let number = self.next;
         self.next += 1;
         let mut connection = Box::new(Connection::new(number, self.now, packet));
-        connection.idle_before = pair_opened(&mut self.pairs, pair(&connection), self.now);
+        connection.idle_before = self.host_pairs.open(HostPair::of(&connection), self.now);
         let key = ConnectionKey { ends: packet.ends, number };
         if packet.segment.flags.syn() {
             self.opening.push_back(Check { due: self.now + HALF_OPEN, key });

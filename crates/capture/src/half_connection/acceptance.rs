@@ -2,7 +2,7 @@
 //! 5961). A capture may have missed packets, so an acknowledgment that a receiver would refuse is
 //! accepted if another one confirms it.
 
-use super::{HalfConnection, MAX_WINDOW, WINDOW_SLACK};
+use super::{AnnouncedWindow, HalfConnection, MAX_WINDOW, WINDOW_SLACK};
 use crate::packet::Segment;
 
 impl HalfConnection {
@@ -33,13 +33,12 @@ impl HalfConnection {
             let una = self.una.unwrap_or(ack);
             return una.saturating_sub(ack) <= self.max_window();
         }
-        let limit = self.limit(highest);
         let is_confirmed = self.unconfirmed_ack.is_some_and(|unconfirmed_ack| {
             unconfirmed_ack < ack && ack - unconfirmed_ack <= self.max_window()
         });
-        let is_believed = ack <= limit || is_confirmed;
-        self.unconfirmed_ack = if is_believed { None } else { Some(ack) };
-        is_believed
+        let is_accepted = ack <= self.limit(highest) || is_confirmed;
+        self.unconfirmed_ack = if is_accepted { None } else { Some(ack) };
+        is_accepted
     }
 
     /// Returns whether a reset by this end can belong to this connection.
@@ -66,8 +65,8 @@ impl HalfConnection {
 
     /// Records the end of the receiver's window.
     #[inline]
-    pub(super) fn record_window_edge(&mut self, ack: u64, window: u32, is_scaled: bool) {
-        let room = if is_scaled { u64::from(window) } else { MAX_WINDOW };
+    pub(super) fn record_window_edge(&mut self, ack: u64, announced: AnnouncedWindow) {
+        let room = if announced.is_scaled { u64::from(announced.octets) } else { MAX_WINDOW };
         self.window_edge = self.window_edge.max(Some(ack + room));
     }
 }
