@@ -8,7 +8,9 @@ use umts_kernel::NoTrace;
 use umts_stack::Context;
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::phy::Lost;
-use umts_stack::radio::rlc::{BlockSet, DataRun, Mrw, MrwAck, Pdu, Rlc, Sdu, SduEnd, Sn, SnRun, Status};
+use umts_stack::radio::rlc::{
+    BlockSet, DataRun, IndexRange, Mrw, MrwAck, Pdu, Rlc, Sdu, SduEnd, Sn, SnRun, Status,
+};
 use umts_units::{Duration, Time};
 
 use crate::draw::Draw;
@@ -106,7 +108,7 @@ fn any_run(draw: &mut Draw, near: u64, set: &mut BlockSet) -> DataRun {
         set.ends.push(SduEnd { first: sdu_first, sn, sdu });
         at += 1;
     }
-    let ends = (ends_from, set.ends.len() as u16);
+    let ends = IndexRange { first: ends_from, after_last: set.ends.len() as u16 };
     let piggyback = (count == 1 && draw.bool()).then(|| any_status(draw, near, set));
     DataRun {
         first,
@@ -136,7 +138,7 @@ fn any_status(draw: &mut Draw, near: u64, set: &mut BlockSet) -> Status {
     });
     Status {
         lsn: (!draw.one_in(3)).then(|| any_sn(draw, near)),
-        missing: (missing_from, set.missing.len() as u16),
+        missing: IndexRange { first: missing_from, after_last: set.missing.len() as u16 },
         mrw,
         mrw_ack: draw.one_in(4).then(|| MrwAck { sn: any_sn(draw, near), n: draw.below(16) as u8 }),
         window: NonZeroU16::new(if draw.one_in(4) { draw.below(4_096) as u16 } else { 0 }),
