@@ -183,27 +183,32 @@ mod tests {
         core.routes.of(packet).iter().map(|stage| stage.link(packet.flow)).collect()
     }
 
+    /// The hops, from the server to the UE, of connections on a leg in a chain of three hops with a
+    /// proxy after `hops_to_proxy` of them. They must be the same in both directions.
+    fn hops_of_leg(hops_to_proxy: u32, leg: ProxyLeg) -> Vec<u8> {
+        let chain = vec![LinkConfig::default(); 3];
+        let core = CoreNetwork::new(&chain, TWO_SERVERS, NO_SCRIPT, &Streams::new(1, 0))
+            .with_proxy(&proxy(hops_to_proxy), Vec::new());
+        let [down, mut up] = Direction::BOTH.map(|direction| {
+            let segment = Segment { leg, ..Segment::new(ConnectionId(0), direction) };
+            let packet = Packet { content: Content::Segment(segment), ..packet(direction, FlowId(1)) };
+            core.routes.of(&packet).iter().map(|stage| stage.hop).collect::<Vec<u8>>()
+        });
+        up.reverse();
+        assert_eq!(down, up);
+        down
+    }
+
     #[test]
     fn split_connections_use_only_hops_on_their_side() {
-        let hops = vec![LinkConfig::default(); 3];
-        // Number of hops between server and proxy, and the hops on each side of the proxy.
-        for (hops_to_proxy, server_side, radio_side) in [(1, vec![0], vec![1, 2]), (3, vec![0, 1, 2], vec![])]
-        {
-            let core = CoreNetwork::new(&hops, TWO_SERVERS, NO_SCRIPT, &Streams::new(1, 0))
-                .with_proxy(&proxy(hops_to_proxy), Vec::new());
-            for (leg, hops) in [(ProxyLeg::Server, &server_side), (ProxyLeg::Radio, &radio_side)] {
-                for direction in Direction::BOTH {
-                    let segment = Segment { leg, ..Segment::new(ConnectionId(0), direction) };
-                    let packet =
-                        Packet { content: Content::Segment(segment), ..packet(direction, FlowId(1)) };
-                    let mut path: Vec<u8> = core.routes.of(&packet).iter().map(|stage| stage.hop).collect();
-                    if direction == Direction::Uplink {
-                        path.reverse();
-                    }
-                    assert_eq!(&path, hops, "{leg:?}");
-                }
-            }
-        }
+        assert_eq!(hops_of_leg(1, ProxyLeg::Server), [0]);
+        assert_eq!(hops_of_leg(1, ProxyLeg::Radio), [1, 2]);
+    }
+
+    #[test]
+    fn proxy_at_the_rnc_has_no_hop_towards_the_ue() {
+        assert_eq!(hops_of_leg(3, ProxyLeg::Server), [0, 1, 2]);
+        assert!(hops_of_leg(3, ProxyLeg::Radio).is_empty());
     }
 
     #[test]
@@ -218,33 +223,43 @@ mod tests {
 
     #[test]
     fn servers_share_all_links_except_the_first() {
-        let core =
-            CoreNetwork::new(&vec![LinkConfig::default(); 2], TWO_SERVERS, NO_SCRIPT, &Streams::new(1, 0));
-        let path = |flow| links(&core, &packet(Direction::Downlink, flow));
-        let [first, second] = [0, 1].map(|flow| path(FlowId(flow)));
-        assert!(first[0] != second[0] && first[1] == second[1]);
+        let hops = vec![LinkConfig::default(); 2];
+        let core = CoreNetwork::new(&hops, TWO_SERVERS, NO_SCRIPT, &Streams::new(1, 0));
+        let path = |flow| links(&core, &packet(Direction::Downlink, FlowId(flow)));
+        let (first, second) = (path(0), path(1));
+        assert_ne!(first[0], second[0]);
+        assert_eq!(first[1], second[1]);
+    }
+
+    /// Three hops: shared, not shared, and with the default, which is shared for all but the first.
+    fn shared_separate_default() -> CoreNetwork {
+        let hop = |shared| LinkConfig { shared, ..LinkConfig::default() };
+        let hops = [hop(Some(true)), hop(Some(false)), hop(None)];
+        CoreNetwork::new(&hops, THREE_SERVERS, NO_SCRIPT, &Streams::new(1, 0))
     }
 
     #[test]
     fn shared_option_selects_one_link_or_one_per_flow() {
-        let hop = |shared| LinkConfig { shared, ..LinkConfig::default() };
-        let core = CoreNetwork::new(
-            &[hop(Some(true)), hop(Some(false)), hop(None)],
-            THREE_SERVERS,
-            NO_SCRIPT,
-            &Streams::new(1, 0),
-        );
-        let path = |flow| links(&core, &packet(Direction::Downlink, FlowId(flow)));
-        let paths = [0, 1, 2].map(path);
-        let links =
-            |hop: usize| paths.iter().map(|path| path[hop].0).collect::<std::collections::BTreeSet<_>>();
-        assert_eq!([0, 1, 2].map(|hop| links(hop).len()), [1, 3, 1]);
-        // A shared link receives packets of all flows in the order of their arrival.
+        let core = shared_separate_default();
+        let paths = [0, 1, 2].map(|flow| links(&core, &packet(Direction::Downlink, FlowId(flow))));
+        let link_count = |hop: usize| {
+            let distinct: std::collections::BTreeSet<u32> = paths.iter().map(|path| path[hop].0).collect();
+            distinct.len()
+        };
+        assert_eq!(link_count(0), 1);
+        assert_eq!(link_count(1), 3);
+        assert_eq!(link_count(2), 1);
+    }
+
+    /// The links of the flows meet before the third hop, a shared one. It receives packets of all
+    /// flows in the order of their arrival, so that a packet cannot enter it ahead of time.
+    #[test]
+    fn packets_enter_a_link_at_once_unless_flows_meet() {
+        let core = shared_separate_default();
         let route = core.routes.of(&packet(Direction::Downlink, FlowId(1)));
-        assert_eq!(
-            route.iter().map(|stage| stage.enters_next_at_once).collect::<Vec<_>>(),
-            [true, false, false]
-        );
+        let at_once: Vec<bool> = route.iter().map(|stage| stage.enters_next_at_once).collect();
+        let is_last = false;
+        assert_eq!(at_once, [true, false, is_last]);
     }
 
     /// Packets are sent every 20 ms over an Internet path and a link of 10 ms.

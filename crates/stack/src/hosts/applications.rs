@@ -1,5 +1,7 @@
 //! Performs the actions of traffic models: opens and closes connections, writes data, sends
-//! datagrams.
+//! datagrams. A model acts when its flow starts, at its wake-ups, and after TCP events of its
+//! connections (`connections.rs`). All its actions are performed (`perform`) before its connections
+//! send.
 
 use umts_kernel::TraceSink;
 
@@ -26,20 +28,20 @@ pub(super) struct PendingEnds {
 #[derive(Debug)]
 struct PendingConnection {
     id: ConnectionId,
-    /// Whether the end at the server and the end at the UE may have segments to send.
+    /// Whether each end may have segments to send, indexed by [`End`].
     ends: [bool; 2],
 }
 
 impl PendingEnds {
+    /// Adds an end. Successive actions on one connection share an entry.
     fn add(&mut self, connection: ConnectionId, end: End) {
-        match self.connections.last_mut() {
-            Some(last) if last.id == connection => last.ends[end as usize] = true,
-            _ => {
-                let mut ends = [false; 2];
-                ends[end as usize] = true;
-                self.connections.push(PendingConnection { id: connection, ends });
-            }
+        if let Some(last) = self.connections.last_mut().filter(|last| last.id == connection) {
+            last.ends[end as usize] = true;
+            return;
         }
+        let mut ends = [false; 2];
+        ends[end as usize] = true;
+        self.connections.push(PendingConnection { id: connection, ends });
     }
 }
 
@@ -111,6 +113,19 @@ impl Hosts {
             }
             next = self.flows[id.index()].traffic.poll_action();
         }
+        self.flush(ctx, id, &mut pending_ends, path);
+        self.pending_ends = pending_ends;
+        self.flows[id.index()].schedule_traffic_wake(ctx);
+    }
+
+    /// Lets the pending ends send, and empties the list.
+    fn flush<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        id: FlowId,
+        pending_ends: &mut PendingEnds,
+        path: &mut NetworkPath,
+    ) {
         for pending in pending_ends.connections.drain(..) {
             for end in [End::Server, End::Ue] {
                 if pending.ends[end as usize] {
@@ -118,8 +133,6 @@ impl Hosts {
                 }
             }
         }
-        self.pending_ends = pending_ends;
-        self.flows[id.index()].schedule_traffic_wake(ctx);
     }
 
     /// The connection that the traffic model calls `nth`. If a proxy splits it, the one of the two

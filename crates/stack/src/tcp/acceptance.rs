@@ -41,24 +41,30 @@ impl Connection {
         cx: &mut Context<'_, T>,
         segment: &Segment,
     ) -> Verdict {
-        let Flags { syn, rst, ack, .. } = segment.flags;
         if self.config.is_one_way() {
-            return if rst { Verdict::Done } else { Verdict::Accept(segment.payload) };
+            return if segment.flags.rst { Verdict::Done } else { Verdict::Accept(segment.payload) };
         }
-        let outstanding = &self.sender.outstanding;
-        let is_expected = segment.seq == self.receiver.next()
-            && segment.seq + u64::from(segment.payload) <= self.receiver.edge()
-            && (outstanding.una().max(1)..=outstanding.max_sent()).contains(&segment.ack);
-        if is_expected && ack && !syn && !rst && self.is_open_for_data() && !self.is_old(segment) {
+        let is_open_for_data = self.established && self.failure.is_none();
+        if self.is_expected(segment) && is_open_for_data && !self.is_old(segment) {
             return Verdict::Accept(segment.payload);
         }
         self.examine_closely(cx, segment)
     }
 
-    /// Whether the handshake is over and no failure ended the connection.
+    /// Whether the segment has the next expected data, all of it within the window, and a valid
+    /// acknowledgment, and is neither a SYN nor a RST.
     #[inline]
-    fn is_open_for_data(&self) -> bool {
-        self.established && self.failure.is_none()
+    fn is_expected(&self, segment: &Segment) -> bool {
+        let Flags { syn, rst, ack, .. } = segment.flags;
+        let outstanding = &self.sender.outstanding;
+        let end_of_data = segment.seq + u64::from(segment.payload);
+        let valid_acks = outstanding.una().max(1)..=outstanding.max_sent();
+        segment.seq == self.receiver.next()
+            && end_of_data <= self.receiver.edge()
+            && valid_acks.contains(&segment.ack)
+            && ack
+            && !syn
+            && !rst
     }
 
     /// The tests of all other cases, in the order of RFC 9293 §3.10.7.
@@ -112,12 +118,14 @@ impl Connection {
         segment: &Segment,
     ) -> Verdict {
         let Flags { syn, ack, .. } = segment.flags;
-        if !self.sender.opened {
-            if ack || !self.config.listens {
+        let has_sent_syn = self.sender.opened;
+        if has_sent_syn {
+            let acknowledges_other = ack && segment.ack != self.sender.outstanding.max_sent();
+            if acknowledges_other {
+                self.repeat_syn_soon(cx);
                 return self.reset(segment);
             }
-        } else if ack && segment.ack != self.sender.outstanding.max_sent() {
-            self.repeat_syn_soon(cx);
+        } else if ack || !self.config.listens {
             return self.reset(segment);
         }
         if syn { Verdict::Accept(segment.payload) } else { Verdict::Done }
@@ -161,7 +169,8 @@ impl Connection {
         } else {
             segment.end() <= next
         };
-        if is_old || segment.seq > edge + FIN_LENGTH {
+        let is_beyond_window = segment.seq > edge + FIN_LENGTH;
+        if is_old || is_beyond_window {
             return REJECT;
         }
         let room = edge.saturating_sub(segment.seq);
@@ -169,16 +178,14 @@ impl Connection {
         if fitting == segment.payload {
             return Verdict::Accept(fitting);
         }
-        // Linux does not cut a segment that exceeds the window (`tcp_data_queue`): it accepts the
-        // whole segment if the application has read everything, and otherwise drops it.
-        if self.config.is_recent_linux() && self.unread() == 0 {
-            return Verdict::Accept(segment.payload);
+        // The acknowledgment in the next expected segment counts even if the window is closed.
+        let reject = Verdict::Reject { ack_counts: segment.seq == next };
+        if self.config.is_recent_linux() {
+            // Linux does not cut a segment that exceeds the window (`tcp_data_queue`): it accepts
+            // the whole segment if the application has read everything, and otherwise drops it.
+            return if self.unread() == 0 { Verdict::Accept(segment.payload) } else { reject };
         }
-        if self.config.is_recent_linux() || fitting == 0 {
-            // The acknowledgment in the next expected segment counts even if the window is closed.
-            return Verdict::Reject { ack_counts: segment.seq == next };
-        }
-        Verdict::Accept(fitting)
+        if fitting == 0 { reject } else { Verdict::Accept(fitting) }
     }
 
     /// §3.10.7.4, fifth check: the verdict if the acknowledgment does not belong to this
@@ -190,7 +197,8 @@ impl Connection {
         }
         // RFC 5961 §5.2: not older than the largest window allows to be in flight.
         let oldest = una.saturating_sub(u64::from(self.sender.largest_window));
-        (segment.ack > max_sent || segment.ack < oldest).then_some(REJECT)
+        let is_valid = (oldest..=max_sent).contains(&segment.ack);
+        (!is_valid).then_some(REJECT)
     }
 
     /// A RST in SYN-RECEIVED ends the other end's attempt. A passive open returns to LISTEN

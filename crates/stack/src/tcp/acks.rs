@@ -63,8 +63,8 @@ impl Connection {
     /// SACK blocks instead of the last two (no data, SYN or FIN; the same window).
     #[inline]
     fn is_duplicate_ack(&self, segment: &Segment, has_same_window: bool) -> bool {
-        let is_plain = segment.sequence_length() == 0 && has_same_window;
-        !self.sender.outstanding.is_empty() && (is_plain || self.carries_sack_blocks(segment))
+        let is_plain = || segment.sequence_length() == 0 && has_same_window;
+        !self.sender.outstanding.is_empty() && (is_plain() || self.carries_sack_blocks(segment))
     }
 
     /// With SACK, an acknowledgment with blocks may count as a duplicate whatever else it carries

@@ -36,6 +36,7 @@ impl Connection {
         if !is_full && !fin && self.is_held_by_nagle() {
             return None;
         }
+        // A full segment and the last data are always worth a segment (§3.8.6.2.1).
         let is_worthwhile = is_full || is_last || self.is_large_part_of_window(payload);
         is_worthwhile.then_some(Sent { payload: payload as u32, fin, ..empty })
     }

@@ -100,15 +100,18 @@ impl Connection {
         let config = &self.config;
         self.peer_scales = syn.options.window_scale.is_some();
         let timestamps = config.timestamps && syn.options.timestamps;
-        let fitting = (MAX_OCTETS - BEFORE_BLOCKS - if timestamps { TIMESTAMPS } else { 0 }) / BLOCK;
-        let blocks = if syn.options.sack_permitted { config.max_sack_blocks().min(fitting as u8) } else { 0 };
-        let shift =
-            if config.window_scaling && self.peer_scales { shift_for(config.receive_window()) } else { 0 };
+        let timestamp_octets = if timestamps { TIMESTAMPS } else { 0 };
+        let fitting_blocks = (MAX_OCTETS - BEFORE_BLOCKS - timestamp_octets) / BLOCK;
+        let blocks =
+            if syn.options.sack_permitted { config.max_sack_blocks().min(fitting_blocks as u8) } else { 0 };
+        let scales = config.window_scaling && self.peer_scales;
+        let shift = if scales { shift_for(config.receive_window()) } else { 0 };
         self.negotiated = NegotiatedOptions { blocks, timestamps, shift };
+        // A SYN without this option leaves the size to us.
+        let peer_mss = if syn.mss > 0 { u32::from(syn.mss) } else { u32::MAX };
         // RFC 6691 §2: the options of each segment reduce the payload.
-        let largest = config.mss().min(if syn.mss > 0 { u32::from(syn.mss) } else { u32::MAX });
-        let octets = if timestamps { u32::from(TIMESTAMPS) } else { 0 };
-        self.sender.set_segment_size(largest.saturating_sub(octets).max(1));
+        let payload = config.mss().min(peer_mss).saturating_sub(u32::from(timestamp_octets));
+        self.sender.set_segment_size(payload.max(1));
         if self.negotiated.blocks == 0 {
             self.sender.disable_sack(&self.config);
         }
@@ -179,7 +182,7 @@ impl Connection {
     }
 }
 
-/// Octets of options on a SYN, according to the table of the module documentation.
+/// Octets of options on a SYN, by the table at the top of this file.
 fn octets_of_syn(options: &Options) -> u16 {
     let timestamps = if options.timestamps { TIMESTAMPS } else { 0 };
     let window_scale = if options.window_scale.is_some() { WINDOW_SCALE } else { 0 };
@@ -188,8 +191,7 @@ fn octets_of_syn(options: &Options) -> u16 {
     SEGMENT_SIZE + window_scale + sack_permitted + timestamps
 }
 
-/// Octets of options on a segment after the SYNs, according to the table of the module
-/// documentation.
+/// Octets of options on a segment after the SYNs, by the table at the top of this file.
 fn octets_after_syn(options: &Options, block_count: u16) -> u16 {
     let timestamps = if options.timestamps { TIMESTAMPS } else { 0 };
     let blocks = if block_count > 0 { BEFORE_BLOCKS + BLOCK * block_count } else { 0 };

@@ -44,22 +44,27 @@ const NOTHING: Arrival = Arrival { delivered: 0, duplicate: false, ack: AckDue::
 /// The reception buffer. It stores only ranges received out of order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Receiver {
+    // Arrived data.
     /// Next sequence number expected (RFC 9293 RCV.NXT); 0 before the SYN.
     next: u64,
     /// Ranges that have arrived out of order, above `next`: sorted, disjoint and not adjacent.
     above: Vec<Range>,
     /// The sequence number of the other end's FIN, if it was received.
     fin_at: Option<u64>,
-    /// The ranges of `above` that recent acknowledgments reported, the most recent first.
-    reported: Vec<Range>,
     /// The range of the segment that arrived last.
     latest: Range,
+    /// The last duplicate, until an acknowledgment reports it.
+    duplicate: Option<Range>,
+
+    // SACK blocks.
+    /// The ranges of `above` that recent acknowledgments reported, the most recent first.
+    reported: Vec<Range>,
     /// Maximum length of `reported`.
     max_reported: usize,
     /// Duplicates are reported (RFC 2883).
     reports_duplicates: bool,
-    /// The last duplicate, until an acknowledgment reports it.
-    duplicate: Option<Range>,
+
+    // Other contents of acknowledgments.
     /// The acknowledgment number of the last acknowledgment.
     acknowledged: u64,
     /// The timestamp that the next acknowledgment echoes (RFC 7323 §4.3).
@@ -77,6 +82,12 @@ struct Range {
 }
 
 impl Range {
+    /// The payload of a segment.
+    #[inline]
+    fn of(segment: &Segment) -> Self {
+        Range { start: segment.seq, end: segment.seq + u64::from(segment.payload) }
+    }
+
     #[inline]
     fn contains(self, other: Range) -> bool {
         self.start <= other.start && other.end <= self.end
@@ -183,7 +194,13 @@ impl Receiver {
             let is_repeated = segment.end() <= self.next;
             return if is_repeated { Arrival { ack: AckDue::Alone, ..NOTHING } } else { NOTHING };
         }
-        let mut range = Range { start: segment.seq, end: segment.seq + u64::from(segment.payload) };
+        self.receive_data(segment)
+    }
+
+    /// Stores the data of a segment, records its FIN, and decides how soon it is acknowledged.
+    #[inline]
+    fn receive_data(&mut self, segment: &Segment) -> Arrival {
+        let mut range = Range::of(segment);
         if let Some(fin) = self.fin_at {
             range = Range { start: range.start.min(fin), end: range.end.min(fin) };
         }
@@ -213,7 +230,7 @@ impl Receiver {
     /// Processes a segment that is not accepted, which is answered at once (RFC 9293 §3.10.7.4, RFC
     /// 7323 §5.3, R1). `ack_counts`: its acknowledgment counts nevertheless.
     pub fn reject(&mut self, segment: &Segment, ack_counts: bool) -> Arrival {
-        let range = Range { start: segment.seq, end: segment.seq + u64::from(segment.payload) };
+        let range = Range::of(segment);
         if self.reports_duplicates {
             self.duplicate = self.duplicate_part(range).or(self.duplicate);
         }

@@ -12,15 +12,26 @@ use umts_units::{Duration, Time};
 
 use super::config::{RtoRule, TcpConfig};
 
+/// The timeout with which data transmission begins after a lost SYN (RFC 6298 §5.7).
+const TIMEOUT_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
+/// ns-2: the back-off factor from which it is no longer doubled beyond the maximum timeout.
+const NS2_MAX_BACKOFF: u32 = 64;
+/// ns-2: the largest back-off factor with which the SRTT is trusted.
+const NS2_TRUSTED_BACKOFF: u32 = 8;
+/// ns-2: the deviation before the first sample, 4 RTTVAR.
+const NS2_INITIAL_RTTVAR4: Duration = Duration::from_secs(48);
+
 /// Smoothed round-trip time, its deviation, and the resulting timeout.
 #[derive(Debug, Clone)]
 pub struct RttEstimator {
     rule: Rule,
-    /// The back-off factor. Each expiry of the timer doubles it.
-    backoff: u32,
     /// The timeout before bounds and back-off.
     base: Duration,
+    /// Minimum of `base`. 0 with Linux's rule, where the minimum is a bound on the deviation.
     min: Duration,
+    /// The back-off factor. Each expiry of the timer doubles it.
+    backoff: u32,
+    /// Maximum of the timeout with back-off.
     max: Duration,
 }
 
@@ -47,9 +58,8 @@ impl RttEstimator {
             RtoRule::Ns2 => Rule::Ns2(Ns2::new(config)),
             RtoRule::Linux => Rule::Linux(Linux::new(config)),
         };
-        // Linux's minimum timeout is a bound on the deviation.
         let min = if config.rto_rule == RtoRule::Linux { Duration::ZERO } else { config.rto_min };
-        RttEstimator { rule, backoff: 1, base: config.rto_initial, min, max: config.rto_max }
+        RttEstimator { rule, base: config.rto_initial, min, backoff: 1, max: config.rto_max }
     }
 
     /// Takes a sample from a segment sent once at `sent` and acknowledged at `now`. Ends the
@@ -82,13 +92,13 @@ impl RttEstimator {
 
     /// Doubles the next timeout after an expiry, up to the maximum (RFC 6298 §5.5).
     pub fn back_off(&mut self) {
-        // ns-2 doubles the factor up to 64 even if the timeout has reached its maximum.
-        let may_exceed_max = matches!(self.rule, Rule::Ns2(_)) && self.backoff < 64;
+        // ns-2 doubles the factor even if the timeout has reached its maximum.
+        let may_exceed_max = matches!(self.rule, Rule::Ns2(_)) && self.backoff < NS2_MAX_BACKOFF;
         if may_exceed_max || self.timeout() < self.max {
             self.backoff = self.backoff.saturating_mul(2);
         }
         if let Rule::Ns2(rule) = &mut self.rule
-            && self.backoff > 8
+            && self.backoff > NS2_TRUSTED_BACKOFF
         {
             rule.discard_srtt();
         }
@@ -110,15 +120,15 @@ impl RttEstimator {
         };
         if is_unmeasured {
             self.backoff = 1;
-            self.base = self.base.max(Duration::from_secs(3));
+            self.base = self.base.max(TIMEOUT_AFTER_LOST_SYN);
         }
     }
 
     /// The retransmission timeout with bounds and back-off.
     #[inline]
     pub fn timeout(&self) -> Duration {
-        let bounded = self.base.max(self.min).as_nanos().saturating_mul(u64::from(self.backoff));
-        let timeout = Duration::from_nanos(bounded.min(self.max.as_nanos()));
+        let backed_off_ns = self.base.max(self.min).as_nanos().saturating_mul(u64::from(self.backoff));
+        let timeout = Duration::from_nanos(backed_off_ns.min(self.max.as_nanos()));
         match &self.rule {
             Rule::Rfc6298(_) | Rule::Linux(_) => timeout,
             Rule::Ns2(rule) => timeout.max(rule.tick * 2),
@@ -194,8 +204,10 @@ impl RttEstimator {
 /// RFC 6298 §2, alpha 1/8, beta 1/4, K 4.
 #[derive(Debug, Clone)]
 struct Rfc6298 {
+    /// Zero before the first sample.
     srtt: Duration,
     rttvar: Duration,
+    /// Granularity of the clock (G), the minimum of 4 RTTVAR in the timeout.
     granularity: Duration,
 }
 
@@ -212,14 +224,20 @@ impl Rfc6298 {
             self.srtt = rtt.max(Duration::from_nanos(1));
             self.rttvar = Duration::from_nanos(rtt.as_nanos() / 2);
         } else {
-            // §2.3: RTTVAR first, with the old SRTT.
-            let (srtt, rttvar, rtt) = (self.srtt.as_nanos(), self.rttvar.as_nanos(), rtt.as_nanos());
-            let (per_beta, per_alpha) = (4 * samples_per_round_trip, 8 * samples_per_round_trip);
-            // RTTVAR = (1 - beta) RTTVAR + beta |SRTT - RTT|, SRTT = (1 - alpha) SRTT + alpha RTT.
-            self.rttvar = Duration::from_nanos(((per_beta - 1) * rttvar + srtt.abs_diff(rtt)) / per_beta);
-            self.srtt = Duration::from_nanos((((per_alpha - 1) * srtt + rtt) / per_alpha).max(1));
+            self.average(rtt, samples_per_round_trip);
         }
         self.timeout()
+    }
+
+    /// §2.3: RTTVAR = (1 - beta) RTTVAR + beta |SRTT - RTT|, with the old SRTT, and then SRTT = (1
+    /// - alpha) SRTT + alpha RTT.
+    fn average(&mut self, rtt: Duration, samples_per_round_trip: u64) {
+        let (srtt, rttvar, rtt) = (self.srtt.as_nanos(), self.rttvar.as_nanos(), rtt.as_nanos());
+        // 1 / beta and 1 / alpha.
+        let per_beta = 4 * samples_per_round_trip;
+        let per_alpha = 8 * samples_per_round_trip;
+        self.rttvar = Duration::from_nanos(((per_beta - 1) * rttvar + srtt.abs_diff(rtt)) / per_beta);
+        self.srtt = Duration::from_nanos((((per_alpha - 1) * srtt + rtt) / per_alpha).max(1));
     }
 
     fn timeout(&self) -> Duration {
@@ -247,7 +265,7 @@ impl Ns2 {
         let tick = config.rto_granularity.max(Duration::from_nanos(1));
         Ns2 {
             srtt8: 0,
-            rttvar4: (Duration::from_secs(48) / tick) as i64,
+            rttvar4: (NS2_INITIAL_RTTVAR4 / tick) as i64,
             tick,
             phase: config.rto_clock_phase,
             smoothed: Duration::ZERO,
@@ -260,6 +278,7 @@ impl Ns2 {
         (((now - sent) + into_tick) / self.tick).max(1) as i64
     }
 
+    /// Takes a sample and returns the timeout.
     fn sample(&mut self, sent: Time, now: Time) -> Duration {
         let ticks = self.ticks(sent, now);
         if self.srtt8 == 0 {
@@ -317,32 +336,50 @@ impl Linux {
         Linux { srtt8: 0, mdev4: 0, mdev4_max: 0, rttvar4: 0, min, round_end: 0, una: 0, max_sent: 0 }
     }
 
+    /// Takes a sample and returns the timeout.
     fn sample(&mut self, rtt: Duration) -> Duration {
         let rtt = (rtt.as_nanos() as i64).max(1);
         if self.srtt8 == 0 {
-            // SRTT = RTT, deviation = RTT / 2.
-            self.srtt8 = rtt << 3;
-            self.mdev4 = rtt << 1;
-            self.rttvar4 = self.mdev4.max(self.min);
-            self.mdev4_max = self.rttvar4;
-            self.round_end = self.max_sent;
-            return self.timeout();
+            self.take_first_sample(rtt);
+        } else {
+            let error = rtt - (self.srtt8 >> 3);
+            self.srtt8 = (self.srtt8 + error).max(8);
+            self.update_deviation(error);
+            let window_is_over = self.una > self.round_end;
+            if window_is_over {
+                self.end_window();
+            }
         }
-        let error = rtt - (self.srtt8 >> 3);
-        self.srtt8 = (self.srtt8 + error).max(8);
+        self.timeout()
+    }
+
+    /// SRTT = RTT, deviation = RTT / 2.
+    fn take_first_sample(&mut self, rtt: i64) {
+        self.srtt8 = rtt << 3;
+        self.mdev4 = rtt << 1;
+        self.rttvar4 = self.mdev4.max(self.min);
+        self.mdev4_max = self.rttvar4;
+        self.round_end = self.max_sent;
+    }
+
+    /// Updates the mean deviation by the difference of a sample from SRTT. The deviation in use
+    /// follows at once if the mean deviation exceeds its maximum of this window.
+    fn update_deviation(&mut self, error: i64) {
         let change = error.abs() - (self.mdev4 >> 2);
-        // A shorter round trip than expected raises the deviation by an eighth of the change only.
-        self.mdev4 += if error < 0 && change > 0 { change >> 3 } else { change };
+        let is_shorter_than_expected = error < 0 && change > 0;
+        self.mdev4 += if is_shorter_than_expected { change >> 3 } else { change };
         if self.mdev4 > self.mdev4_max {
             self.mdev4_max = self.mdev4;
             self.rttvar4 = self.rttvar4.max(self.mdev4_max);
         }
-        if self.una > self.round_end {
-            self.rttvar4 -= (self.rttvar4 - self.mdev4_max).max(0) >> 2;
-            self.round_end = self.max_sent;
-            self.mdev4_max = self.min;
-        }
-        self.timeout()
+    }
+
+    /// Lowers the deviation in use by a quarter of its distance from the maximum of this window,
+    /// and begins the next window.
+    fn end_window(&mut self) {
+        self.rttvar4 -= (self.rttvar4 - self.mdev4_max).max(0) >> 2;
+        self.round_end = self.max_sent;
+        self.mdev4_max = self.min;
     }
 
     fn timeout(&self) -> Duration {
@@ -388,16 +425,22 @@ mod tests {
         assert_eq!(estimator.timeout(), ms(2350));
     }
 
+    /// After many equal samples RTTVAR has fallen to 0.
     #[test]
-    fn constant_rtt_leaves_granularity_or_minimum() {
+    fn constant_rtt_leaves_the_granularity() {
         let config = TcpConfig { rto_granularity: ms(100), rto_min: ms(1), ..TcpConfig::default() };
         let mut estimator = RttEstimator::new(&config);
         (0..100).for_each(|i| estimator.sample(time(1000 * i), time(1000 * i + 400)));
-        // RTTVAR has fallen to 0: the timeout is SRTT + G = 400 ms + 100 ms.
+        // SRTT + G = 400 ms + 100 ms.
         assert_eq!(estimator.timeout(), ms(500));
-        let mut bounded = RttEstimator::new(&TcpConfig { rto_min: ms(1000), ..config });
-        bounded.sample(time(0), time(100));
-        assert_eq!(bounded.timeout(), ms(1000));
+    }
+
+    #[test]
+    fn timeout_is_at_least_the_minimum() {
+        let mut estimator = RttEstimator::new(&TcpConfig { rto_min: ms(1000), ..TcpConfig::default() });
+        // SRTT + 4 RTTVAR = 100 + 4 · 50 = 300 ms.
+        estimator.sample(time(0), time(100));
+        assert_eq!(estimator.timeout(), ms(1000));
     }
 
     #[test]
@@ -417,31 +460,57 @@ mod tests {
         }
     }
 
-    #[test]
-    fn linux_bounds_the_deviation_and_lowers_it_once_per_window() {
+    /// Linux's estimator after a first round trip of 400 ms, in a window from 1 to 1001.
+    fn linux_after_first_sample() -> RttEstimator {
         let mut estimator = estimator(RtoRule::Linux);
         estimator.set_progress(1, 1001);
         estimator.sample(time(0), time(400));
-        // SRTT = 400, mdev = 400 / 2 = 200; timeout = SRTT + 4 mdev = 1200.
-        assert_eq!(estimator.srtt(), ms(400));
-        assert_eq!(estimator.timeout(), ms(1200));
-        // Equal round trips: mdev falls by a quarter each time, but the deviation in use waits for
-        // the end of the window.
-        estimator.set_progress(501, 1501);
-        estimator.sample(time(0), time(400));
-        assert_eq!(estimator.timeout(), ms(1200));
-        estimator.set_progress(1002, 2002);
-        estimator.sample(time(0), time(400));
-        // In the first window 4 mdev was at most 800 (its first value), so the deviation in use
-        // stays. In later windows the maximum is the lower bound `rto_min`, 200.
-        assert_eq!(estimator.timeout(), ms(1200));
+        estimator
+    }
+
+    /// Linux's estimator after many windows of data with round trips of 400 ms.
+    fn linux_after_constant_round_trips() -> RttEstimator {
+        let mut estimator = linux_after_first_sample();
         for window in 2..60 {
             estimator.set_progress(1000 * window + 3, 1000 * window + 1002);
             estimator.sample(time(0), time(400));
         }
-        // Even with constant round trips the timeout is at least SRTT + `rto_min` = 400 + 200. The
-        // rule of RFC 6298 would give SRTT + G = 400 + 10.
+        estimator
+    }
+
+    #[test]
+    fn linux_begins_with_a_deviation_of_half_the_round_trip() {
+        let estimator = linux_after_first_sample();
+        assert_eq!(estimator.srtt(), ms(400));
+        // SRTT + 4 · 400 / 2.
+        assert_eq!(estimator.timeout(), ms(1200));
+    }
+
+    /// Equal round trips lower the mean deviation by a quarter each time, but the deviation in use
+    /// waits for the end of the window. In the first window 4 mdev was at most 800 ms, its first
+    /// value, so that the end of this window does not lower it either.
+    #[test]
+    fn linux_keeps_the_deviation_within_the_first_window() {
+        let mut estimator = linux_after_first_sample();
+        estimator.set_progress(501, 1501);
+        estimator.sample(time(0), time(400));
+        assert_eq!(estimator.timeout(), ms(1200), "within the window");
+        estimator.set_progress(1002, 2002);
+        estimator.sample(time(0), time(400));
+        assert_eq!(estimator.timeout(), ms(1200), "at the end of the window");
+    }
+
+    /// Even with constant round trips the timeout is at least SRTT + `rto_min` = 400 + 200 ms. The
+    /// rule of RFC 6298 would give SRTT + G = 400 + 10 ms.
+    #[test]
+    fn linux_bounds_the_deviation_by_the_minimum() {
+        let estimator = linux_after_constant_round_trips();
         assert_eq!(estimator.timeout().as_nanos() / 1_000_000, 600);
+    }
+
+    #[test]
+    fn linux_raises_the_timeout_only_for_longer_round_trips() {
+        let mut estimator = linux_after_constant_round_trips();
         // A shorter round trip lowers only SRTT: to 400 - 200 / 8 = 375 ms.
         estimator.sample(time(0), time(200));
         assert!(estimator.timeout() < ms(600));

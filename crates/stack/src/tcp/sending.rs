@@ -46,6 +46,7 @@ impl Connection {
         let sent = self.send_selected(selection, cx.now)?;
         let is_new = sent.transmissions == 0;
 
+        // The segment counts as sent: variant, law, episode and timers are updated.
         self.sender.variant.on_sent(selection, segment_number, cx.now);
         self.notify_law_of_transmission(cx.now, segment_number, &sent);
         self.sender.last_sent = cx.now;

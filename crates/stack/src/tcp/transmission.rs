@@ -1,6 +1,6 @@
 //! Transmission of one end of a connection: which kind of segment is sent next, and how its header
 //! is filled in. The caller polls `poll_transmit` until it returns `None`. The sending half
-//! (`sender.rs`) selects data, and `options.rs` and `ecn.rs` give options and ECN bits. Sequence
+//! (`sending.rs`) selects data, and `options.rs` and `ecn.rs` give options and ECN bits. Sequence
 //! numbers and windows are in bytes.
 
 use umts_kernel::TraceSink;

@@ -21,8 +21,10 @@ use crate::tcp::config::TcpConfig;
 /// NewReno's state.
 #[derive(Debug, Clone)]
 pub struct NewReno {
-    /// Options of these names in [`TcpConfig`].
+    /// After a timeout, duplicates count only if they acknowledge more than all that had been sent
+    /// before.
     careful: bool,
+    /// Only the first partial ACK of a recovery restarts the timer.
     impatient: bool,
     in_recovery: bool,
     /// A partial ACK has arrived in this recovery.
@@ -50,16 +52,19 @@ impl NewReno {
     fn deflate(window: &mut Window, covered: u32) {
         if window.inflation > covered {
             window.inflation -= covered.saturating_sub(1);
-        } else {
-            window.cwnd = (window.cwnd - f64::from(covered - window.inflation)).max(1.0);
-            window.inflation = 1;
+            return;
         }
+        // The inflation is used up, and cwnd is lowered by the rest.
+        let rest = covered - window.inflation;
+        window.cwnd = (window.cwnd - f64::from(rest)).max(1.0);
+        window.inflation = 1;
     }
 }
 
 impl CongestionControl for NewReno {
     fn on_new_ack(&mut self, window: &mut Window, _sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
-        if self.in_recovery && ack.flight.una < window.recover {
+        let is_partial = self.in_recovery && ack.flight.una < window.recover;
+        if is_partial {
             Self::deflate(window, ack.segments);
             let is_first_partial_ack = !std::mem::replace(&mut self.partial_seen, true);
             let restart_timer = is_first_partial_ack || !self.impatient;
@@ -86,16 +91,19 @@ impl CongestionControl for NewReno {
             window.inflation += 1;
             return Reaction::NOTHING;
         }
-        if window.duplicates != DUPLICATE_THRESHOLD || !self.indicates_new_loss(window, &ack.flight) {
+        let is_third = window.duplicates == DUPLICATE_THRESHOLD;
+        if !is_third || !self.indicates_new_loss(window, &ack.flight) {
             return Reaction::NOTHING;
         }
-        (self.in_recovery, self.partial_seen) = (true, false);
+        self.in_recovery = true;
+        self.partial_seen = false;
         window.enter_fast_recovery(&ack.flight);
         Reaction::RETRANSMIT
     }
 
     fn on_undo(&mut self, _sent: &mut Outstanding) {
-        (self.in_recovery, self.partial_seen) = (false, false);
+        self.in_recovery = false;
+        self.partial_seen = false;
     }
 
     fn on_timeout(&mut self, window: &mut Window, _sent: &mut Outstanding, flight: &Flight) {

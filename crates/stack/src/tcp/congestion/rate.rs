@@ -98,7 +98,8 @@ impl RateSampler {
     /// Records a transmission of segment `number`. `idle`: no other segment is in flight.
     pub fn on_sent(&mut self, number: u64, payload: u32, idle: bool, now: Time) {
         if idle {
-            (self.first_sent_at, self.delivered_at) = (now, now);
+            self.first_sent_at = now;
+            self.delivered_at = now;
         }
         let mut snapshot = Snapshot {
             payload,
@@ -116,7 +117,8 @@ impl RateSampler {
         let Some(index) = number.checked_sub(self.first) else { return };
         match self.snapshots.get_mut(index as usize) {
             Some(before) => {
-                (snapshot.is_retransmission, snapshot.is_delivered) = (true, before.is_delivered);
+                snapshot.is_retransmission = true;
+                snapshot.is_delivered = before.is_delivered;
                 self.retransmitted += u64::from(payload);
                 *before = snapshot;
             }
@@ -128,7 +130,31 @@ impl RateSampler {
     /// outstanding.
     pub fn sample(&mut self, sent: &Outstanding, rtt_min: Option<Duration>, now: Time) -> RateSample {
         let delivered_before = self.delivered;
-        let mut latest: Option<Snapshot> = None;
+        let latest = self.deliver_acknowledged(sent, now);
+        if self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        let newly_delivered = self.delivered - delivered_before;
+        let Some(latest) = latest else { return RateSample { newly_delivered, ..RateSample::default() } };
+        self.first_sent_at = latest.sent_at;
+        let sending_interval = latest.sent_at.saturating_since(latest.first_sent_at);
+        let ack_interval = self.delivered_at.saturating_since(latest.delivered_at);
+        let interval = sending_interval.max(ack_interval);
+        let is_usable = !interval.is_zero() && rtt_min.is_none_or(|rtt_min| interval >= rtt_min);
+        let delivered_in_interval = self.delivered - latest.delivered;
+        RateSample {
+            newly_delivered,
+            prior_delivered: latest.delivered,
+            rate: is_usable.then(|| delivered_in_interval as f64 / interval.as_secs()),
+            rtt: (!latest.is_retransmission).then(|| now.saturating_since(latest.sent_at)),
+            app_limited: latest.app_limited,
+        }
+    }
+
+    /// Counts the segments that are newly acknowledged, cumulatively or by a SACK, as delivered.
+    /// Returns the one that was sent last.
+    fn deliver_acknowledged(&mut self, sent: &Outstanding, now: Time) -> Option<Snapshot> {
+        let mut latest = None;
         while self.first < sent.first_number() {
             let Some(snapshot) = self.snapshots.pop_front() else { break };
             self.first += 1;
@@ -143,22 +169,7 @@ impl RateSampler {
                 self.deliver(snapshot, &mut latest, now);
             }
         }
-        if self.app_limited_until > 0 && self.delivered > self.app_limited_until {
-            self.app_limited_until = 0;
-        }
-        let newly_delivered = self.delivered - delivered_before;
-        let Some(latest) = latest else { return RateSample { newly_delivered, ..RateSample::default() } };
-        self.first_sent_at = latest.sent_at;
-        let interval = (latest.sent_at.saturating_since(latest.first_sent_at))
-            .max(self.delivered_at.saturating_since(latest.delivered_at));
-        let is_usable = !interval.is_zero() && rtt_min.is_none_or(|rtt_min| interval >= rtt_min);
-        RateSample {
-            newly_delivered,
-            prior_delivered: latest.delivered,
-            rate: is_usable.then(|| (self.delivered - latest.delivered) as f64 / interval.as_secs()),
-            rtt: (!latest.is_retransmission).then(|| now.saturating_since(latest.sent_at)),
-            app_limited: latest.app_limited,
-        }
+        latest
     }
 
     /// Counts a segment as delivered. `latest`: the segment sent last among those that the current

@@ -43,16 +43,16 @@ impl CongestionControl for Reno {
             window.inflation += 1;
             return Reaction::NOTHING;
         }
-        // Steps 2 and 3. After a fast retransmit, the next hole counts at once. After a timeout
-        // only data sent since counts, because go-back-N causes duplicates.
-        if duplicates == DUPLICATE_THRESHOLD
-            && (self.cut_by_duplicates || window.is_past_recover(&ack.flight))
-        {
-            self.cut_by_duplicates = true;
-            window.enter_fast_recovery(&ack.flight);
-            return Reaction::RETRANSMIT;
+        // After a fast retransmit, the next hole counts at once. After a timeout only data sent
+        // since counts, because go-back-N causes duplicates.
+        let is_new_loss = self.cut_by_duplicates || window.is_past_recover(&ack.flight);
+        if duplicates != DUPLICATE_THRESHOLD || !is_new_loss {
+            return Reaction::NOTHING;
         }
-        Reaction::NOTHING
+        // Steps 2 and 3.
+        self.cut_by_duplicates = true;
+        window.enter_fast_recovery(&ack.flight);
+        Reaction::RETRANSMIT
     }
 
     fn on_timeout(&mut self, window: &mut Window, _sent: &mut Outstanding, flight: &Flight) {

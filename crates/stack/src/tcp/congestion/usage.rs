@@ -35,7 +35,8 @@ impl Usage {
     pub fn update(&mut self, load: &WindowLoad) {
         let WindowLoad { is_full, outstanding, una, max_sent } = *load;
         let is_new_round = una >= self.end;
-        if is_new_round || is_full || (!self.was_full && outstanding > self.max_outstanding) {
+        let is_new_maximum = !self.was_full && outstanding > self.max_outstanding;
+        if is_new_round || is_full || is_new_maximum {
             *self = Usage { was_full: is_full, max_outstanding: outstanding, end: max_sent };
         }
     }
@@ -44,7 +45,9 @@ impl Usage {
     /// grows to twice the acknowledged amount.
     #[inline]
     pub fn is_limiting(&self, cwnd: f64, ssthresh: f64) -> bool {
-        self.was_full || (cwnd < ssthresh && cwnd < 2.0 * f64::from(self.max_outstanding))
+        let is_in_slow_start = cwnd < ssthresh;
+        let half_was_used = cwnd < 2.0 * f64::from(self.max_outstanding);
+        self.was_full || (is_in_slow_start && half_was_used)
     }
 }
 

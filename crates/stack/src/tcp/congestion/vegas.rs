@@ -227,6 +227,7 @@ impl CongestionControl for Vegas {
         sent: &mut Outstanding,
         ack: &Duplicate<'_>,
     ) -> Reaction {
+        // The window to return to if no loss is detected.
         if window.duplicates == 1 && window.rules == Rules::Rfc5681 {
             self.target = window.cwnd;
         }

@@ -76,7 +76,8 @@ impl FRto {
 
     /// Starts again because the same segment has timed out again.
     pub fn restart(&mut self, recover: u64) {
-        (self.step, self.recover) = (Step::Resent, recover);
+        self.step = Step::Resent;
+        self.recover = recover;
     }
 
     pub fn recover(&self) -> u64 {
@@ -90,35 +91,45 @@ impl FRto {
 
     /// Processes an ACK, and returns its consequence.
     pub fn on_ack(&mut self, ack: &FrtoAck) -> Verdict {
-        if self.accepts_originals && self.step != Step::Over {
-            let newly_sacked = ack.sacked > std::mem::replace(&mut self.sacked, ack.sacked);
-            if newly_sacked || (ack.originals > 0 && ack.una <= self.recover) {
-                self.step = Step::Over;
-                return Verdict::Spurious;
-            }
+        if self.accepts_originals && self.step != Step::Over && self.shows_original(ack) {
+            self.step = Step::Over;
+            return Verdict::Spurious;
         }
         match self.step {
             Step::Over => Verdict::Undecided,
-            Step::Resent if ack.advances && ack.una < self.recover && ack.has_new_data => {
-                self.step = Step::Probing;
-                self.sacked = ack.sacked;
-                Verdict::Probe
-            }
-            // §3 step 2: with SACK, an ACK that decides may still follow a duplicate.
-            Step::Resent if !ack.advances && self.with_sack => Verdict::Undecided,
-            Step::Resent => {
-                self.step = Step::Over;
-                Verdict::Undecided
-            }
-            Step::Probing if ack.advances || (self.with_sack && ack.sacked > self.sacked) => {
-                self.step = Step::Over;
-                Verdict::Spurious
-            }
-            Step::Probing => {
-                self.step = Step::Over;
-                Verdict::Conventional
-            }
+            Step::Resent => self.on_first_ack(ack),
+            Step::Probing => self.on_second_ack(ack),
         }
+    }
+
+    /// Whether an original from before the timeout is newly acknowledged or SACKed.
+    fn shows_original(&mut self, ack: &FrtoAck) -> bool {
+        let newly_sacked = ack.sacked > std::mem::replace(&mut self.sacked, ack.sacked);
+        let newly_acknowledged = ack.originals > 0 && ack.una <= self.recover;
+        newly_sacked || newly_acknowledged
+    }
+
+    /// Step 2.
+    fn on_first_ack(&mut self, ack: &FrtoAck) -> Verdict {
+        let is_partial = ack.advances && ack.una < self.recover;
+        if is_partial && ack.has_new_data {
+            self.step = Step::Probing;
+            self.sacked = ack.sacked;
+            return Verdict::Probe;
+        }
+        // §3: with SACK, an ACK that decides may still follow a duplicate.
+        let waits_for_next = !ack.advances && self.with_sack;
+        if !waits_for_next {
+            self.step = Step::Over;
+        }
+        Verdict::Undecided
+    }
+
+    /// Step 3.
+    fn on_second_ack(&mut self, ack: &FrtoAck) -> Verdict {
+        self.step = Step::Over;
+        let newly_sacked = self.with_sack && ack.sacked > self.sacked;
+        if ack.advances || newly_sacked { Verdict::Spurious } else { Verdict::Conventional }
     }
 }
 
@@ -150,13 +161,26 @@ mod tests {
     #[test]
     fn two_advancing_acks_show_a_spurious_timeout() {
         assert_eq!(verdicts(WITHOUT_SACK, &[advance(200), advance(300)]), [Probe, Spurious]);
-        assert_eq!(verdicts(WITHOUT_SACK, &[advance(200), duplicate(200)]), [Probe, Conventional]);
     }
 
     #[test]
-    fn full_duplicate_or_unprobed_acks_decide_nothing() {
+    fn duplicate_after_the_probe_shows_a_real_loss() {
+        assert_eq!(verdicts(WITHOUT_SACK, &[advance(200), duplicate(200)]), [Probe, Conventional]);
+        assert_eq!(verdicts(WITH_SACK, &[advance(200), duplicate(200)]), [Probe, Conventional]);
+    }
+
+    #[test]
+    fn first_ack_of_everything_decides_nothing() {
         assert_eq!(verdicts(WITHOUT_SACK, &[advance(RECOVER), advance(1100)]), [Undecided, Undecided]);
+    }
+
+    #[test]
+    fn first_duplicate_decides_nothing() {
         assert_eq!(verdicts(WITHOUT_SACK, &[duplicate(100), advance(200)]), [Undecided, Undecided]);
+    }
+
+    #[test]
+    fn nothing_is_decided_without_new_data_to_probe() {
         let without_new_data = FrtoAck { has_new_data: false, ..advance(200) };
         assert_eq!(verdicts(WITHOUT_SACK, &[without_new_data, advance(300)]), [Undecided, Undecided]);
     }
@@ -168,6 +192,5 @@ mod tests {
             verdicts(WITH_SACK, &[duplicate(100), advance(200), sacked]),
             [Undecided, Probe, Spurious]
         );
-        assert_eq!(verdicts(WITH_SACK, &[advance(200), duplicate(200)]), [Probe, Conventional]);
     }
 }

@@ -29,39 +29,86 @@ enum Step {
 /// A segment with numbers near the connection's, or with arbitrary ones.
 #[derive(Debug, Clone)]
 struct AnySegment {
-    /// One bit for each flag, see [`Driver::segment`].
-    flags: u8,
-    /// Offset of the sequence number from the next one that the end expects.
-    seq_offset: i64,
-    /// Offset of the acknowledgment number from the end's oldest unacknowledged sequence number.
-    ack_offset: i64,
-    /// Sequence number and acknowledgment number to use instead of those that the offsets give.
-    absolute: Option<(u32, u32)>,
+    flags: Flags,
+    numbers: Numbers,
     payload: u32,
     window: u32,
-    /// SACK blocks: offset of the start from the acknowledgment number, and length.
-    blocks: Vec<(i64, i64)>,
-    /// Timestamp and echo, in ms.
-    timestamps: Option<(u64, u64)>,
+    blocks: Vec<AnyBlock>,
+    timestamps: Option<AnyTimestamps>,
 }
 
-fn any_segment() -> impl Strategy<Value = AnySegment> {
+/// Sequence number and acknowledgment number of a segment.
+#[derive(Debug, Clone, Copy)]
+enum Numbers {
+    Near {
+        /// Offset of the sequence number from the next one that the end expects.
+        seq_offset: i64,
+        /// Offset of the acknowledgment number from the end's oldest unacknowledged one.
+        ack_offset: i64,
+    },
+    Absolute {
+        seq: u32,
+        ack: u32,
+    },
+}
+
+/// A SACK block.
+#[derive(Debug, Clone, Copy)]
+struct AnyBlock {
+    /// Offset of its start from the acknowledgment number.
+    start_offset: i64,
+    length: u64,
+}
+
+/// The timestamps option.
+#[derive(Debug, Clone, Copy)]
+struct AnyTimestamps {
+    timestamp_ms: u64,
+    echo_ms: u64,
+}
+
+/// In two of three cases only ACK is set.
+fn any_flags() -> impl Strategy<Value = Flags> {
+    let only_ack = Flags { ack: true, ..Flags::default() };
+    let any_combination = any::<u8>().prop_map(|bits| {
+        let bit = |n: u8| bits >> n & 1 == 1;
+        Flags {
+            syn: bit(0),
+            ack: bit(1),
+            fin: bit(2),
+            // Two bits, so that a RST, which ends the connection, is rarer than other flags.
+            rst: bit(3) && bit(4),
+            ece: bit(5),
+            cwr: bit(6),
+            psh: bit(7),
+        }
+    });
+    prop_oneof![6 => Just(only_ack), 3 => any_combination]
+}
+
+/// In one of twenty cases the numbers are arbitrary.
+fn any_numbers() -> impl Strategy<Value = Numbers> {
     let seq_offset = prop_oneof![4 => Just(0i64), 2 => -3i64..3, 2 => -5000i64..90_000];
     let ack_offset =
         prop_oneof![2 => Just(0i64), 2 => (0i64..12).prop_map(|n| 1000 * n), 1 => -9000i64..30_000];
-    let absolute = proptest::option::weighted(0.05, any::<(u32, u32)>());
+    let near = (seq_offset, ack_offset)
+        .prop_map(|(seq_offset, ack_offset)| Numbers::Near { seq_offset, ack_offset });
+    let absolute = any::<(u32, u32)>().prop_map(|(seq, ack)| Numbers::Absolute { seq, ack });
+    prop_oneof![19 => near, 1 => absolute]
+}
+
+fn any_segment() -> impl Strategy<Value = AnySegment> {
     let payload = prop_oneof![3 => Just(0u32), 2 => Just(MSS), 1 => 1u32..3000];
     let window = prop_oneof![4 => Just(60_000u32), 1 => Just(0u32), 1 => 0u32..100_000];
-    let blocks = proptest::collection::vec((-3000i64..20_000, 1i64..5000), 0..4);
-    let timestamps = proptest::option::of((0u64..20_000, 0u64..20_000));
-    // In two of three cases only the ACK flag (bit 1) is set.
-    let flags = prop_oneof![6 => Just(0b00_0010u8), 3 => any::<u8>()];
-    (flags, seq_offset, ack_offset, absolute, payload, window, blocks, timestamps).prop_map(
-        |(flags, seq_offset, ack_offset, absolute, payload, window, blocks, timestamps)| AnySegment {
+    let block =
+        (-3000i64..20_000, 1u64..5000).prop_map(|(start_offset, length)| AnyBlock { start_offset, length });
+    let blocks = proptest::collection::vec(block, 0..4);
+    let timestamps = (0u64..20_000, 0u64..20_000)
+        .prop_map(|(timestamp_ms, echo_ms)| AnyTimestamps { timestamp_ms, echo_ms });
+    (any_flags(), any_numbers(), payload, window, blocks, proptest::option::of(timestamps)).prop_map(
+        |(flags, numbers, payload, window, blocks, timestamps)| AnySegment {
             flags,
-            seq_offset,
-            ack_offset,
-            absolute,
+            numbers,
             payload,
             window,
             blocks,
@@ -128,50 +175,50 @@ struct Driver {
 }
 
 impl Driver {
-    /// The arriving segment with sequence numbers near the ones that the connection expects, or
-    /// with the absolute ones.
+    /// The arriving segment for the current state of the connection.
     fn segment(&self, arriving: &AnySegment) -> Segment {
-        let bit = |n: u8| arriving.flags >> n & 1 == 1;
-        let (next, una) = (self.end.receiver.next(), self.end.sender.outstanding.una());
-        let (mut seq, mut ack) =
-            (next.saturating_add_signed(arriving.seq_offset), una.saturating_add_signed(arriving.ack_offset));
-        if let Some((any_seq, any_ack)) = arriving.absolute {
-            (seq, ack) = (any_seq.into(), any_ack.into());
-        }
-        let blocks = arriving.blocks.iter().map(|&(from, length)| {
-            let from = ack.saturating_add_signed(from);
-            (from, from + length.unsigned_abs())
+        let (seq, ack) = self.resolve(arriving.numbers);
+        let blocks = arriving.blocks.iter().map(|block| {
+            let start = ack.saturating_add_signed(block.start_offset);
+            (start, start + block.length)
         });
         let at = |ms: u64| Time::ZERO + Duration::from_millis(ms);
-        let (timestamp, echo) = arriving.timestamps.unwrap_or_default();
+        let no_timestamps = AnyTimestamps { timestamp_ms: 0, echo_ms: 0 };
+        let AnyTimestamps { timestamp_ms, echo_ms } = arriving.timestamps.unwrap_or(no_timestamps);
+        let is_syn = arriving.flags.syn;
         Segment {
-            flags: Flags {
-                syn: bit(0),
-                ack: bit(1),
-                fin: bit(2),
-                // Two bits, so that a RST, which ends the connection, is rarer than other flags.
-                rst: bit(3) && bit(4),
-                ece: bit(5),
-                cwr: bit(6),
-                psh: bit(7),
-            },
+            flags: arriving.flags,
             seq,
             ack,
-            payload: if bit(0) { 0 } else { arriving.payload },
+            payload: if is_syn { 0 } else { arriving.payload },
             window: arriving.window,
             mss: 1000,
             sack: SackBlocks::new(ack, blocks),
             options: Options {
-                sack_permitted: bit(0),
+                sack_permitted: is_syn,
                 timestamps: arriving.timestamps.is_some(),
                 ..Options::default()
             },
-            timestamp: at(timestamp),
-            echo: at(echo).min(self.now),
+            timestamp: at(timestamp_ms),
+            // An echo from the future is impossible.
+            echo: at(echo_ms).min(self.now),
             ..Segment::new(ConnectionId(0), End::Ue.sends())
         }
     }
 
+    /// The sequence number and the acknowledgment number.
+    fn resolve(&self, numbers: Numbers) -> (u64, u64) {
+        match numbers {
+            Numbers::Absolute { seq, ack } => (seq.into(), ack.into()),
+            Numbers::Near { seq_offset, ack_offset } => {
+                let next = self.end.receiver.next();
+                let una = self.end.sender.outstanding.una();
+                (next.saturating_add_signed(seq_offset), una.saturating_add_signed(ack_offset))
+            }
+        }
+    }
+
+    /// Calls the end. Then takes all its segments, and counts the bytes that it delivers.
     fn call(&mut self, action: impl FnOnce(&mut Connection, &mut Context<'_, NoTrace>)) {
         let mut sink = NoTrace;
         let mut cx = Context::new(self.now, &mut sink);
@@ -189,6 +236,7 @@ impl Driver {
         }
     }
 
+    /// Takes a step, if the application may take it now.
     fn act(&mut self, step: &Step) {
         match step {
             Step::Open if self.end.state() == State::Listen => self.call(|end, cx| end.handle_open(cx)),
@@ -205,6 +253,7 @@ impl Driver {
         }
     }
 
+    /// Handles all timeouts up to `until`.
     fn wait_until(&mut self, until: Time) {
         while let Some(at) = self.end.poll_timeout().filter(|&at| at <= until) {
             assert!(at > self.now, "a timer stays due");
@@ -212,6 +261,24 @@ impl Driver {
             self.call(|end, cx| end.handle_timeout(cx));
         }
         self.now = until;
+    }
+
+    /// Checks the invariants after a step. `una_before`: SND.UNA before it.
+    fn check_invariants(&self, una_before: u64) -> Result<(), TestCaseError> {
+        let outstanding = &self.end.sender.outstanding;
+        prop_assert!(outstanding.una() <= outstanding.max_sent());
+        // A passive end that was reset in SYN-RECEIVED starts again.
+        let starts_again = self.end.state() == State::Listen;
+        prop_assert!(outstanding.una() >= una_before || starts_again);
+        // The FIN follows the written data.
+        prop_assert!(outstanding.max_sent() <= self.end.sender.written.saturating_add(1));
+        // Received in order are the SYN, the delivered bytes, and perhaps the FIN.
+        let receiver = &self.end.receiver;
+        let received = receiver.next().saturating_sub(1 + u64::from(receiver.is_finished()));
+        prop_assert_eq!(self.delivered, received);
+        let (cwnd, ssthresh) = (self.end.cwnd(), self.end.ssthresh());
+        prop_assert!(cwnd.is_finite() && cwnd > 0.0 && ssthresh > 0.0, "{cwnd} {ssthresh}");
+        Ok(())
     }
 }
 
@@ -226,23 +293,14 @@ proptest! {
     ) {
         let end = Connection::new(ConnectionId(0), FlowId(0), UeId(0), End::Server, config);
         let mut driver = Driver { end, now: Time::ZERO, delivered: 0 };
-        let mut una = 0;
         if opens_first {
             driver.act(&Step::Open);
         }
+        let mut una_before = 0;
         for step in &steps {
             driver.act(step);
-            let outstanding = &driver.end.sender.outstanding;
-            prop_assert!(outstanding.una() <= outstanding.max_sent());
-            // A passive end that was reset in SYN-RECEIVED starts again.
-            prop_assert!(outstanding.una() >= una || driver.end.state() == State::Listen);
-            una = outstanding.una();
-            prop_assert!(outstanding.max_sent() <= driver.end.sender.written.saturating_add(1));
-            let receiver = &driver.end.receiver;
-            let received = receiver.next().saturating_sub(1 + u64::from(receiver.is_finished()));
-            prop_assert_eq!(driver.delivered, received);
-            let (cwnd, ssthresh) = (driver.end.cwnd(), driver.end.ssthresh());
-            prop_assert!(cwnd.is_finite() && cwnd > 0.0 && ssthresh > 0.0, "{cwnd} {ssthresh}");
+            driver.check_invariants(una_before)?;
+            una_before = driver.end.sender.outstanding.una();
         }
     }
 }

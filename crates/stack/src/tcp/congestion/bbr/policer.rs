@@ -17,10 +17,11 @@
 
 use umts_units::Time;
 
-/// Minimum (lt_intvl_min_rtts) and maximum number of rounds in an interval.
+/// Minimum number of rounds in an interval (lt_intvl_min_rtts).
 const MIN_ROUNDS: u32 = 4;
+/// Maximum number of rounds in an interval (Linux: four times the minimum).
 const MAX_ROUNDS: u32 = 4 * MIN_ROUNDS;
-/// Intervals shorter than this give no rate.
+/// Intervals shorter than this give no rate (Linux: less than a millisecond).
 const MIN_SECONDS: f64 = 0.001;
 /// Minimum ratio of lost to delivered data (lt_loss_thresh).
 const MIN_LOSS_RATIO: f64 = 50.0 / 256.0;
@@ -77,33 +78,42 @@ impl Policer {
     /// Processes an acknowledgment. Returns whether the rate of a policer has been used for
     /// [`USED_ROUNDS`] rounds. The gains of ProbeBW then apply again.
     pub fn on_ack(&mut self, progress: &Progress) -> bool {
-        let has_losses = progress.lost > std::mem::replace(&mut self.lost, progress.lost);
+        let lost_before = std::mem::replace(&mut self.lost, progress.lost);
+        let has_losses = progress.lost > lost_before;
         if self.policed {
-            self.rounds += u32::from(progress.round_began && progress.probes);
-            let is_over = self.rounds >= USED_ROUNDS;
-            if is_over {
-                self.reset();
-            }
-            return is_over;
+            return self.use_rate(progress);
         }
-        let Some(interval_start) = self.interval_start else {
+        match self.interval_start {
+            Some(start) => self.continue_interval(&start, progress, has_losses),
             // The first loss shows that the token bucket is empty.
-            if has_losses {
-                self.begin(progress);
-            }
-            return false;
-        };
-        if progress.app_limited {
+            None if has_losses => self.begin(progress),
+            None => {}
+        }
+        false
+    }
+
+    /// Counts the rounds for which the rate of a policer is used. Returns whether they are over.
+    fn use_rate(&mut self, progress: &Progress) -> bool {
+        self.rounds += u32::from(progress.round_began && progress.probes);
+        let is_over = self.rounds >= USED_ROUNDS;
+        if is_over {
             self.reset();
-            return false;
+        }
+        is_over
+    }
+
+    /// Continues an interval, until a loss ends it, or until it is too long or limited by the
+    /// application.
+    fn continue_interval(&mut self, start: &Progress, progress: &Progress, has_losses: bool) {
+        if progress.app_limited {
+            return self.reset();
         }
         self.rounds += u32::from(progress.round_began);
         if self.rounds > MAX_ROUNDS {
             self.reset();
         } else if self.rounds >= MIN_ROUNDS && has_losses {
-            self.end_interval(&interval_start, progress);
+            self.end_interval(start, progress);
         }
-        false
     }
 
     /// Begins an interval.
@@ -115,26 +125,32 @@ impl Policer {
     /// Ends the interval at a loss, if the loss ratio is high enough for a policer.
     fn end_interval(&mut self, start: &Progress, progress: &Progress) {
         let delivered = (progress.delivered - start.delivered) as f64;
+        let lost = (progress.lost - start.lost) as f64;
         let seconds = progress.delivered_at.saturating_since(start.delivered_at).as_secs();
-        if delivered <= 0.0
-            || seconds < MIN_SECONDS
-            || ((progress.lost - start.lost) as f64) < MIN_LOSS_RATIO * delivered
-        {
+        let has_rate = delivered > 0.0 && seconds >= MIN_SECONDS;
+        let loses_enough = lost >= MIN_LOSS_RATIO * delivered;
+        if !has_rate || !loses_enough {
             return;
         }
         let rate = delivered / seconds;
-        if let Some(last_rate) = self.rate {
-            let difference = (rate - last_rate).abs();
-            if difference <= MAX_RELATIVE_DIFFERENCE * last_rate || difference <= MAX_DIFFERENCE {
+        match self.rate {
+            Some(last_rate) if are_equal(rate, last_rate) => {
                 self.rate = Some((rate + last_rate) / 2.0);
                 self.policed = true;
                 self.rounds = 0;
-                return;
+            }
+            _ => {
+                self.rate = Some(rate);
+                self.begin(progress);
             }
         }
-        self.rate = Some(rate);
-        self.begin(progress);
     }
+}
+
+/// Whether the rates of two successive intervals differ so little that a policer must limit both.
+fn are_equal(rate: f64, last_rate: f64) -> bool {
+    let difference = (rate - last_rate).abs();
+    difference <= MAX_RELATIVE_DIFFERENCE * last_rate || difference <= MAX_DIFFERENCE
 }
 
 #[cfg(test)]

@@ -175,7 +175,8 @@ impl Rack {
         std::mem::take(&mut self.marked)
     }
 
-    /// Handles the expiry of the reordering timer.
+    /// Handles the expiry of the reordering timer. The segments that it marks as lost begin a
+    /// recovery, also after a timeout, or belong to the recovery in progress.
     pub fn on_reordering_timeout(
         &mut self,
         window: &mut Window,
@@ -188,6 +189,7 @@ impl Rack {
             return Reaction::NOTHING;
         }
         if self.phase == Phase::Recovery {
+            // PRR permits no transmission without a delivery, so that one is assumed.
             self.continue_recovery(window, 1, AckSafety::NotSafe);
             return Reaction::NOTHING;
         }
@@ -206,6 +208,7 @@ impl Rack {
         self.detection.mark_on_timeout(sent, now, self.loss_evidence());
     }
 
+    /// The evidence of losses that determines the reordering window.
     fn loss_evidence(&self) -> LossEvidence {
         LossEvidence { in_recovery: self.phase != Phase::Open, sacked: self.sacked }
     }
@@ -251,8 +254,8 @@ impl Rack {
         self.pipe = sent.len() as u32 - self.lost - self.sacked;
     }
 
-    /// Whether the segments just marked begin a recovery. After a timeout only a lost
-    /// retransmission does, because the timeout has already reduced the window for the others.
+    /// Whether the segments that an acknowledgment marked begin a recovery. After a timeout only a
+    /// lost retransmission does, because the timeout has already reduced the window for the others.
     fn begins_recovery(&self, marked: &MarkedSegments) -> bool {
         match self.phase {
             Phase::Open => marked.segments > 0,
@@ -277,6 +280,7 @@ impl Rack {
             let in_flight_before = outstanding - self.sacked + delivered;
             *prr = Prr::begin(if self.is_recent_linux { cwnd_before } else { in_flight_before });
         }
+        // PRR permits no transmission without a delivery, so that at least one is assumed.
         self.continue_recovery(window, delivered.max(1), AckSafety::NotSafe);
     }
 
