@@ -124,15 +124,32 @@ impl Line {
         self.at_1_km + self.slope * libm::log10(km)
     }
 
-    /// The same line as log2 of the gain over log2 of the squared distance in metres: value at 1 m,
-    /// and slope.
-    fn log2_gain(self) -> [f64; 2] {
+    /// The same line for the gain, in logarithms to base 2.
+    fn log2_gain(self) -> Log2Line {
+        // 1 m is three decades below 1 km.
         let at_1_m = self.at_1_km - 3.0 * self.slope;
-        [-at_1_m * DECIBEL, -self.slope / 20.0]
+        // `slope` dB are slope / 10 decades of power for a decade of distance, which is two decades of
+        // squared distance.
+        Log2Line { at_1_m: -at_1_m * DECIBEL, slope: -self.slope / 20.0 }
+    }
+}
+
+/// log2 of a gain: `at_1_m + slope log2(squared distance in m²)`.
+#[derive(Debug, Clone, Copy)]
+struct Log2Line {
+    at_1_m: f64,
+    slope: f64,
+}
+
+impl Log2Line {
+    #[inline]
+    fn at(self, log2_squared_distance: f64) -> f64 {
+        self.at_1_m + self.slope * log2_squared_distance
     }
 }
 
 impl PropagationConfig {
+    /// The path loss model as a line.
     fn line(&self) -> Line {
         let log_f = libm::log10(self.frequency.megahertz());
         match self.model {
@@ -149,11 +166,13 @@ impl PropagationConfig {
             PathLoss::IndoorOffice => {
                 let n = f64::from(self.floors);
                 let floors = 18.3 * libm::pow(n, (n + 2.0) / (n + 1.0) - 0.46);
+                // 30 log R is 90 dB at 1 km, because R is in metres.
                 Line { at_1_km: 37.0 + 90.0 + floors, slope: 30.0 }
             }
         }
     }
 
+    /// Loss in free space: 32.45 + 20 log(f in MHz) + 20 log(R in km) dB.
     fn free_space(&self) -> Line {
         Line { at_1_km: 32.45 + 20.0 * libm::log10(self.frequency.megahertz()), slope: 20.0 }
     }
@@ -175,10 +194,10 @@ const MIN_SQUARED_DISTANCE: f64 = 1.0;
 #[derive(Debug, Clone)]
 pub struct Propagation {
     fast_math: FastMath,
-    /// Path loss model: gain at 1 m, and slope over the logarithm of the squared distance.
-    model: [f64; 2],
-    /// Free space, in the same form.
-    free_space: [f64; 2],
+    /// Gain by the path loss model.
+    model: Log2Line,
+    /// Gain in free space, the maximum gain at a distance.
+    free_space: Log2Line,
     /// Gain in the main direction of an antenna.
     antenna: f64,
     /// Attenuation of the pattern per squared radian from the main direction.
@@ -223,8 +242,7 @@ impl Propagation {
     #[inline]
     fn main_gain(&self, vector: Place) -> f64 {
         let distance = self.fast_math.log2(vector.squared().max(MIN_SQUARED_DISTANCE));
-        let line = |[at_1_m, slope]: [f64; 2]| at_1_m + slope * distance;
-        min_ignoring_nan(line(self.model), line(self.free_space)) + self.antenna
+        min_ignoring_nan(self.model.at(distance), self.free_space.at(distance)) + self.antenna
     }
 
     /// Gains of the sectors of a site. `vector` is the vector from the site to the mobile in metres.

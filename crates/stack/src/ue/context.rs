@@ -45,15 +45,25 @@ pub enum Pdus {
 pub struct UeContext {
     pub id: UeId,
     pub cell: CellId,
+
+    // The bearer.
     /// Quality of service of the bearer.
     pub qos: QosConfig,
     /// Guaranteed rate of the blocks that leave RLC, if the bearer has one. The HS-DSCH measures its rate
     /// at the Node B.
     guarantees: Option<Box<[RateGuarantee; 2]>>,
-    /// The sending RLC entities: the RNC's for the downlink, the UE's for the uplink.
-    pub rlc: [Rlc; 2],
     /// Header compression before RLC.
     pub pdcp: [Pdcp; 2],
+    /// The sending RLC entities: the RNC's for the downlink, the UE's for the uplink.
+    pub rlc: [Rlc; 2],
+    /// Next wake-up of the sending RLC entity.
+    pub wake: [Wakeup; 2],
+    /// Number of RLC re-establishments, modulo 2^16. Block sets of earlier epochs are ignored.
+    pub epoch: u16,
+    /// Number of block sets that were shown to the observer.
+    shown: [u64; 2],
+
+    // Channels.
     /// Channels in use.
     pub channels: [UeChannel; 2],
     /// Options of the HS-DSCH, if the UE uses it.
@@ -64,8 +74,19 @@ pub struct UeContext {
     pub e_dch: Option<Arc<EUeConfig>>,
     /// Whether the carrier queries the UE at its next tick.
     pub on_carrier: [bool; 2],
-    /// Next wake-up of the sending RLC entity.
-    pub wake: [Wakeup; 2],
+    /// Whether RLC had more to send after the last query. If not, another query in the same tick is
+    /// unnecessary.
+    pub has_more: [bool; 2],
+    /// Whether the air is cut: no transmission is received, in either direction.
+    pub is_cut: bool,
+    /// End of the interruption by the last handover. The UE neither sends nor receives before.
+    pub silent_until: Time,
+
+    // RRC.
+    /// Supervision of the RRC connection.
+    pub connection: Connection,
+    /// RRC. `None`: the channels never change.
+    pub control: Option<Box<Control>>,
     /// Whether RRC must be notified when the buffers change. False for fixed channels, and while
     /// nothing depends on the buffers.
     pub is_measured: bool,
@@ -74,21 +95,6 @@ pub struct UeContext {
     /// The UE does not use its DCH, which another UE may therefore preempt. Set when the cell is
     /// checked for free DCHs, cleared when the UE uses the DCH again.
     pub is_takeable: bool,
-    /// Whether RLC had more to send after the last query. If not, another query in the same tick is
-    /// unnecessary.
-    pub has_more: [bool; 2],
-    /// End of the interruption by the last handover. The UE neither sends nor receives before.
-    pub silent_until: Time,
-    /// Number of block sets that were shown to the observer.
-    shown: [u64; 2],
-    /// Number of RLC re-establishments, modulo 2^16. Block sets of earlier epochs are ignored.
-    pub epoch: u16,
-    /// Whether the air is cut: no transmission is received, in either direction.
-    pub is_cut: bool,
-    /// Supervision of the RRC connection.
-    pub connection: Connection,
-    /// RRC. `None`: the channels never change.
-    pub control: Option<Box<Control>>,
 }
 
 impl UeContext {
@@ -104,22 +110,7 @@ impl UeContext {
         channels: [UeChannel; 2],
         streams: &Streams,
     ) -> Self {
-        let rlc = |sends: Direction| {
-            let blocks = channels[sends.index()].format.blocks;
-            let mut rlc = if config.wire_mode {
-                Rlc::wired(id, sends, &config.rlc, blocks).expect("a checked scenario has an encoding")
-            } else {
-                Rlc::new(id, sends, &config.rlc, blocks)
-            };
-            let rate = channels[sends.index()].full_rate();
-            let RlcConfig { codel, pie, red, .. } = *config.rlc;
-            let aqm = AqmConfig { codel, pie, red: red.map(|red| (red, rate)) };
-            let draws = |kind: &str| streams.addressed(&format!("rlc/{sends:?}/ue{}/{kind}", id.0));
-            if let Some(aqm) = Aqm::new(&aqm, draws) {
-                rlc.manage_buffer(aqm);
-            }
-            rlc
-        };
+        let rlc = |sends: Direction| new_rlc(id, sends, config, &channels[sends.index()], streams);
         let control = config.switching.as_ref().map(|switching| {
             let rrc = Rrc::new(id, switching.rrc.clone());
             Box::new(Control::new(rrc, switching, &config.errors))
@@ -129,24 +120,24 @@ impl UeContext {
             cell,
             qos: config.qos,
             guarantees: config.qos.guaranteed.map(|rate| Box::new([RateGuarantee::new(rate); 2])),
-            rlc: Direction::BOTH.map(rlc),
             pdcp: Direction::BOTH.map(|_| Pdcp::new(config.pdcp)),
+            rlc: Direction::BOTH.map(rlc),
+            wake: [Wakeup::NONE; 2],
+            epoch: 0,
+            shown: [0; 2],
             channels,
             hs_dsch: config.hs_dsch.clone(),
             hs_in_layout: config.is_on_hs_dsch_of_layout().then(Box::default),
             e_dch: config.e_dch.clone(),
             on_carrier: [false; 2],
-            wake: [Wakeup::NONE; 2],
+            has_more: [false; 2],
+            is_cut: false,
+            silent_until: Time::ZERO,
+            connection: Connection::new(config.connection.clone()),
             is_measured: control.as_ref().is_some_and(|control| !control.rrc().ignores_buffers()),
+            control,
             awaits_fall: false,
             is_takeable: false,
-            has_more: [false; 2],
-            silent_until: Time::ZERO,
-            shown: [0; 2],
-            epoch: 0,
-            is_cut: false,
-            connection: Connection::new(config.connection.clone()),
-            control,
         }
     }
 
@@ -365,6 +356,23 @@ impl UeContext {
         }
         blocks
     }
+}
+
+/// The RLC entity of a UE that sends in direction `sends` on `channel`, with its queue management.
+fn new_rlc(id: UeId, sends: Direction, config: &UeConfig, channel: &UeChannel, streams: &Streams) -> Rlc {
+    let blocks = channel.format.blocks;
+    let mut rlc = if config.wire_mode {
+        Rlc::wired(id, sends, &config.rlc, blocks).expect("a checked scenario has an encoding")
+    } else {
+        Rlc::new(id, sends, &config.rlc, blocks)
+    };
+    let RlcConfig { codel, pie, red, .. } = *config.rlc;
+    let aqm = AqmConfig { codel, pie, red: red.map(|red| (red, channel.full_rate())) };
+    let draws = |kind: &str| streams.addressed(&format!("rlc/{sends:?}/ue{}/{kind}", id.0));
+    if let Some(aqm) = Aqm::new(&aqm, draws) {
+        rlc.manage_buffer(aqm);
+    }
+    rlc
 }
 
 /// Numbers a set that leaves RLC and shows it to an observer of block sets.

@@ -53,10 +53,7 @@ impl Sender {
         lsn: Sn,
         missing: &[SnRun],
     ) -> Result<(), OutsideWindow> {
-        let in_flight = self.vt_s - self.vt_a;
-        let base = Sn::of(self.vt_a);
-        let end_of = |run: &SnRun| run.first.steps_from(base) + u64::from(run.count);
-        if lsn.steps_from(base) > in_flight || missing.iter().any(|run| end_of(run) > in_flight) {
+        if !self.is_within_window(lsn, missing) {
             return Err(OutsideWindow);
         }
         let first_missing = missing.iter().map(|run| run.first.count_from(self.vt_a)).min();
@@ -66,6 +63,14 @@ impl Sender {
         }
         self.acknowledge(cx, config, timers, acknowledged);
         Ok(())
+    }
+
+    /// Whether LSN and all missing PDUs of a report are between VT(A) and VT(S).
+    fn is_within_window(&self, lsn: Sn, missing: &[SnRun]) -> bool {
+        let in_flight = self.vt_s - self.vt_a;
+        let vt_a = Sn::of(self.vt_a);
+        let end_of = |run: &SnRun| run.first.steps_from(vt_a) + u64::from(run.count);
+        lsn.steps_from(vt_a) <= in_flight && missing.iter().all(|run| end_of(run) <= in_flight)
     }
 
     /// Schedules the retransmission of the missing PDUs `run`. A PDU that must not be sent again
@@ -102,33 +107,53 @@ impl Sender {
         timers: &mut Timers,
         acknowledged: u64,
     ) {
-        if acknowledged > self.vt_a {
-            if self.nacked_count > 0 {
-                self.nacked_count -= self.nacked.remove_range(self.vt_a, acknowledged);
-            }
-            self.retransmitted.clear_range(self.vt_a, acknowledged);
-            self.vt_a = acknowledged;
-            self.update_vt_ms();
-        }
+        self.advance_vt_a(acknowledged);
         self.end_mrw_if_window_moved(config, timers, acknowledged);
-        if self.vt_a >= self.polls.vt_s_at_last_poll {
+        let poll_is_answered = self.vt_a >= self.polls.vt_s_at_last_poll;
+        if poll_is_answered {
             timers.stop(Timer::Poll);
         }
-        if self.vt_a == self.vt_s {
+        let nothing_is_outstanding = self.vt_a == self.vt_s;
+        if nothing_is_outstanding {
             self.polls.cancel(timers);
         }
         while self.padded.front().is_some_and(|padded| padded.pdu < self.vt_a) {
             self.padded.pop_front();
         }
+        self.release_acknowledged_sdus(cx, config, timers);
+    }
+
+    /// Advances VT(A) to `acknowledged`, if it is higher, and forgets the PDUs below.
+    #[inline]
+    fn advance_vt_a(&mut self, acknowledged: u64) {
+        if acknowledged <= self.vt_a {
+            return;
+        }
+        if self.nacked_count > 0 {
+            self.nacked_count -= self.nacked.remove_range(self.vt_a, acknowledged);
+        }
+        self.retransmitted.clear_range(self.vt_a, acknowledged);
+        self.vt_a = acknowledged;
+        self.update_vt_ms();
+    }
+
+    /// Releases the SDUs that end below VT(A).
+    #[inline]
+    fn release_acknowledged_sdus<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        config: &RlcConfig,
+        timers: &mut Timers,
+    ) {
         let octets_before = self.stored_octets;
         while let Some(sent) = self.sent_sdus.front().filter(|sent| sent.last_pdu < self.vt_a) {
-            // The first `discards.sent_sdus` SDUs were already counted when they were discarded.
-            match self.discards.sent_sdus {
-                0 => {
-                    self.stored_octets -= sent.sdu.size().0;
-                    self.sdus_done += 1;
-                }
-                _ => self.discards.sent_sdus -= 1,
+            let was_discarded = self.discards.sent_sdus > 0;
+            if was_discarded {
+                // The SDU was counted when it was discarded.
+                self.discards.sent_sdus -= 1;
+            } else {
+                self.stored_octets -= sent.sdu.size().0;
+                self.sdus_done += 1;
             }
             self.sent_sdus.pop_front();
         }

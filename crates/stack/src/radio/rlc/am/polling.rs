@@ -31,8 +31,14 @@ pub(super) struct Polls {
 
 impl Default for Polls {
     fn default() -> Self {
-        let (causes, due, prohibited_until) = (PollCauses::default(), Time::NEVER, Time::ZERO);
-        Polls { vt_pdu: 0, vt_sdu: 0, causes, due, prohibited_until, vt_s_at_last_poll: 0 }
+        Polls {
+            vt_pdu: 0,
+            vt_sdu: 0,
+            causes: PollCauses::default(),
+            due: Time::NEVER,
+            prohibited_until: Time::ZERO,
+            vt_s_at_last_poll: 0,
+        }
     }
 }
 
@@ -71,6 +77,8 @@ impl Polls {
         (self.causes, self.due) = (PollCauses::default(), Time::NEVER);
     }
 
+    /// Makes a poll pending for these causes. While polls are prohibited, it waits for
+    /// Timer_Poll_Prohibit.
     fn trigger(&mut self, now: Time, timers: &mut Timers, causes: PollCauses) {
         self.causes |= causes;
         // If polls are not prohibited, this time is in the past and the poll is due immediately.
@@ -141,10 +149,24 @@ impl Sender {
         if !causes.any() {
             return false;
         }
-        if cx.now < self.polls.prohibited_until {
+        let is_prohibited = cx.now < self.polls.prohibited_until;
+        if is_prohibited {
             self.polls.trigger(cx.now, timers, causes);
             return false;
         }
+        self.record_poll(cx, config, timers, causes);
+        true
+    }
+
+    /// The next PDU polls: starts the timers, and clears the pending poll.
+    #[inline]
+    fn record_poll<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        config: &RlcConfig,
+        timers: &mut Timers,
+        causes: PollCauses,
+    ) {
         let (ue, direction) = (self.ue, self.direction);
         cx.show(|| Detail::Poll { ue, direction, causes });
         self.polls.clear();
@@ -155,7 +177,6 @@ impl Sender {
         if let Some(prohibit) = config.timer_poll_prohibit {
             self.polls.prohibited_until = cx.now + prohibit;
         }
-        true
     }
 
     /// Handles the expiry of Timer_Poll: polls again if any PDU is outstanding.

@@ -51,14 +51,12 @@ impl Sender {
             let first = self.nacked.first_member(from, self.vt_s);
             let to_next_poll = self.pdus_to_next_poll(cx.now, config, PduKind::Retransmitted);
             let max_run = u64::from((room - sent).min(to_next_poll));
-            let mut end = self.nacked.first_gap(first, (first + max_run).min(self.vt_s));
+            let end_of_nacked = self.nacked.first_gap(first, (first + max_run).min(self.vt_s));
             // The PDU with the STATUS is a run of its own.
-            let status =
-                on_retransmission.filter(|carrier| carrier.pdu == first).map(|carrier| carrier.status);
-            end = match on_retransmission {
-                Some(carrier) if carrier.pdu == first => first + 1,
-                Some(carrier) if carrier.pdu > first => end.min(carrier.pdu),
-                _ => end,
+            let (end, status) = match on_retransmission {
+                Some(carrier) if carrier.pdu == first => (first + 1, Some(carrier.status)),
+                Some(carrier) if carrier.pdu > first => (end_of_nacked.min(carrier.pdu), None),
+                _ => (end_of_nacked, None),
             };
             debug_assert!(first < end, "nacked_count counts members between VT(A) and VT(S)");
             let count = (end - first) as u32;
@@ -115,11 +113,9 @@ impl Sender {
     /// The first PDU to retransmit that has enough padding for a STATUS of `octets`. `None` if not
     /// all retransmissions fit into the `room` blocks of this TTI.
     pub fn retransmission_with_room(&self, config: &RlcConfig, octets: u16, room: u32) -> Option<u64> {
-        if self.rules.is_flexible
-            || config.piggyback != Piggyback::Padding
-            || self.nacked_count == 0
-            || self.nacked_count > room
-        {
+        let may_piggyback = config.piggyback == Piggyback::Padding && !self.rules.is_flexible;
+        let all_fit = (1..=room).contains(&self.nacked_count);
+        if !may_piggyback || !all_fit {
             return None;
         }
         let needed = octets + self.rules.length_indicator;

@@ -127,7 +127,8 @@ impl Receiver {
             StatusFormat::List => self.runs(from, max_bits, fixed_bits, List::default()),
             StatusFormat::Rlist => self.runs(from, max_bits, fixed_bits, Rlist::default()),
         };
-        let fits_no_missing_pdu = bits > max_bits || (end == from && from < self.vr_h);
+        let is_any_missing = from < self.vr_h;
+        let fits_no_missing_pdu = bits > max_bits || (end == from && is_any_missing);
         Extent { from, end, octets: bits.div_ceil(8) as u16, fits_no_missing_pdu }
     }
 
@@ -177,10 +178,11 @@ impl Receiver {
             at = self.arrived.first_gap(arrived, end);
         }
         let is_first = self.next_part_from.is_none();
+        let has_listed_a_pdu = end > from;
+        let is_missing_more = self.arrived.first_gap(end, self.vr_h) < self.vr_h;
         // EURANE sends no further parts.
-        let has_next_part = config.status_format != StatusFormat::Eurane
-            && self.arrived.first_gap(end, self.vr_h) < self.vr_h
-            && end > from;
+        let may_have_parts = config.status_format != StatusFormat::Eurane;
+        let has_next_part = may_have_parts && has_listed_a_pdu && is_missing_more;
         self.next_part_from = has_next_part.then_some(end);
         Status {
             lsn: Some(Sn::of(if is_first { end } else { self.vr_r })),
@@ -193,8 +195,10 @@ impl Receiver {
 
 /// Bits of BITMAP SUFIs for `mapped` PDUs.
 fn bitmaps(mapped: u64) -> u64 {
-    let (whole, rest) = (mapped / BITMAP_MAX_PDUS, mapped % BITMAP_MAX_PDUS);
-    whole * (HEAD + BITMAP_MAX_PDUS) + if rest > 0 { HEAD + rest.div_ceil(8) * 8 } else { 0 }
+    let (full_sufis, rest) = (mapped / BITMAP_MAX_PDUS, mapped % BITMAP_MAX_PDUS);
+    // A BITMAP has whole octets.
+    let last_sufi = if rest > 0 { HEAD + rest.div_ceil(8) * 8 } else { 0 };
+    full_sufis * (HEAD + BITMAP_MAX_PDUS) + last_sufi
 }
 
 /// Bits of EURANE's report for `mapped` PDUs: the map also has a bit for the PDU before them.

@@ -4,7 +4,9 @@
 use super::encoding::{Encoding, Mode};
 use super::sufis::read_status;
 use crate::radio::phy::Lost;
-use crate::radio::rlc::wire::{AmPdu, AmdPdu, LengthIndicator, Payload, UmSn, UmdPdu, WireError};
+use crate::radio::rlc::wire::{
+    AmPdu, AmdFormat, AmdPdu, LengthIndicator, Payload, UmSn, UmdFormat, UmdPdu, WireError,
+};
 use crate::radio::rlc::{BlockSet, DataRun, Pdu, SduEnd, Sn};
 
 /// A decoded data PDU.
@@ -40,51 +42,83 @@ impl Encoding {
             read_transparent(sent, segmentation, set);
             return Ok(lost);
         }
-        let mut block = 0;
+        let mut first_block = 0;
         for pdu in &sent.pdus {
-            let (run, count) = match pdu {
-                Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) => (Some(run), u32::from(run.count)),
-                Pdu::Status(_) | Pdu::Reset(_) | Pdu::ResetAck(_) => (None, 1),
-            };
-            for step in 0..count {
-                let octets = &sent.octets[(block + step) as usize];
-                if lost.contains(block + step) {
-                    continue;
-                }
-                let described = run.map(|run| ends_in(sent, run, step));
-                match self.mode {
-                    Mode::Am { format, .. } => match AmPdu::parse(octets, format)? {
-                        AmPdu::Data(pdu) => read_amd(&pdu, described.unwrap_or_default(), set, &mut decoded),
-                        AmPdu::Status(pdu) => {
-                            let status = read_status(&pdu, set);
-                            set.push_status(status);
-                        }
-                        AmPdu::Reset(pdu) if pdu.acknowledges() => set.push_control(Pdu::ResetAck(pdu.rsn())),
-                        AmPdu::Reset(pdu) => set.push_control(Pdu::Reset(pdu.rsn())),
-                    },
-                    Mode::Um(format) => {
-                        let pdu = UmdPdu::parse(octets, format)?;
-                        let run = run.expect("a UM entity sends UMD PDUs");
-                        let sn = run.first.plus(u64::from(step));
-                        assert_eq!(
-                            UmSn::of(sn.value().into()),
-                            pdu.sn(),
-                            "the lowest seven bits of the number are sent"
-                        );
-                        read_umd(sn, &pdu, described.unwrap_or_default(), set, &mut decoded);
+            for step in 0..pdu.blocks() {
+                let block = first_block + step;
+                if !lost.contains(block) {
+                    let octets = &sent.octets[block as usize];
+                    let described = DescribedPdu::of(sent, pdu, step);
+                    match self.mode {
+                        Mode::Am { format, .. } => read_am(octets, format, described, set, &mut decoded)?,
+                        Mode::Um(format) => read_um(octets, format, described, set, &mut decoded)?,
+                        Mode::Tm { .. } => unreachable!("transparent mode returned above"),
                     }
-                    Mode::Tm { .. } => unreachable!("transparent mode returned above"),
                 }
             }
-            block += count;
+            first_block += pdu.blocks();
         }
         Ok(Lost::default())
     }
 }
 
-/// The described SDU ends in the PDU at offset `step` of a run.
-fn ends_in<'a>(sent: &'a BlockSet, run: &DataRun, step: u32) -> &'a [SduEnd] {
-    let sn = run.first.plus(u64::from(step));
+/// The description of a data PDU by the sender. For a control PDU there is none.
+struct DescribedPdu<'a> {
+    sn: Option<Sn>,
+    ends: &'a [SduEnd],
+}
+
+impl<'a> DescribedPdu<'a> {
+    /// The PDU at offset `step` of `pdu`, a PDU or a run.
+    fn of(sent: &'a BlockSet, pdu: &Pdu, step: u32) -> Self {
+        match pdu {
+            Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) => {
+                let sn = run.first.plus(u64::from(step));
+                DescribedPdu { sn: Some(sn), ends: ends_in(sent, run, sn) }
+            }
+            Pdu::Status(_) | Pdu::Reset(_) | Pdu::ResetAck(_) => DescribedPdu { sn: None, ends: &[] },
+        }
+    }
+}
+
+/// Adds a PDU of acknowledged mode to `set`, and passes an AMD PDU to `decoded`.
+fn read_am<'a>(
+    octets: &'a [u8],
+    format: AmdFormat,
+    described: DescribedPdu<'a>,
+    set: &mut BlockSet,
+    decoded: &mut impl FnMut(&DecodedPdu<'a>),
+) -> Result<(), WireError> {
+    match AmPdu::parse(octets, format)? {
+        AmPdu::Data(pdu) => read_amd(&pdu, described.ends, set, decoded),
+        AmPdu::Status(pdu) => {
+            let status = read_status(&pdu, set);
+            set.push_status(status);
+        }
+        AmPdu::Reset(pdu) if pdu.acknowledges() => set.push_control(Pdu::ResetAck(pdu.rsn())),
+        AmPdu::Reset(pdu) => set.push_control(Pdu::Reset(pdu.rsn())),
+    }
+    Ok(())
+}
+
+/// Adds a UMD PDU to `set`, and passes it to `decoded`. It contains only the lowest seven bits of its
+/// number, so the number is taken from the description.
+fn read_um<'a>(
+    octets: &'a [u8],
+    format: UmdFormat,
+    described: DescribedPdu<'a>,
+    set: &mut BlockSet,
+    decoded: &mut impl FnMut(&DecodedPdu<'a>),
+) -> Result<(), WireError> {
+    let pdu = UmdPdu::parse(octets, format)?;
+    let sn = described.sn.expect("a UM entity sends UMD PDUs");
+    assert_eq!(UmSn::of(sn.value().into()), pdu.sn(), "the lowest seven bits of the number are sent");
+    read_umd(sn, &pdu, described.ends, set, decoded);
+    Ok(())
+}
+
+/// The described SDU ends in PDU `sn` of a run.
+fn ends_in<'a>(sent: &'a BlockSet, run: &DataRun, sn: Sn) -> &'a [SduEnd] {
     let ends = sent.ends_of(run);
     let from = ends.iter().take_while(|end| end.sn != sn).count();
     let count = ends[from..].iter().take_while(|end| end.sn == sn).count();

@@ -62,41 +62,53 @@ proptest! {
     ) {
         let mut mac = MacSh::new(config(requirement, priority, 4.0, 300));
         let power = power();
-        let now = Time::ZERO + Duration::from_millis(400);
-        let mut candidates = Candidates::default();
-        for (at, user) in users.iter().enumerate() {
-            let UserWithData { class, is_rate_met, backlog, .. } = *user;
-            let since = Time::ZERO + Duration::from_millis(user.entered_ms);
-            let (gain, ue) = (linear(-user.path_loss_db), UeId(at as u16));
-            let sdu = WaitingSdu { entered: since, size: Bytes(570), blocks: backlog };
-            let candidate = Candidate::new(ue, Bytes(570), backlog, Some(since));
-            candidates.push(Candidate { class, is_rate_met, gain, ..candidate }, [sdu]);
-        }
         let dchs = Load { own: 0.3, outside: power.max * calls * 0.7, others: 0.0 };
         let interference = |ue: UeId| linear(users[ue.index()].interference_dbm);
         let radio = Radio { power: &power, interference: &interference };
         let mut load = dchs;
-        let grants = mac.schedule(now, 20, &candidates, &radio, &mut load).to_vec();
-        let refusals = mac.refusals();
-        let mut all: Vec<u16> = grants.iter().map(|grant| grant.ue.0).chain(refusals.iter().map(|refusal| refusal.ue.0)).collect();
+        let now = Time::ZERO + Duration::from_millis(400);
+        let grants = mac.schedule(now, 20, &candidates(&users), &radio, &mut load).to_vec();
+
+        let granted = grants.iter().map(|grant| grant.ue.0);
+        let refused = mac.refusals().iter().map(|refusal| refusal.ue.0);
+        let mut all: Vec<u16> = granted.chain(refused).collect();
         all.sort_unstable();
         prop_assert_eq!(all, (0..users.len() as u16).collect::<Vec<_>>());
+
         let branch = mac.config().codes;
         for (at, grant) in grants.iter().enumerate() {
             prop_assert!(branch.meets(grant.code) && grant.code.spreading_factor >= branch.spreading_factor);
             prop_assert_eq!(grant.code.spreading_factor, mac.config().formats[grant.format].spreading_factor);
-            prop_assert!(grant.format <= grant.wanted);
             prop_assert!(grants[..at].iter().all(|other| !other.code.meets(grant.code)));
+            prop_assert!(grant.format <= grant.wanted);
         }
-        // Once its guaranteed rate is met, a user comes after the users of all classes.
-        let level = |ue: UeId| {
-            let user = &users[ue.index()];
-            if user.is_rate_met { 4 } else { user.class as u8 }
-        };
-        prop_assert!(grants.is_sorted_by_key(|grant| level(grant.ue)));
-        prop_assert!(refusals.is_sorted_by_key(|refusal| level(refusal.ue)));
+
+        prop_assert!(grants.is_sorted_by_key(|grant| level(&users, grant.ue)));
+        prop_assert!(mac.refusals().is_sorted_by_key(|refusal| level(&users, refusal.ue)));
+
         let sum = grants.iter().fold(dchs, |load, grant| load.with(Load::of(&power, &grant.link)));
         prop_assert_eq!(sum, load);
         prop_assert!(grants.is_empty() || load.fits(&power));
     }
+}
+
+/// The users as candidates. Each has one SDU of 570 octets.
+fn candidates(users: &[UserWithData]) -> Candidates {
+    let mut candidates = Candidates::default();
+    for (user, number) in users.iter().zip(0..) {
+        let UserWithData { class, is_rate_met, backlog, .. } = *user;
+        let since = Time::ZERO + Duration::from_millis(user.entered_ms);
+        let sdu = WaitingSdu { entered: since, size: Bytes(570), blocks: backlog };
+        let candidate = Candidate::new(UeId(number), Bytes(570), backlog, Some(since));
+        let gain = linear(-user.path_loss_db);
+        candidates.push(Candidate { class, is_rate_met, gain, ..candidate }, [sdu]);
+    }
+    candidates
+}
+
+/// Priority level of a user, from 0. Once its guaranteed rate is met, a user comes after the users of
+/// all classes.
+fn level(users: &[UserWithData], ue: UeId) -> u8 {
+    let user = &users[ue.index()];
+    if user.is_rate_met { 4 } else { user.class as u8 }
 }

@@ -30,7 +30,6 @@ use crate::radio::phy::ovsf::Code;
 use crate::radio::phy::power_control::{OuterLoopConfig, PowerConfig, PowerControl};
 use crate::radio::phy::{ErrorModel, LinkTable};
 use crate::radio::rlc::RlcConfig;
-
 use crate::rnc::calls::{CallsConfig, Offered};
 use crate::rnc::mac_sh::{Decision, MacShConfig, RatePolicy};
 use crate::rnc::multicell::{
@@ -221,14 +220,12 @@ impl Bench {
     fn with_limits(config: &MulticellConfig, ues: &[UeConfig], limits: &Limits) -> Self {
         let lead = Duration::ZERO;
         let iub = Iub { rate: None, delay: Duration::ZERO, timing: IubTiming::JustInTime, lead };
-        let limits = *limits;
-        let (fach, rach, reserved) = (FachMode::Pull, RachMode::Shared, Reserved::default());
         let cell = CellConfig {
             iub,
-            fach,
-            rach,
-            limits,
-            reserved,
+            fach: FachMode::Pull,
+            rach: RachMode::Shared,
+            limits: *limits,
+            reserved: Reserved::default(),
             hs_dsch: Arc::default(),
             e_dch: Arc::default(),
             tdd: None,
@@ -254,6 +251,7 @@ impl Bench {
         self.access.enter(&mut ctx, &packet);
     }
 
+    /// Handles the events before `end`.
     fn until(&mut self, end: Time) {
         while self.agenda.next_time().is_some_and(|at| at < end) {
             let (now, event) = self.agenda.pop().expect("it was seen");
@@ -368,14 +366,21 @@ fn calls_alone(control: PowerControl, seconds: u64) -> CallAverages {
     config.calls = vec![call_class(calls)];
     let mut bench = Bench::new(&config, &[]);
     bench.seconds(seconds);
-    let (mut loads, mut ttis, mut blocks, mut losses) = (0.0, 0.0, 0.0, 0.0);
-    for (_, event) in &bench.trace {
+    call_averages(&bench.trace)
+}
+
+fn call_averages(trace: &[(Time, TraceEvent)]) -> CallAverages {
+    let (mut sum_of_loads, mut ttis) = (0.0, 0.0);
+    let (mut sent_blocks, mut lost_blocks) = (0.0, 0.0);
+    for (_, event) in trace {
         if let TraceEvent::CellPower { load: Real(load), sent, lost, .. } = event {
-            (loads, ttis) = (loads + f64::from(*load), ttis + 1.0);
-            (blocks, losses) = (blocks + f64::from(*sent), losses + f64::from(*lost));
+            sum_of_loads += f64::from(*load);
+            ttis += 1.0;
+            sent_blocks += f64::from(*sent);
+            lost_blocks += f64::from(*lost);
         }
     }
-    CallAverages { load: loads / ttis, block_error_ratio: losses / blocks }
+    CallAverages { load: sum_of_loads / ttis, block_error_ratio: lost_blocks / sent_blocks }
 }
 
 #[test]
@@ -408,6 +413,7 @@ fn calls_out_of_reach_do_not_exceed_the_power_limit() {
     config.calls = vec![call_class(offered_calls(45.0, Offered::Cell, holding))];
     let mut bench = Bench::new(&config, &[]);
     bench.seconds(4);
+    // Cells and TTIs in all, and with nearly the maximum power.
     let (mut limited, mut ttis) = (0, 0);
     for (_, event) in &bench.trace {
         if let TraceEvent::CellPower { power: Real(power), load: Real(load), .. } = event {
@@ -435,13 +441,9 @@ fn outer_loop_holds_one_percent_despite_late_powers() {
             bench.sends(SentPacket { at_ms: 10 * n, ue: (n % 36) as u16, id: n, octets: 570 });
         }
         bench.seconds(90);
-        let (mut blocks, mut losses) = (0.0, 0.0);
-        for (at, event) in &bench.trace {
-            if let (true, TraceEvent::CellPower { sent, lost, .. }) = (at.as_secs() > 30.0, event) {
-                (blocks, losses) = (blocks + f64::from(*sent), losses + f64::from(*lost));
-            }
-        }
-        losses / blocks
+        // The first 30 s are left out, in which the outer loop finds the targets.
+        let steady = bench.trace.partition_point(|(at, _)| at.as_secs() <= 30.0);
+        call_averages(&bench.trace[steady..]).block_error_ratio
     };
     let fixed_targets = run_with(None);
     let outer_loop = run_with(Some(OuterLoopConfig { up_db: 0.5, ratio: 0.01 }));

@@ -72,61 +72,93 @@ fn tti_starts_with_the_next_frame_if_any_frame_is_allowed() {
     }
 }
 
-#[test]
-fn losses_follow_the_mean_ebn0_of_both_frames() {
-    // UE 0 has the DSCH of cell 0 from 20 to 40 ms, UE 1 has the DSCH of cell 1 from 30 ms on. The
-    // power for UE 0 does not change, so its Eb/N0 falls half-way.
-    let config = in_phases(layout_cells(16.0, ERROR_FREE));
-    let places = neighbours(&config);
-    let environment = Environment::new(&config.environment, &Streams::new(1, 0));
-    let gains = places.map(|place| {
-        let mut gains = vec![0.0; environment.cells()];
-        environment.gains_at(place, &mut gains);
-        gains
-    });
-    let pilot = config.power.common;
-    // W/R: chips of a TTI of 20 ms over the bits of 16 blocks.
-    let processing = CHIP_RATE * 0.02 / (16.0 * 320.0);
-    // All cells but the user's own one send only their pilots.
-    let link = |ue: usize| {
-        let others: f64 =
-            (0..gains[ue].len()).filter(|cell| *cell != ue).map(|cell| gains[ue][cell] * pilot).sum();
-        Link { processing, target: linear(2.25), gain: gains[ue][ue], interference: others }
-    };
-    let [first_cell, second_cell] = [0, 1].map(|ue: usize| {
-        let sent = Load::of(&config.power, &link(ue)).sent(&config.power);
-        assert_eq!(sent.factor, 1.0);
-        sent
-    });
-    // Eb/N0 = W/R · received power / (interference of the own cell + noise + interference of the others).
-    let power = first_cell.power_of(&config.power, &link(0));
-    let received = power * gains[0][0];
-    let own_and_noise =
-        config.power.own_share * (first_cell.total - power) * gains[0][0] + config.power.noise;
-    let others_in_first_frame = link(0).interference;
-    // From 30 ms on cell 1 sends more than its pilot.
-    let others_in_second_frame = others_in_first_frame + (second_cell.total - pilot) * gains[0][1];
-    let first = processing * received / (own_and_noise + others_in_first_frame);
-    let second = processing * received / (own_and_noise + others_in_second_frame);
-    let [first_db, second_db, mean_db] =
-        [first, second, (first + second) / 2.0].map(|linear: f64| 10.0 * libm::log10(linear));
-    assert!((first_db - 2.25).abs() < 1e-9, "{first_db}");
-    assert!(second_db < mean_db - 0.2 && mean_db < first_db - 0.2, "{second_db}, {mean_db}, {first_db}");
-    // A curve so steep that all blocks are lost a tenth of a dB below a level, and none above.
-    let delivered_at = |threshold_db: f64| {
-        let mut config = config.clone();
+/// Two UEs with the DSCH of a cell each: UE 0 has the DSCH of cell 0 from 20 to 40 ms, UE 1 the DSCH of
+/// cell 1 from 30 ms on. The power for UE 0 does not change, so its Eb/N0 falls half-way.
+struct TwoNeighbours {
+    config: MulticellConfig,
+    places: [Place; 2],
+    /// Gains from all cells at each place.
+    gains: [Vec<f64>; 2],
+}
+
+/// Eb/N0 of UE 0 in dB.
+struct EbN0 {
+    first_frame_db: f64,
+    second_frame_db: f64,
+    /// Of the linear mean.
+    mean_db: f64,
+}
+
+impl TwoNeighbours {
+    fn new() -> Self {
+        let config = in_phases(layout_cells(16.0, ERROR_FREE));
+        let places = neighbours(&config);
+        let environment = Environment::new(&config.environment, &Streams::new(1, 0));
+        let gains = places.map(|place| {
+            let mut gains = vec![0.0; environment.cells()];
+            environment.gains_at(place, &mut gains);
+            gains
+        });
+        TwoNeighbours { config, places, gains }
+    }
+
+    /// The link of UE `ue` from cell `ue` while all other cells send only their pilots.
+    fn link(&self, ue: usize) -> Link {
+        let others = self.gains[ue].iter().enumerate().filter(|(cell, _)| *cell != ue);
+        let interference = others.map(|(_, gain)| gain * self.config.power.common).sum();
+        // W/R: chips of a TTI of 20 ms over the bits of 16 blocks.
+        let processing = CHIP_RATE * 0.02 / (16.0 * 320.0);
+        Link { processing, target: linear(2.25), gain: self.gains[ue][ue], interference }
+    }
+
+    /// Eb/N0 = W/R · received power / (interference of the own cell + noise + interference of the
+    /// others).
+    fn expected_ebn0(&self) -> EbN0 {
+        let power_config = &self.config.power;
+        let [first_cell, second_cell] = [0, 1].map(|ue| {
+            let sent = Load::of(power_config, &self.link(ue)).sent(power_config);
+            assert_eq!(sent.factor, 1.0);
+            sent
+        });
+        let link = self.link(0);
+        let power = first_cell.power_of(power_config, &link);
+        let own_interference = power_config.own_share * (first_cell.total - power) * link.gain;
+        // From 30 ms on cell 1 sends more than its pilot.
+        let increase = (second_cell.total - power_config.common) * self.gains[0][1];
+        let ebn0 = |from_others: f64| {
+            link.processing * power * link.gain / (own_interference + power_config.noise + from_others)
+        };
+        let [first, second] = [ebn0(link.interference), ebn0(link.interference + increase)];
+        let db = |linear: f64| 10.0 * libm::log10(linear);
+        EbN0 { first_frame_db: db(first), second_frame_db: db(second), mean_db: db((first + second) / 2.0) }
+    }
+
+    /// When UE 0 receives its packet. All blocks are lost a tenth of a dB below the threshold, and none
+    /// above.
+    fn delivery(&self, threshold_db: f64) -> Option<Time> {
+        let mut config = self.config.clone();
         let steep: Arc<LinkTable> = LinkTable::logistic(threshold_db, 1000.0).into();
         config.dsch.formats.iter_mut().for_each(|format| format.errors = steep.clone());
-        let mut bench = Bench::new(&config, &places.map(standing));
+        let mut bench = Bench::new(&config, &self.places.map(standing));
         bench.sends(SentPacket { at_ms: 20, ue: 0, id: 1, octets: 570 });
         bench.sends(SentPacket { at_ms: 25, ue: 1, id: 2, octets: 570 });
         bench.seconds(1);
         bench.delivered.iter().find(|packet| packet.ue == 0).map(|packet| packet.at)
-    };
+    }
+}
+
+#[test]
+fn losses_follow_the_mean_ebn0_of_both_frames() {
+    let cells = TwoNeighbours::new();
+    let EbN0 { first_frame_db, second_frame_db, mean_db } = cells.expected_ebn0();
+    // Power control reaches the target of 2.25 dB in the first frame.
+    assert!((first_frame_db - 2.25).abs() < 1e-9, "{first_frame_db}");
+    assert!(second_frame_db < mean_db - 0.2, "{second_frame_db}, {mean_db}");
+    assert!(mean_db < first_frame_db - 0.2, "{mean_db}, {first_frame_db}");
     // The mean is above the threshold, although the second frame alone would lose all blocks.
-    assert_eq!(delivered_at(mean_db - 0.1), Some(ms(40)));
+    assert_eq!(cells.delivery(mean_db - 0.1), Some(ms(40)));
     // The mean is below the threshold, although the first frame alone would lose none.
-    assert!(delivered_at(mean_db + 0.1).is_none_or(|at| at > ms(40)));
+    assert!(cells.delivery(mean_db + 0.1).is_none_or(|at| at > ms(40)));
 }
 
 /// 36 cells with `calls` calls each and overloaded DSCHs for `users` users, scheduled as `decision` says.

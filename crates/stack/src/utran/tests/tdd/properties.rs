@@ -16,9 +16,12 @@ const LONGEST_WAIT: u64 = 3_000;
 /// backlog may give one user a grant for each of its SDUs before another user gets its first grant.
 const LONG_GRANT: u64 = 100;
 
-/// Frames of a case. All cases together have a million.
+/// Frames of a case after its last arrival. All cases together have a million.
 const FRAMES: u64 = 20_000;
 const CASES: u32 = 50;
+
+/// Number of UEs of a case.
+const UES: usize = 12;
 
 /// `count` SDUs of `octets` octets each that arrive together.
 #[derive(Debug, Clone, Copy)]
@@ -104,13 +107,18 @@ fn cell() -> impl Strategy<Value = TddConfig> {
     })
 }
 
-/// Longest time from the need for capacity to its grant or withdrawal, without the time for SDUs that
-/// the scheduler serves before. `sdus_ahead` returns the number of these SDUs for a UE and direction
-/// that waits between two times.
-fn longest_wait(
-    trace: &[(Time, TraceEvent)],
-    sdus_ahead: impl Fn(UeId, Direction, Time, Time) -> u64,
-) -> Duration {
+/// The time from the need for capacity to its grant or withdrawal.
+#[derive(Debug, Clone, Copy)]
+struct Wait {
+    ue: UeId,
+    direction: Direction,
+    since: Time,
+    until: Time,
+}
+
+/// The longest wait, without the time for SDUs that the scheduler serves before. `sdus_ahead` returns
+/// the number of these SDUs.
+fn longest_wait(trace: &[(Time, TraceEvent)], sdus_ahead: impl Fn(Wait) -> u64) -> Duration {
     let mut since = std::collections::BTreeMap::new();
     let mut longest = Duration::ZERO;
     for &(at, event) in trace {
@@ -121,7 +129,8 @@ fn longest_wait(
             TraceEvent::CapacityGranted { ue, direction, .. }
             | TraceEvent::CapacityWithdrawn { ue, direction } => {
                 let since = since.remove(&(ue, direction)).expect("it was needed");
-                let time_for_others = FRAME * (LONG_GRANT * sdus_ahead(ue, direction, since, at));
+                let sdus_ahead = sdus_ahead(Wait { ue, direction, since, until: at });
+                let time_for_others = FRAME * (LONG_GRANT * sdus_ahead);
                 longest = longest.max((at - since).max(time_for_others) - time_for_others);
             }
             _ => {}
@@ -141,60 +150,88 @@ proptest! {
         max_dat in prop_oneof![Just(None), Just(Some(1)), Just(Some(17))],
         seed in any::<u64>(),
     ) {
-        let GrantConfig { order, refused, .. } = cell.grant;
-        let mut bench = Bench::new(cell, RlcConfig { max_dat, ..rlc() }, 12, seed);
-        let mut sent = [Vec::new(), Vec::new()];
-        let mut sdus = Vec::new();
-        let (mut frame, mut id) = (0, 0);
-        for Arrival { after, ue, direction, octets, count } in arrivals {
-            frame += after;
-            for _ in 0..count {
-                let at = frame * 10 + 3;
-                bench.sends(SentPacket { at_ms: at, ue, direction, id, octets });
-                sent[direction.index()].push((UeId(ue), id));
-                sdus.push((UeId(ue), direction, Time::ZERO + Duration::from_millis(at)));
-                id += 1;
-            }
-        }
-        bench.frames(frame + FRAMES);
+        let grant = cell.grant.clone();
+        let mut bench = Bench::new(cell, RlcConfig { max_dat, ..rlc() }, UES, seed);
+        let sdus = send_all(&mut bench, &arrivals);
+        let last_frame: u64 = arrivals.iter().map(|arrival| arrival.after).sum();
+        bench.frames(last_frame + FRAMES);
         prop_assert_eq!(bench.grants_and_requests(), 0, "all capacity is released when the traffic ends");
-        // SDUs up to `until` that are not of this user and direction.
-        let others = |ue: UeId, direction: Direction, until: Time| {
-            let is_other = |&&(sdu_ue, sdu_direction, at): &&(UeId, Direction, Time)| {
-                (sdu_ue, sdu_direction) != (ue, direction) && at <= until
-            };
-            sdus.iter().filter(is_other).count() as u64
-        };
-        let sdus_ahead = |ue: UeId, direction: Direction, since: Time, until: Time| match order {
-            // No order applies to a user that backs off: it gets capacity when no other user holds
-            // or waits for this capacity.
-            _ if direction == Direction::Uplink && refused == Refused::BackOff => others(ue, direction, until),
-            GrantOrder::FirstCome | GrantOrder::RoundRobin => 0,
-            GrantOrder::OldestFirst => others(ue, direction, since),
-            GrantOrder::LargestBacklog => others(ue, direction, until),
-        };
-        let wait = longest_wait(&bench.trace, sdus_ahead);
+        let wait = longest_wait(&bench.trace, |wait| sdus_ahead(&sdus, &grant, wait));
         prop_assert!(wait <= FRAME * LONGEST_WAIT, "a user waited {}", wait);
-        let is_discarded = |of_ue: UeId, of_direction: Direction, id: u64| bench.trace.iter().any(|(_, event)| matches!(
-            *event, TraceEvent::SduDiscarded { ue, direction, sdu, .. }
-                if (ue, direction, sdu) == (of_ue, of_direction, PacketId(id))
-        ));
-        // After MaxRST resets RLC reports an unrecoverable error and sends nothing more.
-        let has_failed = |ue: UeId, direction: Direction| bench.trace.iter().any(|(_, event)| {
-            *event == TraceEvent::RlcUnrecoverable { ue, direction }
-        });
         for direction in Direction::BOTH {
-            for ue in (0..12).map(UeId) {
-                let of_ue = |list: &[(UeId, u64)]| -> Vec<u64> {
-                    list.iter().filter(|(receiver, _)| *receiver == ue).map(|(_, id)| *id).collect()
-                };
-                let arrived = of_ue(&bench.delivered[direction.index()]);
-                prop_assert!(arrived.windows(2).all(|pair| pair[0] < pair[1]), "in order, none twice");
-                for id in of_ue(&sent[direction.index()]) {
-                    let is_settled = arrived.contains(&id) || is_discarded(ue, direction, id);
-                    prop_assert!(is_settled || has_failed(ue, direction), "packet {} is lost", id);
+            for ue in (0..UES as u16).map(UeId) {
+                let delivered = bench.delivered[direction.index()].iter();
+                let arrived: Vec<u64> =
+                    delivered.filter(|(receiver, _)| *receiver == ue).map(|(_, id)| *id).collect();
+                prop_assert!(arrived.is_sorted_by(|a, b| a < b), "in order, none twice");
+                for sdu in sdus.iter().filter(|sdu| sdu.is_of(ue, direction)) {
+                    let is_settled = arrived.contains(&sdu.id) || is_discarded(&bench.trace, sdu);
+                    prop_assert!(is_settled || has_failed(&bench.trace, ue, direction), "{:?} is lost", sdu);
                 }
             }
         }
     }
+}
+
+/// An SDU that was sent.
+#[derive(Debug)]
+struct SentSdu {
+    ue: UeId,
+    direction: Direction,
+    id: u64,
+    at: Time,
+}
+
+impl SentSdu {
+    fn is_of(&self, ue: UeId, direction: Direction) -> bool {
+        (self.ue, self.direction) == (ue, direction)
+    }
+}
+
+/// Sends the SDUs of all arrivals.
+fn send_all(bench: &mut Bench, arrivals: &[Arrival]) -> Vec<SentSdu> {
+    let mut sdus = Vec::new();
+    let mut frame = 0;
+    for &Arrival { after, ue, direction, octets, count } in arrivals {
+        frame += after;
+        // Three milliseconds after the start of the frame.
+        let at_ms = frame * 10 + 3;
+        for _ in 0..count {
+            let id = sdus.len() as u64;
+            bench.sends(SentPacket { at_ms, ue, direction, id, octets });
+            let at = Time::ZERO + Duration::from_millis(at_ms);
+            sdus.push(SentSdu { ue: UeId(ue), direction, id, at });
+        }
+    }
+    sdus
+}
+
+/// Maximum number of SDUs of other users and directions that may be served during a wait.
+fn sdus_ahead(sdus: &[SentSdu], grant: &GrantConfig, wait: Wait) -> u64 {
+    let others_until = |until: Time| {
+        sdus.iter().filter(|sdu| !sdu.is_of(wait.ue, wait.direction) && sdu.at <= until).count() as u64
+    };
+    // No order applies to a user that backs off: it gets capacity when no other user holds or waits
+    // for this capacity.
+    let backs_off = wait.direction == Direction::Uplink && grant.refused == Refused::BackOff;
+    match grant.order {
+        _ if backs_off => others_until(wait.until),
+        GrantOrder::FirstCome | GrantOrder::RoundRobin => 0,
+        GrantOrder::OldestFirst => others_until(wait.since),
+        GrantOrder::LargestBacklog => others_until(wait.until),
+    }
+}
+
+fn is_discarded(trace: &[(Time, TraceEvent)], sent: &SentSdu) -> bool {
+    trace.iter().any(|(_, event)| match *event {
+        TraceEvent::SduDiscarded { ue, direction, sdu, .. } => {
+            sent.is_of(ue, direction) && sdu == PacketId(sent.id)
+        }
+        _ => false,
+    })
+}
+
+/// After MaxRST resets RLC reports an unrecoverable error and sends nothing more.
+fn has_failed(trace: &[(Time, TraceEvent)], ue: UeId, direction: Direction) -> bool {
+    trace.iter().any(|(_, event)| *event == TraceEvent::RlcUnrecoverable { ue, direction })
 }
