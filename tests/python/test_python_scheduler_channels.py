@@ -194,6 +194,17 @@ def test_schedulers_of_the_core_are_imitated_exactly(channel: str, scheduler: ty
     assert not is_equal(in_python, other)
 
 
+def test_a_channel_that_is_set_up_during_the_run_has_the_scheduler() -> None:
+    # RRC switches users to the HS-DSCH, so that its first user comes later.
+    scenario = Scenario.load(ROOT / "scenarios/web-cell-hsdpa.toml", {"duration": "60 s"})
+    [in_python] = simulate(scenario.with_scheduler(MaxCqi, "cell.0.hs_dsch"), series=True)
+    key = "cell.0.hs_dsch.scheduler"
+    [built_in] = simulate(scenario.with_overrides({key: "max_ci"}), series=True)
+    [other] = simulate(scenario.with_overrides({key: "round_robin"}), series=True)
+    assert is_equal(in_python, built_in)
+    assert not is_equal(in_python, other)
+
+
 class Checks(Scheduler):
     """Checks the arguments, serves users only in even TTIs, and the last user first."""
 
