@@ -6,6 +6,8 @@ They can imitate the core's schedulers exactly, get valid arguments, and fail cl
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from umtslab import Run, Scenario, ScenarioError, Scheduler, SchedulerError, sim
 from umtslab._core import Candidate
 from umtslab.cli.emulate import _scenario as emulated
 from umtslab.cli.failures import UsageError
+from umtslab.scenario import CodeNotAllowed, refuse_code
 
 HSDPA = """\
 version = 1
@@ -191,6 +194,17 @@ def test_schedulers_of_the_core_are_imitated_exactly(channel: str, scheduler: ty
     assert not is_equal(in_python, other)
 
 
+def test_a_channel_that_is_set_up_during_the_run_has_the_scheduler() -> None:
+    # RRC switches users to the HS-DSCH, so that its first user comes later.
+    scenario = Scenario.load(ROOT / "scenarios/web-cell-hsdpa.toml", {"duration": "60 s"})
+    [in_python] = simulate(scenario.with_scheduler(MaxCqi, "cell.0.hs_dsch"), series=True)
+    key = "cell.0.hs_dsch.scheduler"
+    [built_in] = simulate(scenario.with_overrides({key: "max_ci"}), series=True)
+    [other] = simulate(scenario.with_overrides({key: "round_robin"}), series=True)
+    assert is_equal(in_python, built_in)
+    assert not is_equal(in_python, other)
+
+
 class Checks(Scheduler):
     """Checks the arguments, serves users only in even TTIs, and the last user first."""
 
@@ -329,10 +343,11 @@ def test_the_source_of_a_class_is_part_of_the_key(tmp_path: Path, channel: str) 
 
 
 @pytest.mark.parametrize("channel", CHANNELS)
-def test_a_class_in_a_file_is_code_that_an_emulation_refuses(tmp_path: Path, channel: str) -> None:
+def test_a_class_in_a_file_needs_permission_and_simulated_time(tmp_path: Path, channel: str) -> None:
     scenario = with_class(tmp_path, channel, "class Mine(Scheduler): pass\n")
     (tmp_path / "named.toml").write_text(scenario.to_toml())
-    assert Scenario.load(tmp_path / "named.toml").python_classes == [("mine.py:Mine", False)]
+    with pytest.raises(CodeNotAllowed, match=r"names Python code, .* mine\.py:Mine; .* --allow-code"):
+        refuse_code(Scenario.load(tmp_path / "named.toml"))
     with pytest.raises(UsageError, match="simulated time only"):
         emulated(None, tmp_path / "named.toml", 1, ())
 
@@ -351,13 +366,14 @@ def test_a_class_at_a_channel_without_scheduler_is_an_error() -> None:
         scenario_of("hs_dsch").with_overrides({"cell.0.hs_dsch.python": "mine.py"})
 
 
-def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
     text = (ROOT / "docs" / "schedulers.md").read_text(encoding="utf-8")
     [example] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     (tmp_path / "example.py").write_text(example)
-    scenario = Scenario.load(ROOT / "scenarios/hsdpa.toml", {"ue.0.count": 4, "duration": "3 s"})
-    path = tmp_path / "example.py"
-    [run] = simulate(scenario.with_overrides({"cell.0.hs_dsch.python": f"{path}:FairWithDeadline"}))
-    assert run.metrics["goodput_kbps"]
+    done = subprocess.run(
+        [sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    [built_in, in_python] = done.stdout.splitlines()
+    assert built_in != in_python

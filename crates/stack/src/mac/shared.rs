@@ -32,7 +32,7 @@ impl Shared {
         Shared { ticks: Ticks::default(), scheduler, user_scheduler: None, not_queried: Vec::new() }
     }
 
-    /// Replaces the scheduler, unless there is no other.
+    /// Replaces the scheduler. `None`: it stays.
     pub fn set_scheduler(&mut self, scheduler: Option<UserScheduler>) {
         self.user_scheduler = scheduler;
     }

@@ -121,7 +121,7 @@ impl MacHs {
         }
     }
 
-    /// Replaces the scheduler, unless there is no other.
+    /// Replaces the scheduler. `None`: it stays.
     pub fn set_scheduler(&mut self, scheduler: Option<UserScheduler>) {
         self.user_scheduler = scheduler;
     }

@@ -31,7 +31,7 @@ use crate::radio::mac::hs::{octets_in, pdus_in};
 use crate::scheduling::{QosConfig, RateGuarantee, SnrFilter};
 use crate::ue::UeContext;
 
-/// Most TTIs without a block that are added to the mean of the SNR later.
+/// Maximum number of TTIs without a block that are added to the mean of the SNR later.
 const FILTERED_TTIS: u64 = 10_000;
 
 #[derive(Debug)]
