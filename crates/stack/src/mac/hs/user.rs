@@ -394,19 +394,13 @@ impl User {
         tti: u64,
         process: Option<u8>,
     ) -> u32 {
-        let (context, air) = (&mut below.ues[ue], &mut *below.air);
-        let is_cut = context.is_cut;
-        if let Some(in_layout) = &mut context.hs_in_layout {
-            in_layout.count_block();
-        }
+        let (is_cut, air) = (below.ues[ue].is_cut, &mut *below.air);
+        below.ues[ue].hs_in_layout.iter_mut().for_each(|in_layout| in_layout.count_block());
         let again = match process {
             None => self.sender.resend(),
             Some(process) => self.sender.resend_in(process),
         };
-        let announcement = match again {
-            Some(again) => again,
-            None => self.send_new(ctx, config, tti, process),
-        };
+        let announcement = again.unwrap_or_else(|| self.send_new(ctx, config, tti, process));
         self.next_allowed = tti + u64::from(self.category.min_interval());
         let process = usize::from(announcement.process);
         let block = self.blocks[process].as_mut().expect("the process has a block");
