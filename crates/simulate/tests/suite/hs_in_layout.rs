@@ -94,7 +94,8 @@ fn power_of_the_hs_dsch_is_limited_and_counts() {
 
 #[test]
 fn change_of_the_serving_cell_loses_what_the_node_b_holds() {
-    let user = "mobility = { model = \"vehicular\", speed = \"50 km/h\" }\n";
+    let user = "mobility = { model = \"vehicular\", speed = \"50 km/h\" }\n\
+                hs_dsch = { fading = \"rayleigh\", speed = \"50 km/h\" }\n";
     let run = |interruption: &str| {
         downloads(
             user,
