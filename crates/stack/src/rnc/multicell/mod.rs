@@ -11,7 +11,8 @@
 //! A turn is one pass through these steps: a TTI, or a frame if the DSCH is scheduled every frame.
 //! In the second case half of the users are in the middle of their TTI (`in_progress.rs`).
 //!
-//! Idle users take no part in these steps until they have data.
+//! Idle users take no part in these steps until they have data. Users of HS-DSCHs are measured too (`hs_users`).
+//! MAC-hs of their cells transmits to them between the turns, with the SNR of the last turn.
 
 mod active_sets;
 mod associated;

@@ -124,11 +124,8 @@ impl User {
         tti: u64,
         process: Option<u8>,
     ) -> Sent {
-        let (context, air) = (&mut below.ues[ue], &mut *below.air);
-        let is_cut = context.is_cut;
-        if let Some(in_layout) = &mut context.hs_in_layout {
-            in_layout.count_block();
-        }
+        let (is_cut, air) = (below.ues[ue].is_cut, &mut *below.air);
+        below.ues[ue].hs_in_layout.iter_mut().for_each(|in_layout| in_layout.count_block());
         let again = match process {
             None => self.sender.resend(),
             Some(process) => self.sender.resend_in(process),
