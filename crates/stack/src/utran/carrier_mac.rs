@@ -96,6 +96,11 @@ impl CarrierMac {
         }
     }
 
+    /// MAC-hs or MAC-ehs.
+    pub fn hs(&self) -> Option<&MacHs> {
+        if let CarrierMac::Hs(mac) = self { Some(mac) } else { None }
+    }
+
     /// The MAC of the cells of a layout.
     pub fn multicell(&self) -> Option<&Multicell> {
         if let CarrierMac::Multicell(mac) = self { Some(mac) } else { None }
