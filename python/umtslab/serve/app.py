@@ -24,12 +24,14 @@ from umtslab._core import ScenarioError
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import load_record
 from umtslab.labels import value_label
+from umtslab.live_sockets import is_name
 from umtslab.page.causes import looks
 from umtslab.page.run import connections, content
 from umtslab.reproduce.errors import UnknownSelection
 from umtslab.run import MissingSeries, Run
 from umtslab.serve import experiments, models, scenarios, work
 from umtslab.serve.comparable import comparable
+from umtslab.serve.emulations import UNWATCHED_S, ControlFailed, Emulations, NoSuchEmulation
 from umtslab.serve.files import NoSuchFile, file_in
 from umtslab.serve.guard import UPLOAD, Guard, Oversized, TooSlow
 from umtslab.serve.home import home
@@ -78,6 +80,7 @@ _NOT_FOUND: tuple[type[Exception], ...] = (
     experiments.UnknownMetric,
     MissingSeries,
     NoSuchSession,
+    NoSuchEmulation,
 )
 _REFUSED: tuple[type[Exception], ...] = (
     OutsideFolder,
@@ -155,19 +158,27 @@ def _api(settings: Settings) -> FastAPI:
     """Create the application with all routes. Each `_add_…` function adds the routes of one area."""
     watchers = _Watchers()
     jobs, uploads, sessions = Jobs(watchers.wake), Uploads(), Sessions(watchers.wake)
+    emulations = Emulations(settings.store, watchers.wake)
 
     async def end_unwatched() -> None:
         while True:
             await asyncio.sleep(_CHECK_S)
             await asyncio.to_thread(sessions.end_unwatched)
 
+    async def look_for_emulations() -> None:
+        while True:
+            await asyncio.to_thread(emulations.look)
+            await asyncio.sleep(UNWATCHED_S)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         watchers.begin()
         prepare()
-        checking = asyncio.create_task(end_unwatched())
+        checking = [asyncio.create_task(work) for work in (end_unwatched(), look_for_emulations())]
         yield
-        checking.cancel()
+        for task in checking:
+            task.cancel()
+        emulations.close()
         await asyncio.to_thread(sessions.close)
         await asyncio.to_thread(jobs.close)
         uploads.close()
@@ -189,8 +200,9 @@ def _api(settings: Settings) -> FastAPI:
     _add_scenarios(app, settings, jobs)
     _add_captures(app, settings, uploads)
     _add_experiments(app, settings)
-    _add_live(app, settings, jobs, sessions)
-    _add_socket(app, jobs, sessions, watchers)
+    _add_live(app, settings, jobs, sessions, emulations)
+    _add_emulations(app, emulations)
+    _add_socket(app, jobs, sessions, emulations, watchers)
     _add_page(app, settings)
     return app
 
@@ -209,7 +221,7 @@ def _add_errors(app: FastAPI) -> None:
         app.add_exception_handler(kind, answer(404))
     for kind in _REFUSED:
         app.add_exception_handler(kind, answer(400))
-    for failed in (JobFailed, SessionFailed, TooManySessions):
+    for failed in (JobFailed, SessionFailed, TooManySessions, ControlFailed):
         app.add_exception_handler(failed, answer(409))
     for busy in (Busy, TooManyUploads):
         app.add_exception_handler(busy, answer(503))
@@ -578,12 +590,14 @@ def _job_list(jobs: Jobs) -> dict[str, Any]:
 # ── Live sessions ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _add_live(app: FastAPI, settings: Settings, jobs: Jobs, sessions: Sessions) -> None:
+def _add_live(
+    app: FastAPI, settings: Settings, jobs: Jobs, sessions: Sessions, emulations: Emulations
+) -> None:
     """Add the routes that start, control and end live sessions."""
 
     @app.get("/api/live", response_model=models.LiveSessions)
     def get_sessions() -> dict[str, Any]:
-        return {"sessions": sessions.rows()}
+        return {"sessions": sessions.rows(), "emulations": emulations.rows()}
 
     @app.post("/api/live", response_model=models.LiveStarted)
     def start_live(asked: models.LiveRequest) -> dict[str, Any]:
@@ -625,7 +639,20 @@ def _add_live(app: FastAPI, settings: Settings, jobs: Jobs, sessions: Sessions) 
     @app.post("/api/live/{identity}/end", response_model=models.LiveSessions)
     def end_live(identity: str) -> dict[str, Any]:
         sessions.end(identity)
-        return {"sessions": sessions.rows()}
+        return {"sessions": sessions.rows(), "emulations": emulations.rows()}
+
+
+def _add_emulations(app: FastAPI, emulations: Emulations) -> None:
+    """Add the routes that show and control running emulations. They start and end none."""
+
+    @app.get("/api/emulations/{identity}", response_model=models.LiveEmulation | None)
+    def get_emulation(identity: str) -> Any:
+        return json.loads(emulations.get(identity).latest[1])
+
+    @app.post("/api/emulations/{identity}/control", response_model=models.LiveStarted)
+    def control_emulation(identity: str, control: models.EmulationControl) -> dict[str, Any]:
+        emulations.control(identity, control.control, control.choice)
+        return {"id": identity}
 
 
 # ── Captures ────────────────────────────────────────────────────────────────────────────────────────
@@ -689,26 +716,31 @@ def _add_experiments(app: FastAPI, settings: Settings) -> None:
 # ── The socket and the page ─────────────────────────────────────────────────────────────────────────
 
 
-def _add_socket(app: FastAPI, jobs: Jobs, sessions: Sessions, watchers: _Watchers) -> None:
+def _add_socket(
+    app: FastAPI, jobs: Jobs, sessions: Sessions, emulations: Emulations, watchers: _Watchers
+) -> None:
     @app.websocket("/api/socket")
     async def socket(channel: WebSocket) -> None:
         await channel.accept()
         with watchers.watching() as tab:
-            sending = asyncio.create_task(_send_states(channel, tab, jobs, sessions))
+            sending = asyncio.create_task(_send_states(channel, tab, jobs, sessions, emulations))
             try:
                 while not sending.done():
-                    _receive(await channel.receive_text(), tab, sessions)
+                    _receive(await channel.receive_text(), tab, sessions, emulations)
             except (WebSocketDisconnect, RuntimeError):
                 pass
             finally:
                 if tab.session is not None:
                     sessions.leave(tab.session)
+                    emulations.leave(tab.session)
             sending.cancel()
             with suppress(asyncio.CancelledError, TimeoutError, WebSocketDisconnect, RuntimeError, OSError):
                 await sending
 
 
-async def _send_states(channel: WebSocket, tab: _Tab, jobs: Jobs, sessions: Sessions) -> None:
+async def _send_states(
+    channel: WebSocket, tab: _Tab, jobs: Jobs, sessions: Sessions, emulations: Emulations
+) -> None:
     """Send the latest state after each change, and after the tab has shown the one before."""
     while True:
         await tab.changed.wait()
@@ -716,21 +748,22 @@ async def _send_states(channel: WebSocket, tab: _Tab, jobs: Jobs, sessions: Sess
         tab.has_missed = tab.awaits_confirmation
         if tab.awaits_confirmation:
             continue
-        await asyncio.wait_for(channel.send_text(_state(tab, jobs, sessions)), _SEND_S)
+        await asyncio.wait_for(channel.send_text(_state(tab, jobs, sessions, emulations)), _SEND_S)
         await asyncio.sleep(_PAUSE_S)
 
 
-def _receive(text: str, tab: _Tab, sessions: Sessions) -> None:
+def _receive(text: str, tab: _Tab, sessions: Sessions, emulations: Emulations) -> None:
     """Read a message of a tab. Messages that are no `models.Watch` are dropped."""
     try:
         message = models.Watch.model_validate_json(text)
     except ValidationError:
         return
     if message.watch != tab.session:
-        if tab.session is not None:
-            sessions.leave(tab.session)
-        if message.watch is not None:
-            sessions.watch(message.watch)
+        for shown in (sessions, emulations):
+            if tab.session is not None:
+                shown.leave(tab.session)
+            if message.watch is not None:
+                shown.watch(message.watch)
         tab.session, tab.sent, tab.shown = message.watch, 0, 0
         tab.changed.set()
     tab.shown = max(tab.shown, message.shown)
@@ -738,22 +771,26 @@ def _receive(text: str, tab: _Tab, sessions: Sessions) -> None:
         tab.changed.set()
 
 
-def _state(tab: _Tab, jobs: Jobs, sessions: Sessions) -> str:
-    """Return a `models.State` as JSON. The state of the live session is text already."""
+def _state(tab: _Tab, jobs: Jobs, sessions: Sessions, emulations: Emulations) -> str:
+    """Return a `models.State` as JSON. The state of the session or emulation is text already."""
     content: dict[str, Any] = {
         **_job_list(jobs),
         "sessions": sessions.rows(),
+        "emulations": emulations.rows(),
         "live_number": 0,
         "live_problem": None,
     }
-    live = "null"
+    live = emulation = "null"
     if tab.session is not None:
         try:
-            content["live_number"], live = sessions.get(tab.session).latest
-        except (NoSuchSession, SessionFailed) as error:
+            if is_name(tab.session):
+                content["live_number"], emulation = emulations.get(tab.session).latest
+            else:
+                content["live_number"], live = sessions.get(tab.session).latest
+        except (NoSuchSession, SessionFailed, NoSuchEmulation) as error:
             content["live_problem"] = _sentence(error)
         tab.sent = content["live_number"]
-    return f'{json.dumps(content)[:-1]}, "live": {live}}}'
+    return f'{json.dumps(content)[:-1]}, "live": {live}, "emulation": {emulation}}}'
 
 
 @lru_cache(maxsize=64)
