@@ -221,7 +221,7 @@ def _live_socket(
     """Answer requests of ``umts serve`` during a block, if the emulation is shown live."""
     if live is None:
         return nullcontext()
-    from umtslab.emulate.live_state import shown
+    from umtslab.emulate.live_socket import shown
 
     return shown(session, faults, live)
 

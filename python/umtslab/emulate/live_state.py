@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
 from http import HTTPStatus
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from umtslab import _core, live_sockets
+from umtslab import _core
 from umtslab.emulate.background import simulates_flows
 from umtslab.emulate.faults import ActiveFaults
 from umtslab.emulate.live_controls import controls
@@ -93,16 +91,3 @@ class LiveState:
             "rtt_at_s": self._readings.get("at_s"),
         }
         return f'{json.dumps(head)[:-1]}, "now": {found}}}'
-
-
-@contextmanager
-def shown(session: Session, faults: ActiveFaults, live: LiveState) -> Iterator[None]:
-    """Answer requests of ``umts serve`` during a block."""
-    from umtslab.emulate.fault_server import served
-
-    store = Path(session.store)
-    # Before the clock starts: checking the controls takes a while and holds the interpreter.
-    _ = live.about
-    live_sockets.remove_dead(store)
-    with live_sockets.place(store, session.live) as path, served(path, faults, live):
-        yield
