@@ -118,3 +118,69 @@ impl LiveInbox {
         self.requests.try_iter()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use umts_record::live::LiveState;
+    use umts_scenario::Scenario;
+    use umts_simulate::network_config;
+    use umts_stack::network::Network;
+
+    use super::*;
+    use crate::clock::lateness::Lateness;
+    use crate::outside::exchange::Counts;
+
+    const SIZE: SnapshotSize = SnapshotSize { ues: 4, bins: 1, points: 60 };
+
+    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
+    fn reading(at: Time) -> LiveReading {
+        let text = "version = 1\nduration = \"9 s\"\n[[ue]]\nname = \"u\"\ncount = 3\nbearer = \"hsdpa-3.6\"";
+        let scenario = Scenario::parse(text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
+        let config = network_config(&scenario);
+        let network = Network::new(&config, &umts_kernel::random::Streams::new(1, 0));
+        let late = Lateness::new(umts_units::Duration::from_millis(10));
+        let fidelity = Fidelity {
+            lateness: late.clone(),
+            released: late.clone(),
+            work: late,
+            tun_drops: 0,
+            devices_lost: 0,
+            counts: Counts::default(),
+            cpu: umts_units::Duration::ZERO,
+            duration: at - Time::ZERO,
+            is_real_time: false,
+        };
+        let view = LiveView::new(&network, &mut LiveState::new(&config), at, SIZE);
+        LiveReading { at, view, fidelity }
+    }
+
+    #[test]
+    fn viewers_get_the_state_at_their_request() {
+        let (viewer, inbox) = live_channel().unwrap();
+        let client = std::thread::spawn(move || viewer.read(SIZE, PATIENCE));
+        let request = loop {
+            inbox.acknowledge();
+            if let Some(request) = inbox.take().next() {
+                break request;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        };
+        assert_eq!(request.size, SIZE);
+        request.answer(reading(Time::from_nanos(7)));
+        let read = client.join().unwrap().unwrap();
+        assert_eq!((read.at.as_nanos(), read.view.recorded.ues.len()), (7, 3));
+        // UEs with an HS-DSCH have an empty queue before their first data.
+        assert_eq!(read.view.nodeb_queues, [Some(umts_simulate::NodebQueue::default()); 3]);
+    }
+
+    #[test]
+    fn a_viewer_that_has_given_up_does_not_hinder_the_event_loop() {
+        let (viewer, inbox) = live_channel().unwrap();
+        let error = viewer.read(SIZE, std::time::Duration::ZERO).unwrap_err();
+        assert_eq!(error.to_string(), "the emulation has not answered in time");
+        inbox.take().for_each(|request| request.answer(reading(Time::ZERO)));
+        drop(inbox);
+        assert_eq!(viewer.read(SIZE, PATIENCE).unwrap_err().to_string(), "the emulation has ended");
+    }
+}

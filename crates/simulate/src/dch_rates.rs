@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn other_channels_have_none() {
-        for keys in ["", "bearer = \"switched\"", "bearer = \"hsdpa-64\""] {
+        for keys in ["", "bearer = \"switched\"", "bearer = \"hsdpa-3.6\""] {
             let [down, _] = rates(&format!("[[ue]]\nname = \"u\"\n{keys}"), 0);
             assert_eq!(down, Vec::<String>::new(), "{keys}");
         }
