@@ -903,7 +903,7 @@ def test_an_emulation_is_controlled_by_keyboard_alone(tab: Tab, emulation: Stand
         page.wait_for_timeout(50)
     assert emulation.orders.orders == [
         ("page-coverage", '{ "radio.cut" = true }'),
-        ("page-rate", '{ "bearer.ps-64.downlink.rate" = "32000 bit/s" }'),
+        ("page-rate", '{ "bearer.ps-64-20ms.downlink.rate" = "32000 bit/s" }'),
         ("page-rate", None),
     ]
     tab.check()

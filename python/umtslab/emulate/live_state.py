@@ -44,12 +44,12 @@ class LiveState:
         self._session = session
         self._scenario = scenario
         self._faults = faults
-        self._readings: Mapping[str, Any] = {}
-        """The last values of the meter."""
+        self._rtt_s: float | None = None
+        """The last round-trip time that the meter measured."""
 
     def keep(self, reading: Mapping[str, Any]) -> None:
-        """Keep the values of the meter."""
-        self._readings = reading
+        """Keep the round-trip time of the meter, if it measured one."""
+        self._rtt_s = reading.get("rtt_s", self._rtt_s)
 
     @cached_property
     def about(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class LiveState:
         ]
         head = {
             "faults": faults,
-            "rtt_s": self._readings.get("rtt_s"),
+            "rtt_s": self._rtt_s,
             "rtt_at_s": self._readings.get("at_s"),
         }
         return f'{json.dumps(head)[:-1]}, "now": {found}}}'

@@ -12,7 +12,7 @@ import json
 import socket
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -69,7 +69,6 @@ class Emulation:
     latest: tuple[int, str] = (0, "null")
     """The number of the latest state, and the state, a `models.LiveEmulation` as JSON. The first state
     has number 1."""
-    viewers: int = 0
     wake: threading.Event = field(default_factory=threading.Event)
 
 
@@ -81,6 +80,8 @@ class Emulations:
         self._changed = changed
         """Called after a change of an emulation, or, with None, of the list of emulations."""
         self._found: dict[str, Emulation] = {}
+        self._viewers: Counter[str] = Counter()
+        """Number of tabs that show an emulation."""
         self._followed: set[str] = set()
         self._ended: OrderedDict[str, str] = OrderedDict()
         """Emulations that have ended, with their commands."""
@@ -120,19 +121,19 @@ class Emulations:
         raise NoSuchEmulation("there is no such emulation: start one with umts emulate --live -- COMMAND")
 
     def watch(self, identity: str) -> None:
-        """Count a tab that shows an emulation. Does nothing if there is no such emulation."""
-        with suppress(NoSuchEmulation):
-            emulation = self.get(identity)
-            with self._lock:
-                emulation.viewers += 1
+        """Count a tab that shows an emulation, which may begin later."""
+        with self._lock:
+            self._viewers[identity] += 1
+            emulation = self._found.get(identity)
+        if emulation is not None:
             emulation.wake.set()
 
     def leave(self, identity: str) -> None:
         """Count a tab that no longer shows an emulation."""
-        with suppress(NoSuchEmulation):
-            emulation = self.get(identity)
-            with self._lock:
-                emulation.viewers -= 1
+        with self._lock:
+            self._viewers[identity] -= 1
+            if not self._viewers[identity]:
+                del self._viewers[identity]
 
     def control(self, identity: str, name: str, choice: int) -> None:
         """Choose a value of a control. All values come from the emulation itself.
@@ -185,7 +186,7 @@ class Emulations:
                         emulation = self._begin(name)
                     if emulation is None:
                         return
-                    if emulation.viewers or not emulation.latest[0]:
+                    if self._viewers[name] or not emulation.latest[0]:
                         self._receive(emulation)
                     else:
                         self._ask(name, "GET", "/faults")
@@ -197,7 +198,7 @@ class Emulations:
                     if emulation is not None:
                         self._keep(emulation, silent_s=time.monotonic() - heard)
                 if emulation is not None:
-                    emulation.wake.wait(WATCHED_S if emulation.viewers else UNWATCHED_S)
+                    emulation.wake.wait(WATCHED_S if self._viewers[name] else UNWATCHED_S)
                     emulation.wake.clear()
                 else:
                     self._is_closed.wait(UNWATCHED_S)

@@ -90,6 +90,7 @@ def _fidelity(now: dict[str, Any], *, is_strict: bool) -> dict[str, Any]:
     dropped = fidelity["tun_drops"] + now["refused"]
     return {
         "is_degraded": now["degraded"],
+        "summary": f"99 % of the instants at most {late('lateness_p99_s')} late",
         "reason": _reason(now, is_strict=is_strict) if now["degraded"] else "",
         "values": [
             {"label": "Instants late by, median", "value": late("lateness_p50_s")},

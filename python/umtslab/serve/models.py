@@ -918,9 +918,10 @@ class FidelityValue(Model):
 
 
 class LiveFidelity(Model):
-    """How far an emulation can be trusted. `reason` says why it is degraded."""
+    """How far an emulation can be trusted so far. `reason` says why it is degraded."""
 
     is_degraded: bool
+    summary: str
     reason: str
     values: list[FidelityValue]
 

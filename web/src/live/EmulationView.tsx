@@ -11,7 +11,7 @@ export function EmulationView({ id, emulation }: { id: string; emulation: Emulat
   const { about } = usePage();
   useTitle(`Live: ${emulation.command}`);
   useSpoken(emulation);
-  const others = emulation.programs > 1 ? `${emulation.programs} UEs have real programs.` : 'UE 0 has the command.';
+  const others = emulation.programs > 1 ? `UEs 0 to ${emulation.programs - 1} run programs.` : 'UE 0 runs the command.';
   return (
     <>
       <div class="head">
@@ -33,7 +33,10 @@ export function EmulationView({ id, emulation }: { id: string; emulation: Emulat
       <section class="clock" aria-label="Clock">
         <div class="bar2">
           <b class="instant">{emulation.time}</b>
-          <span class="small">of real time. It ends with its command. Round-trip time of the programs: {emulation.rtt}</span>
+          <span class="small">
+            of real time. Fidelity: {emulation.fidelity.is_degraded ? 'DEGRADED' : 'ok'}, {emulation.fidelity.summary}. Round-trip time of the programs:{' '}
+            {emulation.rtt}.
+          </span>
         </div>
         {about.read_only ? <p class="small">This page is read-only: it has no controls of the network.</p> : <Network id={id} emulation={emulation} />}
         {emulation.faults.length > 0 && (

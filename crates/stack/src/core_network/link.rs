@@ -177,6 +177,9 @@ pub struct Link {
 struct Transmitter {
     /// End of the last transmission.
     free_at: Time,
+    /// Start of the transmissions without a pause that end at `free_at`. Later than the current
+    /// instant if packets passed several links in one event.
+    busy_since: Time,
     delay: Duration,
     rate: Option<BitRate>,
     /// Arrival of the last packet before `delay` was changed. Later packets do not arrive before.
@@ -326,6 +329,9 @@ impl Transmitter {
         if !self.waiting.as_mut().is_none_or(|waiting| waiting.add(now, free_at, size)) {
             return None;
         }
+        if now > self.free_at {
+            self.busy_since = now;
+        }
         self.free_at = free_at;
         Some((free_at + self.delay).max(self.not_before))
     }
@@ -342,6 +348,7 @@ impl Link {
             optional: OptionalParts::new(config, direction, streams, name).map(Box::new),
             transmitter: Transmitter {
                 free_at: Time::ZERO,
+                busy_since: Time::ZERO,
                 delay: config.delay,
                 rate: config.rate,
                 not_before: Time::ZERO,
@@ -456,7 +463,9 @@ impl Link {
     /// Octets that wait for the transmitter or are being sent at `now`, rounded up. Zero without a
     /// rate.
     pub fn queued(&self, now: Time) -> Bytes {
-        let Transmitter { free_at, rate, .. } = &self.transmitter;
+        let Transmitter { free_at, busy_since, rate, .. } = &self.transmitter;
+        // Packets of later transmissions are still in front of the link.
+        let rate = rate.filter(|_| now >= *busy_since);
         let unsent = rate.map_or(0, |rate| rate.bits_in(free_at.saturating_since(now)).div_ceil(8));
         let waiting = self.managed.as_ref().map_or(Bytes::ZERO, |queue| queue.octets());
         Bytes(unsent) + waiting
@@ -530,6 +539,9 @@ mod tests {
         }
         assert_eq!([0, 4, 16, 20].map(|t| link.queued(ms(t)).0), [2000, 1500, 0, 0]);
         assert_eq!(link_with(&LinkConfig { rate: None, ..config() }).queued(ms(0)), Bytes::ZERO);
+        // A packet that comes from another link at 50 ms has not arrived at 20 ms.
+        send(&mut link, ms(50), &mut packet(960));
+        assert_eq!([20, 49, 50, 54].map(|t| link.queued(ms(t)).0), [0, 0, 1000, 500]);
     }
 
     #[test]
