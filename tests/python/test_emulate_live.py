@@ -10,8 +10,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import plain_user
 import pytest
@@ -21,6 +21,7 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 from conftest import Umts, command, started
 from serving import PATIENCE_S, Served, serving
 from umtslab import live_sockets
+from websockets.sync.client import ClientConnection
 from websockets.sync.client import connect as open_socket
 from websockets.typing import Origin
 
@@ -52,23 +53,28 @@ def only_name(served: Served) -> str:
 
     def is_shown() -> bool:
         found[:] = [row["id"] for row in served.ask("/api/live").json()["emulations"]]
-        return len(found) == 1 and served.ask(f"/api/emulations/{found[0]}").json() is not None
+        if len(found) != 1:
+            return False
+        answer = served.ask(f"/api/emulations/{found[0]}")
+        return answer.status == 200 and answer.json() is not None
 
     until(is_shown)
     return found[0]
 
 
-def watching(served: Served, name: str) -> Any:
-    channel = open_socket(
+@contextmanager
+def watching(served: Served, name: str) -> Iterator[ClientConnection]:
+    """Show an emulation in a tab during a block."""
+    with open_socket(
         f"ws://127.0.0.1:{served.port}/api/socket",
         origin=Origin(served.origin),
         additional_headers={"Cookie": served.cookie},
         open_timeout=PATIENCE_S,
         ping_timeout=None,
         max_size=None,
-    )
-    channel.send(json.dumps({"watch": name}))
-    return channel
+    ) as channel:
+        channel.send(json.dumps({"watch": name}))
+        yield channel
 
 
 WAIT_FOR_FILE = "import pathlib, time\nwhile not pathlib.Path('go').exists(): time.sleep(0.05)\n"
@@ -182,8 +188,6 @@ def test_programs_of_other_ues_and_simulated_users_are_told_apart(tmp_path: Path
     words = command("emulate", "-q", "--live", "--scenario", scenario, "--", "sleep", "1000")
     with started(words, cwd=tmp_path):
         name = only_name(served)
-        with watching(served, name):
-            until(lambda: served.ask(f"/api/emulations/{name}").json()["column"]["ues"][1]["connections"] > 0)
         column = served.ask(f"/api/emulations/{name}").json()["column"]
         assert (column["ues"][0]["timeouts"], column["has_tcp"]) == (None, True)
         assert column["ues"][1]["timeouts"] is not None

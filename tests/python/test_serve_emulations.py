@@ -19,6 +19,7 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 from live_stand_in import StandIn, emulated
 from serving import PATIENCE_S, Served, serving
 from umtslab import Scenario, live_sockets
+from umtslab.emulate.faults import inline_table
 from umtslab.emulate.live_controls import controls
 from umtslab.serve import emulations, models
 from umtslab.serve.emulations import MOST_EMULATIONS, Emulations
@@ -60,10 +61,24 @@ def chosen(served: Served, name: str, choice: int) -> Any:
     return served.post(f"/api/emulations/{NAME}/control", {"control": name, "choice": choice})
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    with serving(tmp_path, "results", "--scenarios", SCENARIOS) as server:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("emulations")
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path) -> Iterator[Served]:
+    with serving(folder, "results", "--scenarios", SCENARIOS) as server:
         yield server
+
+
+@pytest.fixture
+def emulation(folder: Path, served: Served) -> Iterator[StandIn]:
+    """An emulation that the server shows, until the end of the test."""
+    with emulated(folder / "results", StandIn()) as stand_in:
+        state(served)
+        yield stand_in
+    until(lambda: shown(served) == [])
 
 
 def watching(served: Served) -> ClientConnection:
@@ -80,11 +95,11 @@ def watching(served: Served) -> ClientConnection:
 # ── An emulation ────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_an_emulation_appears_is_watched_and_disappears(tmp_path: Path, served: Served) -> None:
+def test_an_emulation_appears_is_watched_and_disappears(folder: Path, served: Served) -> None:
     with watching(served) as channel:
         # The tab opens the address before the emulation begins.
         channel.send(json.dumps({"watch": NAME}))
-        with emulated(tmp_path / "results", StandIn()) as emulation:
+        with emulated(folder / "results", StandIn()) as emulation:
             times = set()
             while len(times) < 3:
                 message = models.State.model_validate_json(channel.recv(PATIENCE_S))
@@ -108,61 +123,55 @@ def test_an_emulation_appears_is_watched_and_disappears(tmp_path: Path, served: 
     assert "its result is on Home" in answer.text
 
 
-def test_a_degraded_emulation_says_why(tmp_path: Path, served: Served) -> None:
-    with emulated(tmp_path / "results", StandIn()) as emulation:
-        emulation.is_degraded = True
-        fidelity = state(served).fidelity
-        assert fidelity.is_degraded
-        assert fidelity.reason == (
-            "3 % of the instants were late by more than a TTI, and the 99th percentile is 31.2 ms. "
-            "Delays here are longer than in the network."
-        )
+def test_a_degraded_emulation_says_why(served: Served, emulation: StandIn) -> None:
+    emulation.is_degraded = True
+    until(lambda: state(served).fidelity.is_degraded)
+    fidelity = state(served).fidelity
+    assert fidelity.reason == (
+        "3 % of the instants were late by more than a TTI, and the 99th percentile is 31.2 ms. "
+        "Delays here are longer than in the network."
+    )
 
 
-def test_controls_set_change_and_remove_faults(tmp_path: Path, served: Served) -> None:
-    with emulated(tmp_path / "results", StandIn()) as emulation:
-        rate, errors, coverage = state(served).controls
-        assert rate.choices == ["as in the scenario (64 kbit/s)", "48 kbit/s", "32 kbit/s", "16 kbit/s"]
-        assert (rate.chosen, errors.chosen, coverage.chosen) == (0, 0, 0)
-        for name, choice in (("rate", 3), ("rate", 2), ("coverage", 1), ("rate", 0), ("rate", 0)):
-            assert chosen(served, name, choice).status == 200
-        assert emulation.orders.orders == [
-            ("page-rate", '{ "bearer.ps-64-20ms.downlink.rate" = "16000 bit/s" }'),
-            ("page-rate", '{ "bearer.ps-64-20ms.downlink.rate" = "32000 bit/s" }'),
-            ("page-coverage", '{ "radio.cut" = true }'),
-            ("page-rate", None),
-        ]
-        emulation.faults.add("test", {"link.0.delay": "1 s"})
-        with watching(served) as channel:
-            channel.send(json.dumps({"watch": NAME}))
-            until(lambda: state(served).controls[2].chosen == 1 and bool(state(served).faults))
-        assert state(served).faults == ['test: link.0.delay = "1 s", since 5.0 s']
+def test_controls_set_change_and_remove_faults(served: Served, emulation: StandIn) -> None:
+    rate, errors, coverage = state(served).controls
+    assert rate.choices == ["as in the scenario (64 kbit/s)", "48 kbit/s", "32 kbit/s", "16 kbit/s"]
+    assert (rate.chosen, errors.chosen, coverage.chosen) == (0, 0, 0)
+    for name, choice in (("rate", 3), ("rate", 2), ("coverage", 1), ("rate", 0), ("rate", 0)):
+        assert chosen(served, name, choice).status == 200
+    assert emulation.orders.orders == [
+        ("page-rate", '{ "bearer.ps-64-20ms.downlink.rate" = "16000 bit/s" }'),
+        ("page-rate", '{ "bearer.ps-64-20ms.downlink.rate" = "32000 bit/s" }'),
+        ("page-coverage", '{ "radio.cut" = true }'),
+        ("page-rate", None),
+    ]
+    emulation.faults.add("test", {"link.0.delay": "1 s"})
+    with watching(served) as channel:
+        channel.send(json.dumps({"watch": NAME}))
+        until(lambda: state(served).controls[2].chosen == 1 and bool(state(served).faults))
+    assert state(served).faults == ['test: link.0.delay = "1 s", since 5.0 s']
 
 
-def test_unknown_controls_and_choices_are_refused(tmp_path: Path, served: Served) -> None:
-    with emulated(tmp_path / "results", StandIn()) as emulation:
-        state(served)
-        for name, choice in (("tcp", 0), ("rate", 99)):
-            answer = chosen(served, name, choice)
-            assert (answer.status, "no such control" in answer.text) == (409, True)
-        assert chosen(served, "rate", -1).status == 422
-        assert (
-            served.post("/api/emulations/e99999999/control", {"control": "rate", "choice": 1}).status == 404
-        )
-        assert emulation.orders.orders == []
+def test_unknown_controls_and_choices_are_refused(served: Served, emulation: StandIn) -> None:
+    state(served)
+    for name, choice in (("tcp", 0), ("rate", 99)):
+        answer = chosen(served, name, choice)
+        assert (answer.status, "no such control" in answer.text) == (409, True)
+    assert chosen(served, "rate", -1).status == 422
+    assert served.post("/api/emulations/e99999999/control", {"control": "rate", "choice": 1}).status == 404
+    assert emulation.orders.orders == []
 
 
-def test_guard_refuses_others(tmp_path: Path, served: Served) -> None:
-    with emulated(tmp_path / "results", StandIn()) as emulation:
-        state(served)
-        body = json.dumps({"control": "coverage", "choice": 1}).encode()
-        address = f"/api/emulations/{NAME}/control"
-        assert served.ask(address, "POST", body, origin="http://evil.example").status == 403
-        assert served.ask(address, "POST", body, origin=None).status == 403
-        assert served.ask(address, "POST", body, cookie=None).status == 401
-        assert served.ask(f"/api/emulations/{NAME}", cookie=None).status == 401
-        assert served.ask(address).status == 405
-        assert emulation.orders.orders == []
+def test_guard_refuses_others(served: Served, emulation: StandIn) -> None:
+    state(served)
+    body = json.dumps({"control": "coverage", "choice": 1}).encode()
+    address = f"/api/emulations/{NAME}/control"
+    assert served.ask(address, "POST", body, origin="http://evil.example").status == 403
+    assert served.ask(address, "POST", body, origin=None).status == 403
+    assert served.ask(address, "POST", body, cookie=None).status == 401
+    assert served.ask(f"/api/emulations/{NAME}", cookie=None).status == 401
+    assert served.ask(address).status == 405
+    assert emulation.orders.orders == []
 
 
 def test_a_read_only_page_shows_and_controls_nothing(tmp_path: Path) -> None:
@@ -176,14 +185,15 @@ def test_a_read_only_page_shows_and_controls_nothing(tmp_path: Path) -> None:
         assert emulation.orders.orders == []
 
 
-def test_node_b_queues_of_users_with_an_hs_dsch_are_shown(tmp_path: Path, served: Served) -> None:
-    with emulated(tmp_path / "results", StandIn("hsdpa")):
+def test_node_b_queues_of_users_with_an_hs_dsch_are_shown(folder: Path, served: Served) -> None:
+    with emulated(folder / "results", StandIn("hsdpa")):
         found = state(served)
         assert found.column.has_nodeb_queue
         assert all(ue.nodeb_queue is not None for ue in found.column.ues if ue.downlink == "HS-DSCH")
         # The rate of an HS-DSCH cannot change, nor its block errors.
         assert found.controls[0].choices == []
-        assert "only on a DCH" in found.controls[0].note
+        assert "Only a DCH" in found.controls[0].note
+    until(lambda: shown(served) == [])
 
 
 def test_controls_are_those_that_the_scenario_accepts() -> None:
@@ -192,12 +202,18 @@ def test_controls_are_those_that_the_scenario_accepts() -> None:
         return {control.name: [choice.label for choice in control.choices] for control in controls(scenario)}
 
     assert found("ftp-fach-dch")["rate"] == []
-    assert found("ftp-fach-dch")["block-errors"][:3] == ["as in the scenario", "0 %", "1 %"]
+    # Its block errors follow a Gilbert model.
+    assert found("ftp-fach-dch")["block-errors"] == []
+    assert found("ftp-on-fach")["block-errors"][:3] == ["as in the scenario", "0 %", "1 %"]
     assert found("measured-radio")["block-errors"] == []
-    assert found("measured-radio")["coverage"] == ["as in the scenario", "no coverage (tunnel)"]
+    assert found("measured-radio")["coverage"] == ["yes", "no (tunnel)"]
     for path in sorted(SCENARIOS.glob("*.toml")):
-        for control in controls(Scenario.load(path).core):
-            assert control.choices or control.note, path
+        scenario = Scenario.load(path)
+        for control in controls(scenario.core):
+            assert bool(control.choices) != bool(control.note), path
+            for choice in control.choices[1:]:
+                change = f'[{{ time = "1 s", set = {inline_table(choice.set)} }}]'
+                assert scenario.with_overrides([("at", change)]), (path, choice)
 
 
 # ── Broken sockets ──────────────────────────────────────────────────────────────────────────────────

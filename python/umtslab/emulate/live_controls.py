@@ -49,50 +49,49 @@ class Control:
 def controls(scenario: _core.Scenario) -> list[Control]:
     """Return the controls for an emulation of `scenario`. The first UE has the command."""
     groups = json.loads(scenario.to_json())["ue"]
-    return [
-        _rate(scenario, groups[0]),
-        _checked(scenario, "block-errors", "Block errors", _block_errors(groups)),
-        _checked(
-            scenario, "coverage", "Coverage", [Choice("no coverage (tunnel)", {"radio.cut": True})], "yes"
-        ),
-    ]
+    return [_rate(scenario, groups[0]), _block_errors(scenario, groups), _coverage(scenario)]
 
 
 def _rate(scenario: _core.Scenario, group: dict[str, Any]) -> Control:
     """The downlink rate of the command's bearer: the rates of its transport formats."""
     rates, _ = scenario.dch_rates(0)
-    bearer = group.get("bearer")
-    if not rates or not isinstance(bearer, str):
-        note = "The rate can change during a run only on a DCH that the UE keeps."
-        return Control("rate", "Rate down", [], note)
     lower = rates[-2::-1]
-    lower = lower[:: -(-len(lower) // _MOST_RATES)] if lower else []
-    key = f"bearer.{bearer}.downlink.rate"
+    key = f"bearer.{group.get('bearer')}.downlink.rate"
+    if not lower or not _is_accepted(scenario, {key: f"{lower[0]} bit/s"}):
+        note = (
+            "Only a DCH that the UE keeps, with several transport formats, can change its rate during a run."
+        )
+        return Control("rate", "Rate down", [], note)
+    lower = lower[:: -(-len(lower) // _MOST_RATES)]
     choices = [Choice(f"{number(bps / 1000)} kbit/s", {key: f"{bps} bit/s"}) for bps in lower]
-    return _checked(scenario, "rate", "Rate down", choices, f"{number(rates[-1] / 1000)} kbit/s")
+    own = Choice(f"as in the scenario ({number(rates[-1] / 1000)} kbit/s)", {})
+    return Control("rate", "Rate down", [own, *choices], "")
 
 
-def _block_errors(groups: list[dict[str, Any]]) -> list[Choice]:
+def _block_errors(scenario: _core.Scenario, groups: list[dict[str, Any]]) -> Control:
     """Block error rates of both directions: of all users, also of those with a radio of their own."""
-    radios = [f"ue.{group['name']}.radio" for group in groups if group.get("radio") is not None]
-    if len(radios) < len(groups):
-        radios.insert(0, "radio")
+    radios = ["radio", *(f"ue.{group['name']}.radio" for group in groups if group.get("radio") is not None)]
+    radios = [radio for radio in radios if _is_accepted(scenario, {f"{radio}.bler": 0.0})]
     keys = [key for radio in radios for key in (f"{radio}.bler", f"{radio}.uplink.bler")]
-    return [Choice(f"{100 * bler:g} %", dict.fromkeys(keys, bler)) for bler in _BLOCK_ERRORS]
+    keys = [key for key in keys if _is_accepted(scenario, {key: 0.0})]
+    if not keys:
+        note = "Only independent block errors can change during a run."
+        return Control("block-errors", "Block errors", [], note)
+    choices = [Choice(f"{100 * bler:g} %", dict.fromkeys(keys, bler)) for bler in _BLOCK_ERRORS]
+    return Control("block-errors", "Block errors", [Choice("as in the scenario", {}), *choices], "")
 
 
-def _checked(
-    scenario: _core.Scenario, name: str, label: str, choices: list[Choice], configured: str = ""
-) -> Control:
-    """Return a control, without choices if the scenario accepts none of them."""
-    note = "The bearer has no other rate."
-    for choice in choices:
-        change = f'[{{ time = "0 s", set = {inline_table(choice.set)} }}]'
-        try:
-            scenario.with_overrides([("at", change)])
-        except _core.ScenarioError as error:
-            note = f"{error.message[:1].upper()}{error.message[1:]}."
-        else:
-            own = Choice("as in the scenario" + (f" ({configured})" if configured else ""), {})
-            return Control(name, label, [own, *choices], "")
-    return Control(name, label, [], note)
+def _coverage(scenario: _core.Scenario) -> Control:
+    """The cut of the radio of all users, which every scenario accepts."""
+    choices = [Choice("yes", {}), Choice("no (tunnel)", {"radio.cut": True})]
+    return Control("coverage", "Coverage", choices, "")
+
+
+def _is_accepted(scenario: _core.Scenario, values: Mapping[str, Value]) -> bool:
+    """Whether the values can change during a run of the scenario."""
+    change = f'[{{ time = "0 s", set = {inline_table(values)} }}]'
+    try:
+        scenario.with_overrides([("at", change)])
+    except _core.ScenarioError:
+        return False
+    return True

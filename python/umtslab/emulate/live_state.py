@@ -85,9 +85,5 @@ class LiveState:
             {"name": fault.name, "set": dict(fault.set), "since_s": fault.since_s}
             for fault in self._faults.list()
         ]
-        head = {
-            "faults": faults,
-            "rtt_s": self._rtt_s,
-            "rtt_at_s": self._readings.get("at_s"),
-        }
+        head = {"faults": faults, "rtt_s": self._rtt_s}
         return f'{json.dumps(head)[:-1]}, "now": {found}}}'

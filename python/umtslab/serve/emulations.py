@@ -32,7 +32,7 @@ WATCHED_S = 0.2
 """Time between two states of an emulation that a tab shows, in seconds."""
 
 UNWATCHED_S = 1.0
-"""Time between two checks of an emulation that no tab shows, and of the folder."""
+"""Time between two states of an emulation that no tab shows, and between two looks into the folder."""
 
 PATIENCE_S = 3.0
 """Limit on each operation of a socket, in seconds."""
@@ -186,10 +186,7 @@ class Emulations:
                         emulation = self._begin(name)
                     if emulation is None:
                         return
-                    if self._viewers[name] or not emulation.latest[0]:
-                        self._receive(emulation)
-                    else:
-                        self._ask(name, "GET", "/faults")
+                    self._receive(emulation)
                     heard = time.monotonic()
                 except (FileNotFoundError, ConnectionError, PermissionError):
                     return
