@@ -11,6 +11,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ from xml.etree import ElementTree
 
 import pytest
 from conftest import CAMPAIGN, FTP, command
+from live_stand_in import StandIn, emulated
 from serving import PATIENCE_S, Served, serving
 from umtslab import Scenario, open_store, simulate
 from umtslab.why import explain
@@ -93,8 +95,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def served(folder: Path) -> Iterator[Served]:
+def emulation(folder: Path) -> Iterator[StandIn]:
+    """A degraded emulation, which runs during all tests."""
+    stand_in = StandIn()
+    stand_in.is_degraded = True
+    with emulated(folder / "results", stand_in, EMULATION):
+        yield stand_in
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path, emulation: StandIn) -> Iterator[Served]:
     with serving(folder, "results", "--scenarios", ROOT / "scenarios") as server:
+        while not server.ask("/api/live").json()["emulations"]:
+            time.sleep(0.05)
         yield server
 
 
@@ -170,6 +183,9 @@ def newest(served: Served, scenario: str) -> str:
     return str(next(row["key"] for row in rows if row["scenario"] == scenario))
 
 
+EMULATION = "e0000000a"
+"""Name of the emulation that runs during all tests."""
+
 SECOND_RUN = [{"key": "tcp.variant", "value": "sack"}]
 
 
@@ -200,6 +216,8 @@ def views(served: Served) -> dict[str, tuple[str, str]]:
         "live": (f"/live/{live_session(served, 'ftp-fach-dch')}", ".events li"),
         "two live runs": (f"/live/{two_runs}", ".live + .live .cmd"),
         "live, to start": ("/live", "form.start button"),
+        "live with an HS-DSCH": (f"/live/{live_session(served, 'hsdpa')}", ".events li"),
+        "emulation": (f"/live/{EMULATION}", "section:has-text('Fidelity') dd"),
         "captures": (f"/captures?run={key}&name=server.pcapng", ".uplot"),
         "campaign": ("/campaign/two", ".plot svg"),
         "study": ("/study/which-matters", ".plot svg"),
@@ -864,6 +882,74 @@ def test_two_runs_are_started_from_the_form_and_keep_one_clock(tab: Tab) -> None
     page.get_by_role("button", name="End session").click()
     page.get_by_role("heading", name="Open a scenario live").wait_for()
     tab.check()
+
+
+def test_an_emulation_is_controlled_by_keyboard_alone(tab: Tab, emulation: StandIn) -> None:
+    page = tab.page
+    tab.open("/live", "form.start select")
+    page.get_by_role("link", name=str(emulation.about["command"])).focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("alert").filter(has_text="DEGRADED: 3 % of the instants").wait_for()
+    choice = page.get_by_label("Coverage")
+    choice.focus()
+    assert choice.input_value() == "0"
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function(
+        "() => document.querySelector('[aria-label=Network] label:last-child select').value === '1'"
+    )
+    page.get_by_label("Rate down").select_option("32 kbit/s")
+    page.get_by_label("Rate down").select_option("as in the scenario (64 kbit/s)")
+    while len(emulation.orders.orders) < 3:
+        page.wait_for_timeout(50)
+    assert emulation.orders.orders == [
+        ("page-coverage", '{ "radio.cut" = true }'),
+        ("page-rate", '{ "bearer.ps-64-20ms.downlink.rate" = "32000 bit/s" }'),
+        ("page-rate", None),
+    ]
+    tab.check()
+
+
+def test_numbers_of_an_emulation_equal_the_state_of_the_server(tab: Tab) -> None:
+    tab.open(f"/live/{EMULATION}", ".users tbody tr")
+    state = tab.served.ask(f"/api/emulations/{EMULATION}").json()
+    rows = tab.page.locator(".users tbody tr")
+    assert rows.count() == len(state["column"]["ues"])
+    for number, ue in enumerate(state["column"]["ues"]):
+        cells = [text.split("\n")[0] for text in rows.nth(number).locator("td").all_inner_texts()]
+        assert ue["rate"] in cells
+        assert ue["buffer"] in cells
+    # The first user has the program.
+    assert rows.nth(0).locator("td").all_inner_texts()[-2:] == ["–", "–"]
+    shown = tab.page.locator("section:has-text('Fidelity') dd").all_inner_texts()
+    assert shown == [value["value"] for value in state["fidelity"]["values"]]
+    tab.check()
+
+
+def test_node_b_queues_equal_the_state_of_the_server(tab: Tab) -> None:
+    identity = live_session(tab.served, "hsdpa")
+    tab.open(f"/live/{identity}", ".events li")
+    [column] = tab.served.ask(f"/api/live/{identity}").json()["columns"]
+    heads = tab.page.locator(".users thead th").all_inner_texts()
+    first = next(number for number, text in enumerate(heads) if text.startswith("Node B queue")) - 1
+    assert any(ue["nodeb_queue"]["pdus"] != "0" for ue in column["ues"])
+    for number, ue in enumerate(column["ues"]):
+        cells = tab.page.locator(".users tbody tr").nth(number).locator("td").all_inner_texts()
+        assert cells[first : first + 3] == [ue["nodeb_queue"][name] for name in ("pdus", "octets", "credits")]
+    tab.check()
+
+
+def test_a_read_only_page_has_no_controls_of_an_emulation(
+    chromium: Any, folder: Path, emulation: StandIn
+) -> None:
+    with serving(folder, "results", "--scenarios", ROOT / "scenarios", "--read-only") as server:
+        context = chromium.new_context(viewport={"width": 1280, "height": 900})
+        tab = watched(context.new_page(), server)
+        tab.page.goto(f"{server.origin}/?token={server.token}")
+        tab.open(f"/live/{EMULATION}", ".users tbody tr")
+        tab.page.get_by_text("This page is read-only: it has no controls of the network.").wait_for()
+        assert tab.page.locator("[aria-label=Network]").count() == 0
+        context.close()
+        tab.check()
 
 
 def test_a_live_session_that_does_not_exist_is_reported(tab: Tab) -> None:

@@ -20,6 +20,7 @@ use umts_units::{Duration, Time};
 use crate::columns::Columns;
 use crate::errors::NO_PANIC;
 use crate::faults::{Executed, FaultControl, orders};
+use crate::readings::LiveViewer;
 use crate::sandbox::{Place, Waiting};
 use crate::scenario::Scenario;
 use crate::tables::{Tables, to_python};
@@ -102,7 +103,7 @@ pub struct EmulationResult {
 /// instead of places: towards the UE, towards the network. `proxy` is the program that splits the
 /// programs' TCP connections; it intercepts packets of the devices `PROXY_DEVICES`. `proxy_sides`
 /// are the TCP settings there, towards the servers and towards the users. `faults` sets faults during
-/// the run.
+/// the run, and `viewers` reads its state.
 ///
 /// `started` is called with the effective TCP settings, the settings of both sides of the proxy,
 /// and the changes in the host's network. About twice a second `meter` is called with a dictionary:
@@ -117,10 +118,10 @@ pub struct EmulationResult {
 #[pyo3(
     signature = (
         scenario, seed, command, *, parent, places=vec![], ues=vec![], servers=vec![], internet=None, resolver=None,
-        host_services=false, tcp=vec![], wires=None, proxy=None, proxy_sides=(vec![], vec![]), faults=None, recording=None, real_time=false, waits=false, keep_flows=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None, notice=None
+        host_services=false, tcp=vec![], wires=None, proxy=None, proxy_sides=(vec![], vec![]), faults=None, viewers=None, recording=None, real_time=false, waits=false, keep_flows=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None, notice=None
     ),
     text_signature = "(scenario, seed, command, *, parent, places=[], ues=[], servers=[], internet=None, resolver=None, host_services=False, \
-                      tcp=[], wires=None, proxy=None, proxy_sides=([], []), faults=None, recording=None, real_time=False, waits=False, keep_flows=False, series=False, pcap_dir=None, pdus=False, started=None, \
+                      tcp=[], wires=None, proxy=None, proxy_sides=([], []), faults=None, viewers=None, recording=None, real_time=False, waits=False, keep_flows=False, series=False, pcap_dir=None, pdus=False, started=None, \
                       meter=None, notice=None)"
 )]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
@@ -141,6 +142,7 @@ pub fn emulate(
     proxy: Option<Vec<OsString>>,
     proxy_sides: (Pairs, Pairs),
     faults: Option<PyRef<'_, FaultControl>>,
+    viewers: Option<PyRef<'_, LiveViewer>>,
     recording: Option<PathBuf>,
     real_time: bool,
     waits: bool,
@@ -176,6 +178,7 @@ pub fn emulate(
         // Opened again, because the original descriptor belongs to Python.
         parent: OwnedFd::from(File::open(format!("/proc/self/fd/{parent}"))?),
         faults: faults.and_then(|control| control.take_inbox()),
+        viewers: viewers.and_then(|viewer| viewer.take_inbox()),
         recording,
         is_real_time: real_time,
         keeps_flows: keep_flows,
@@ -382,7 +385,7 @@ fn emulation_result(
 }
 
 /// How well the emulation kept real time, by name.
-fn fidelity(fidelity: &Fidelity) -> BTreeMap<&'static str, f64> {
+pub fn fidelity(fidelity: &Fidelity) -> BTreeMap<&'static str, f64> {
     let lateness = &fidelity.lateness;
     BTreeMap::from([
         ("lateness_p50_s", lateness.quantile(0.5).as_secs()),

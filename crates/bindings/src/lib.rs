@@ -20,6 +20,8 @@ mod live;
 #[cfg(target_os = "linux")]
 mod proxy;
 mod python_class;
+#[cfg(target_os = "linux")]
+mod readings;
 mod reference;
 mod run;
 #[cfg(target_os = "linux")]
@@ -55,6 +57,9 @@ mod _core {
     use super::proxy::{
         ProxyError, clean_proxies, guard_proxy, proxies_at_work, proxy, rules_left, try_interception,
     };
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use super::readings::LiveViewer;
     #[pymodule_export]
     use super::reference::{
         areas, bearers, flat_profiles, hues, lanes, looks, metric_definitions, params, profiles,

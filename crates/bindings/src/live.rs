@@ -5,8 +5,8 @@ use std::time::Duration as RealTime;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use umts_record::live::{LiveState, LiveUe, NotableKind, Point};
-use umts_simulate::{RunOptions, Step, UeId};
+use umts_record::live::{NotableKind, Point, Snapshot, SnapshotSize, UeSnapshot};
+use umts_simulate::{LiveView, NodebQueue, RunOptions, Step, UeId};
 use umts_units::{BitRate, Time};
 
 use crate::errors::output_error;
@@ -112,44 +112,9 @@ impl LiveRuns {
             return Err(PyValueError::new_err("a point has at least one bin"));
         }
         let scenario = scenario.bind(py).borrow();
-        let scenario = scenario.inner();
         let runs = self.runs.as_mut().ok_or_else(ended)?;
-        let events = runs.events(number);
-        let queues = runs.link_queues(number);
-        let state = runs.state(number);
-        let links = scenario.link.iter().zip(queues).map(|(link, [downlink, uplink])| {
-            json!({
-                "from": link.from,
-                "to": link.to,
-                "rate_bps": link.rate.map(BitRate::bps),
-                "queued": [downlink.0, uplink.0],
-            })
-        });
-        let names = scenario.ue.iter().flat_map(|group| std::iter::repeat_n(&group.name, group.count.into()));
-        let shown = (0..).zip(names).zip(state.ues()).take(ues);
-        let shown = shown.map(|((number, name), ue)| {
-            user(ue, number, name, state, &state.history(UeId(number), bins, points))
-        });
-        let shown: Vec<_> = shown.collect();
-        let ends = state.history(UeId(0), bins, points).into_iter().map(|point| point.end.as_secs());
-        let counts =
-            NotableKind::ALL.into_iter().map(|kind| (kind.name().to_owned(), json!(state.count(kind))));
-        let content = json!({
-            "users": state.ues().len(),
-            "ues": shown,
-            "point_ends_s": ends.collect::<Vec<_>>(),
-            "cells": cells(scenario, state),
-            "links": links.collect::<Vec<_>>(),
-            "counts": counts.collect::<serde_json::Map<_, _>>(),
-            "notable": state.last_events().map(|event| json!({
-                "time_s": event.at.as_secs(),
-                "kind": event.kind.name(),
-                "ue": event.ue.map(|UeId(ue)| ue),
-                "text": event.text(),
-            })).collect::<Vec<_>>(),
-            "events": events,
-        });
-        Ok(content.to_string())
+        let view = runs.view(number, SnapshotSize { ues, bins, points });
+        Ok(content(scenario.inner(), &view).to_string())
     }
 
     /// The results of all runs, which must have ended. The object cannot be used afterwards.
@@ -191,7 +156,41 @@ fn ended() -> PyErr {
     PyRuntimeError::new_err("the results of these runs were taken")
 }
 
-fn user(ue: &LiveUe, number: u16, name: &str, state: &LiveState, history: &[Point]) -> Value {
+/// The state of a network of `scenario` as JSON.
+pub fn content(scenario: &umts_scenario::Scenario, view: &LiveView) -> Value {
+    let state = &view.recorded;
+    let links = scenario.link.iter().zip(&view.link_queues).map(|(link, [downlink, uplink])| {
+        json!({
+            "from": link.from,
+            "to": link.to,
+            "rate_bps": link.rate.map(BitRate::bps),
+            "queued": [downlink.0, uplink.0],
+        })
+    });
+    let names = scenario.ue.iter().flat_map(|group| std::iter::repeat_n(&group.name, group.count.into()));
+    let shown = (0..).zip(names).zip(state.ues.iter().zip(&view.nodeb_queues));
+    let shown = shown.map(|((number, name), (ue, queue))| user(ue, *queue, number, name));
+    let ends = state.ues.first().into_iter().flat_map(|ue| &ue.history).map(|point| point.end.as_secs());
+    let counts = NotableKind::ALL.into_iter().zip(state.counts);
+    let counts = counts.map(|(kind, count)| (kind.name().to_owned(), json!(count)));
+    json!({
+        "users": state.users,
+        "ues": shown.collect::<Vec<_>>(),
+        "point_ends_s": ends.collect::<Vec<_>>(),
+        "cells": cells(scenario, state),
+        "links": links.collect::<Vec<_>>(),
+        "counts": counts.collect::<serde_json::Map<_, _>>(),
+        "notable": state.notable.iter().map(|event| json!({
+            "time_s": event.at.as_secs(),
+            "kind": event.kind.name(),
+            "ue": event.ue.map(|UeId(ue)| ue),
+            "text": event.text(),
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn user(shown: &UeSnapshot, queue: Option<NodebQueue>, number: u16, name: &str) -> Value {
+    let UeSnapshot { state: ue, rates, history } = shown;
     let column = |value: &dyn Fn(&Point) -> Value| history.iter().map(value).collect::<Vec<_>>();
     json!({
         "ue": number,
@@ -202,7 +201,12 @@ fn user(ue: &LiveUe, number: u16, name: &str, state: &LiveState, history: &[Poin
         "channels": ue.channels.map(|channel| channel.map(|channel| channel.name().0)),
         "request": ue.request.map(|request| request.name()),
         "buffers": ue.buffers,
-        "rates_bps": state.rates(UeId(number)),
+        "rates_bps": rates,
+        "nodeb_queue": queue.map(|queue| json!({
+            "pdus": queue.pdus,
+            "octets": queue.octets.0,
+            "credits": queue.credits,
+        })),
         "delivered": ue.delivered,
         "blocks": ue.blocks,
         "connections": ue.connections,
@@ -220,8 +224,8 @@ fn user(ue: &LiveUe, number: u16, name: &str, state: &LiveState, history: &[Poin
 }
 
 /// The cells whose users change channels.
-fn cells(scenario: &umts_scenario::Scenario, state: &LiveState) -> Vec<Value> {
-    let cells = scenario.plan().cells.iter().zip(state.cells()).zip(0_u16..);
+fn cells(scenario: &umts_scenario::Scenario, state: &Snapshot) -> Vec<Value> {
+    let cells = scenario.plan().cells.iter().zip(&state.cells).zip(0_u16..);
     let cells = cells.filter_map(|((planned, cell), number)| {
         let cell = cell.as_ref()?;
         let admission = &scenario.cell[planned.of].admission;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use umts_simulate::{Drawn, draw_errors, draw_traffic};
-use umts_units::Duration;
+use umts_simulate::{Drawn, UeId, dch_rates, draw_errors, draw_traffic};
+use umts_units::{BitRate, Duration};
 
 use crate::errors::scenario_error;
 
@@ -173,6 +173,12 @@ impl Scenario {
     fn track(&self, ue: u16, times_s: Vec<f64>, seed: u64, run: u64) -> Option<Vec<[f64; 2]>> {
         let times: Vec<_> = times_s.into_iter().map(Duration::from_secs_f64).collect();
         umts_simulate::track(&self.scenario, seed, run, ue, &times)
+    }
+
+    /// Rates in bit/s to which the DCH of a user can change during a run, downlink and uplink. Empty
+    /// for other channels.
+    fn dch_rates(&self, ue: u16) -> [Vec<u64>; 2] {
+        dch_rates(&self.scenario, UeId(ue)).map(|rates| rates.into_iter().map(BitRate::bps).collect())
     }
 
     /// Hash of the scenario after defaults and overrides.

@@ -17,6 +17,7 @@
 //! - `packets`: headers of real packets, and their bytes while the network carries descriptions.
 //! - `devices`: namespaces, devices, addresses and routes of the kernel.
 //! - `faults`: orders to set and remove faults of the network.
+//! - `readings`: requests for the state of a running emulation.
 //! - `clock`: the wall clock and its lateness.
 //! - `programs`: processes in the namespaces of UEs and servers.
 //! - `outside`: the border of the network, towards real programs or a recording of their packets.
@@ -32,6 +33,7 @@ mod faults;
 mod outside;
 mod packets;
 mod programs;
+mod readings;
 mod results;
 mod run;
 
@@ -52,6 +54,7 @@ pub use programs::isolation::{leave_host, settle};
 pub use programs::sandbox::{Place, build};
 pub use programs::waiting::{Waiting, wait_and_become};
 pub use programs::{Internet, PerProgram, Programs, Proxy};
+pub use readings::{LiveInbox, LiveReading, LiveViewer, NoReading, live_channel};
 pub use results::fidelity::Fidelity;
 pub use results::first_connection::BeforeConnection;
 pub use results::meter::Reading;

@@ -36,6 +36,7 @@ use crate::programs::{Internet, PerProgram, Programs};
 use crate::results::digest::Digest;
 use crate::results::fidelity::Fidelity;
 use crate::results::first_connection::{BeforeConnection, FirstConnection};
+use crate::results::live_state::SharedLiveState;
 use crate::results::meter::{Meter, Reading};
 use crate::results::programs_budget::ProgramsBudget;
 use crate::results::programs_datagrams::ProgramsDatagrams;
@@ -128,16 +129,17 @@ pub fn emulate(
 ) -> Result<Outcome, EmulationError> {
     let silent = if programs.keeps_flows { 0 } else { 1 + programs.ues.len() };
     let setting = Setting::new(scenario, seed, output, programs.proxy.is_some(), silent);
+    let state = programs.viewers.is_some().then(|| SharedLiveState::new(&setting.network));
     let surroundings = Surroundings::new(&mut programs)?;
-    let state = Started {
+    let begun = Started {
         tcp: &surroundings.tcp,
         proxy: surroundings.proxy_tcp.as_ref(),
         changes: surroundings.changes(),
     };
-    started(state)?;
+    started(begun)?;
     // Before the clock starts: creating a network with many UEs takes tens of milliseconds and
     // would make the clock late.
-    let ready = setting.create()?;
+    let ready = setting.create(state.clone())?;
     let limit = setting.network.ues.iter().flat_map(|ue| ue.channels).map(|channel| channel.format.tti).min();
     let limit = limit.unwrap_or(DEFAULT_LATENESS_LIMIT);
     let behind = surroundings.behind;
@@ -146,7 +148,7 @@ pub fn emulate(
     let mut children = Children::default();
     let mut others = surroundings.start_servers(&mut children, &mut programs)?;
     let Surroundings { ports, tcp, proxy_tcp, uplink, .. } = surroundings;
-    let clock = WallClock::new(ports, programs.parent, programs.faults, limit);
+    let clock = WallClock::new(ports, programs.parent, programs.faults, programs.viewers, limit);
     let clock = clock.map_err(system("cannot start the clock"))?;
     let name = programs.command.name.to_string_lossy().into_owned();
     let command = children.begin(programs.command);
@@ -158,6 +160,7 @@ pub fn emulate(
     let waited_for = if programs.waits { others.ues.clone() } else { Vec::new() };
     let every_address = accepts_every_address(behind, matches!(programs.internet, Internet::Host { .. }));
     let exchange = Exchange::new(behind, every_address, setting.packet_store.clone());
+    let cpu_before = cpu_time().map_err(system("cannot read the clock"))?;
     let mut live = Live {
         clock,
         exchange,
@@ -171,16 +174,17 @@ pub fn emulate(
         recording,
         is_abandoned: false,
         released: Lateness::new(limit),
+        state,
+        cpu_before,
+        is_real_time: programs.is_real_time,
     };
-    let cpu_before = cpu_time().map_err(system("cannot read the clock"))?;
     let mut results = ready.run(&mut live, meter, |live| live.end.max(live.exchange.last_entry))?;
-    let cpu = cpu_time().map_err(system("cannot read the clock"))? - cpu_before;
+    let fidelity = live.fidelity(results.end);
     if let Some(recording) = live.recording.take() {
         results
             .lost
             .extend(recording.finish().err().map(|error| format!("cannot write the recording: {error}")));
     }
-    let fidelity = fidelity(&live, &results, cpu, programs.is_real_time);
     let status = live.children.status(live.command).unwrap_or(STILL_RUNNING);
     let proxy = others.proxy;
     let others = others.map(|child| live.children.status(child));
@@ -190,29 +194,6 @@ pub fn emulate(
     }
     drop(uplink);
     Ok(Outcome { status, others, is_abandoned: live.is_abandoned, fidelity, tcp, proxy_tcp, results })
-}
-
-/// Collects the effects of the machine on a finished emulation.
-fn fidelity(live: &Live<'_>, results: &Results, cpu: Duration, is_real_time: bool) -> Fidelity {
-    let (mut tun_drops, mut devices_lost, mut frames) = (0, 0, Frames::default());
-    for (number, port) in live.clock.ports().iter().enumerate() {
-        frames += port.frames();
-        match port.dropped() {
-            Ok(dropped) if !live.clock.gone().contains(&number) => tun_drops += dropped,
-            Ok(_) | Err(_) => devices_lost += 1,
-        }
-    }
-    Fidelity {
-        lateness: live.clock.lateness().clone(),
-        released: live.released.clone(),
-        work: live.clock.work().clone(),
-        tun_drops,
-        devices_lost,
-        counts: live.exchange.counts(frames),
-        cpu,
-        duration: results.end - Time::ZERO,
-        is_real_time,
-    }
 }
 
 /// The recorded inputs of an emulation.
@@ -251,7 +232,7 @@ pub fn replay(
     let exchange =
         Exchange::new(behind, accepts_every_address(behind, has_internet), setting.packet_store.clone());
     let mut outside = Replay::new(arrivals, faults, end, exchange);
-    let ready = setting.create()?;
+    let ready = setting.create(None)?;
     let end_of = |replay: &Replay| replay.end.max(replay.exchange.last_entry);
     let results = ready.run(&mut outside, &mut |_| ControlFlow::Continue(()), end_of)?;
     Ok((results, outside.exchange.counts(Frames::default())))
@@ -305,18 +286,18 @@ impl<'a> Setting<'a> {
         Setting { scenario, network, seed, output, packet_store }
     }
 
-    /// Creates the network and its recorders.
-    fn create(&self) -> Result<Ready, EmulationError> {
+    /// Creates the network and its recorders. `live` is the state for viewers, if there may be some.
+    fn create(&self, live: Option<SharedLiveState>) -> Result<Ready, EmulationError> {
         let mut network = Network::new(&self.network, &Streams::new(self.seed, 0));
         let mut queue = EventQueue::new();
         queue.push(Time::ZERO + self.scenario.duration, Phase::Receive, Event::EndOfRun);
         network.start(&mut queue);
-        Ok(Ready { network, queue, recorders: self.recorders()? })
+        Ok(Ready { network, queue, recorders: self.recorders(live)? })
     }
 
     /// Creates the recorders of a simulation, extended to real packets, and the recorders of
     /// emulations.
-    fn recorders(&self) -> Result<Recorders<EmulationRecorder>, CaptureError> {
+    fn recorders(&self, live: Option<SharedLiveState>) -> Result<Recorders<EmulationRecorder>, CaptureError> {
         let Setting { network, output, packet_store, .. } = self;
         let mut config = recorder_config(self.scenario, network, output.series, output.pcap_dir.as_deref());
         if let Some((_, captures)) = &mut config.captures {
@@ -340,6 +321,7 @@ impl<'a> Setting<'a> {
             datagrams: ProgramsDatagrams::new(packet_store.clone(), config.metrics.clone()),
             first_connection: FirstConnection::new(packet_store.clone()),
             digest: output.digest.then(Digest::default),
+            live,
             programs,
         };
         Recorders::new(config, watch)

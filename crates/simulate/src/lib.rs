@@ -8,6 +8,7 @@
 
 mod bearers;
 mod build;
+mod dch_rates;
 mod draws;
 mod drive;
 mod live;
@@ -17,13 +18,15 @@ mod run;
 
 pub use bearers::capture_notes;
 pub use build::network_config;
+pub use dch_rates::dch_rates;
 pub use draws::{Drawn, draw_errors, draw_traffic};
 pub use drive::{ExternalIo, drive};
-pub use live::{LiveRuns, Step};
+pub use live::{LiveRuns, LiveView, Step};
 pub use map::{Map, houses, map, track};
 pub use recorder_config::recorder_config;
 pub use run::{RunError, RunOptions, RunOutput, observe, run};
 pub use umts_stack::ids::{Direction, UeId};
+pub use umts_stack::mac::hs::NodebQueue;
 pub use umts_stack::scheduling::{
     ChannelScheduler, FormatRequest, HsValues, RankedCandidate, RateValues, SharedChannel, Tti, Turn,
     UserCandidate, UserScheduler, UserSchedulers,

@@ -5,10 +5,12 @@ use std::time;
 
 use umts_kernel::{Clock, EventQueue, Lookahead, Phase, TraceSink, Wake};
 use umts_record::capture::CaptureError;
-use umts_record::live::{LiveState, NotableKind};
+use umts_record::live::{LiveState, NotableKind, Snapshot, SnapshotSize};
 use umts_record::{Recorders, Records};
 use umts_scenario::Scenario;
 use umts_stack::EventContext;
+use umts_stack::ids::UeId;
+use umts_stack::mac::hs::NodebQueue;
 use umts_stack::network::{Event, Network, NetworkConfig};
 use umts_stack::trace::TraceEvent;
 use umts_units::{Bytes, Duration, Time};
@@ -157,16 +159,9 @@ impl LiveRuns {
     }
 
     /// State of run `number` at the current instant.
-    pub fn state(&mut self, number: usize) -> &LiveState {
+    pub fn view(&mut self, number: usize, size: SnapshotSize) -> LiveView {
         let run = &mut self.runs[number];
-        run.recorders.beside.advance(self.now.min(run.end));
-        &run.recorders.beside
-    }
-
-    /// Octets in the queues of the core network's links of run `number`, as
-    /// [`Network::link_queues`].
-    pub fn link_queues(&self, number: usize) -> Vec<[Bytes; 2]> {
-        self.runs[number].network.link_queues(self.now)
+        LiveView::new(&run.network, &mut run.recorders.beside, self.now.min(run.end), size)
     }
 
     /// Advances all runs by one step, for at most about `real_time`. Returns whether the step is
@@ -248,6 +243,30 @@ impl LiveRuns {
     pub fn finish(self) -> Vec<Records<LiveState>> {
         assert!(self.is_over(), "a run that has not ended has no records");
         self.runs.into_iter().map(|run| run.recorders.finish(run.end)).collect()
+    }
+}
+
+/// The state of a network at an instant: recorded events, and its queues.
+#[derive(Debug, Clone)]
+pub struct LiveView {
+    pub recorded: Snapshot,
+    /// Octets in the queues of the core network's links, as [`Network::link_queues`].
+    pub link_queues: Vec<[Bytes; 2]>,
+    /// Queues of the Node B for the users in `recorded`, as [`Network::nodeb_queue`].
+    pub nodeb_queues: Vec<Option<NodebQueue>>,
+}
+
+impl LiveView {
+    /// The state of `network` at `now`, which must not be before its last event. `state` has recorded
+    /// its events.
+    pub fn new(network: &Network, state: &mut LiveState, now: Time, size: SnapshotSize) -> Self {
+        let recorded = state.snapshot(now, size);
+        let shown = (0..).map(UeId).take(recorded.ues.len());
+        LiveView {
+            link_queues: network.link_queues(now),
+            nodeb_queues: shown.map(|ue| network.nodeb_queue(ue, now)).collect(),
+            recorded,
+        }
     }
 }
 

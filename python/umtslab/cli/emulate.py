@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_text
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import (
+    RESULTS,
     add_budget,
     add_flag,
     add_out,
@@ -184,6 +186,12 @@ def _results(group: Options) -> None:
     add_flag(group, "--record", "Record the packets that enter the network, for `umts replay`.")
     add_budget(group)
     add_timeline(group)
+    add_flag(
+        group,
+        "--live",
+        "Show the emulation in the view Live of `umts serve` with the same results folder, where visitors "
+        "can also change rate, block errors and coverage.",
+    )
     add_flag(group, "--strict", "Exit with status 125 if the machine was too slow for reliable results.")
     add_flag(
         group,
@@ -224,6 +232,7 @@ def emulate(
     record: bool,
     budget: bool,
     timeline: bool,
+    live: bool,
     strict: bool,
     json: bool,
     quiet: bool,
@@ -235,6 +244,7 @@ def emulate(
     from umtslab.emulate.network import Core
     from umtslab.emulate.session import Session
     from umtslab.emulate.tcp import settings as kernel_settings
+    from umtslab.live_sockets import new_name
 
     if not command:
         raise UsageError(
@@ -295,6 +305,7 @@ def emulate(
         pcap=pcap,
         record=record,
         control=socket,
+        live=new_name() if live else "",
         strict=strict,
         keep_flows=keep_flows,
         waits=wait,
@@ -310,6 +321,9 @@ def emulate(
     )
     # Check before the emulation starts that the results can be written.
     open_results(out).close()
+    if live and not quiet:
+        words = "" if out == RESULTS else f" {shlex.quote(str(out))}"
+        print(f"live: umts serve{words} shows this emulation in the view Live", file=sys.stderr)
     return run(session)
 
 

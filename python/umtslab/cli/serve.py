@@ -49,7 +49,11 @@ def options(parser: Parser) -> None:
         help="Scenarios to open and run (default: the shipped ones). They may name files in it only.",
     )
     allowed = parser.add_argument_group("what visitors may do")
-    add_flag(allowed, "--read-only", "Visitors may try scenarios, but keep no run and upload no file.")
+    add_flag(
+        allowed,
+        "--read-only",
+        "Visitors may try scenarios, but keep no run, upload no file and change no emulation.",
+    )
     add_flag(
         allowed,
         "--allow-code",

@@ -8,11 +8,11 @@ import signal
 import sqlite3
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from umtslab import _core
 from umtslab.emulate import abandonment, memory, node, resolver, sandbox
@@ -26,6 +26,7 @@ from umtslab.system_errors import reason
 from umtslab.terminal_escape import escape_output
 
 if TYPE_CHECKING:
+    from umtslab.emulate.live_state import LiveState
     from umtslab.scenario import Scenario
     from umtslab.store.store import Draft
 
@@ -148,6 +149,7 @@ def _run(
     variables = [*session.variables, (METRICS_VARIABLE, str(metrics_file))]
     if session.control:
         variables.append((CONTROL_VARIABLE, session.control))
+    live = _live_state(session, scenario, faults)
     world = sandbox.world(session, variables, labels, host.groups)
     labels.start()
     # From here on, the event loop watches the pipe.
@@ -156,6 +158,7 @@ def _run(
         # The socket has threads: all processes were forked above. They start without the priority.
         with (
             _control_socket(session, faults),
+            _live_socket(session, faults, live),
             _real_time_priority() as is_real_time,
             Meter(shown=session.meter) as meter,
         ):
@@ -174,7 +177,8 @@ def _run(
                 proxy=_proxy_command(session, draft),
                 proxy_sides=(session.proxy_sides[0], session.proxy_sides[1]),
                 wires=(session.wires[0], session.wires[1]) if session.wires else None,
-                faults=faults.control if session.control else None,
+                faults=faults.control if session.control or live else None,
+                viewers=live.viewer if live else None,
                 recording=str(draft.folder / RECORDING) if session.record else None,
                 real_time=is_real_time,
                 waits=session.waits,
@@ -185,7 +189,7 @@ def _run(
                 pcap_dir=str(draft.captures),
                 pdus=session.pcap,
                 started=_show_start if session.meter else None,
-                meter=meter.show if session.meter else None,
+                meter=_meter(session, meter, live),
                 notice=meter.print_problem,
             )
     finally:
@@ -200,6 +204,40 @@ def _control_socket(session: Session, faults: ActiveFaults) -> AbstractContextMa
     from umtslab.emulate.fault_server import served
 
     return served(session.control, faults)
+
+
+def _live_state(session: Session, scenario: Scenario, faults: ActiveFaults) -> LiveState | None:
+    """Return the source of the page's state; None if the emulation is not shown live."""
+    if not session.live:
+        return None
+    from umtslab.emulate.live_state import LiveState
+
+    return LiveState(session, scenario, faults)
+
+
+def _live_socket(
+    session: Session, faults: ActiveFaults, live: LiveState | None
+) -> AbstractContextManager[None]:
+    """Answer requests of ``umts serve`` during a block, if the emulation is shown live."""
+    if live is None:
+        return nullcontext()
+    from umtslab.emulate.live_socket import shown
+
+    return shown(session, faults, live)
+
+
+def _meter(
+    session: Session, meter: Meter, live: LiveState | None
+) -> Callable[[Mapping[str, Any]], None] | None:
+    """Return the function that receives the values of the meter; None if no output needs them."""
+    if live is None:
+        return meter.show if session.meter else None
+
+    def show(reading: Mapping[str, Any]) -> None:
+        live.keep(reading)
+        meter.show(reading)
+
+    return show
 
 
 def _exit_status(session: Session, result: _core.EmulationResult) -> int:

@@ -1,4 +1,7 @@
-"""The control socket of an emulation: HTTP with JSON over a Unix socket.
+"""The sockets of an emulation: HTTP with JSON over a Unix socket.
+
+A control socket accepts orders about faults. The socket for ``umts serve`` has the state in addition:
+``GET /emulation`` for what does not change, and ``GET /emulation/state``.
 
 ``http.server`` is part of Python and serves the built-in Internet of an emulation too. Each request has
 a thread of its own beside the event loop, which only executes the finished orders: a client that hangs
@@ -19,11 +22,14 @@ from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from umtslab.emulate.faults import ActiveFaults
 from umtslab.faults import Fault, FaultError
+
+if TYPE_CHECKING:
+    from umtslab.emulate.live_state import LiveState
 
 MAX_REQUEST = 65536
 """Maximum size of the content of a request, in bytes."""
@@ -73,15 +79,16 @@ def _is_in_use(path: str) -> bool:
 
 
 @contextmanager
-def served(path: str, faults: ActiveFaults) -> Iterator[None]:
+def served(path: str, faults: ActiveFaults, live: LiveState | None = None) -> Iterator[None]:
     """Accept requests at a Unix socket during a block. Only this user may connect.
 
-    A socket that a killed emulation left is replaced.
+    With `live` the state of the emulation is available too. A socket that a killed emulation left is
+    replaced.
     """
     with suppress(FileNotFoundError):
         if stat.S_ISSOCK(os.lstat(path).st_mode) and not _is_in_use(path):
             os.unlink(path)
-    server = _listen(path, faults)
+    server = _listen(path, faults, live)
     file = os.lstat(path)
     # The event loop reads the signals of this process. A thread that does not block them would take
     # them away.
@@ -100,10 +107,10 @@ def served(path: str, faults: ActiveFaults) -> Iterator[None]:
                 os.unlink(path)
 
 
-def _listen(path: str, faults: ActiveFaults) -> _Server:
+def _listen(path: str, faults: ActiveFaults, live: LiveState | None) -> _Server:
     mask = os.umask(0o177)
     try:
-        return _Server(path, faults)
+        return _Server(path, faults, live)
     except OSError as error:
         error.filename = path
         raise
@@ -117,8 +124,9 @@ class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
     request_queue_size = MAX_CLIENTS
 
-    def __init__(self, path: str, faults: ActiveFaults) -> None:
+    def __init__(self, path: str, faults: ActiveFaults, live: LiveState | None) -> None:
         self.faults = faults
+        self.live = live
         self._free = threading.BoundedSemaphore(MAX_CLIENTS)
         super().__init__(path, _Handler)
 
@@ -149,8 +157,14 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = TIMEOUT_S
 
     def do_GET(self) -> None:
-        """List the faults, or return one."""
-        self._answer(self._get)
+        """List the faults, or return one. Return the state of an emulation that is shown live."""
+        live = self.server.live
+        if live is not None and self.path == "/emulation":
+            self._answer(lambda _: (HTTPStatus.OK, live.about), has_fault=False)
+        elif live is not None and self.path == "/emulation/state":
+            self._answer(lambda _: (HTTPStatus.OK, live.state()), has_fault=False)
+        else:
+            self._answer(self._get)
 
     def do_POST(self) -> None:
         """Add a fault, change one, or remove all."""
@@ -186,13 +200,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.faults.remove(name)
         return HTTPStatus.NO_CONTENT, None
 
-    def _answer(self, respond: Any) -> None:
-        """Send the answer of `respond`, or an error."""
+    def _answer(self, respond: Any, *, has_fault: bool = True) -> None:
+        """Send the answer of `respond`, or an error. `has_fault`: the path may name a fault."""
         try:
-            status, content = respond(self._name())
+            status, content = respond(self._name() if has_fault else None)
         except FaultError as error:
             status, content = HTTPStatus(error.status), _error(error)
-        text = b"" if content is None else json.dumps(content).encode() + b"\n"
+        # The state is JSON already.
+        text = content if isinstance(content, str) else "" if content is None else json.dumps(content)
+        self._send(status, text.encode() + b"\n" if text else b"")
+
+    def _send(self, status: HTTPStatus, text: bytes) -> None:
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(text)))

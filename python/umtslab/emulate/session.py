@@ -36,6 +36,8 @@ class Session:
     record: bool = False
     control: str = ""
     """Absolute path of the control socket. Empty: there is none."""
+    live: str = ""
+    """Name of the emulation in ``umts serve`` of the results folder. Empty: it is not shown."""
     strict: bool = False
     meter: bool = True
     json: bool = False

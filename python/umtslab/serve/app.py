@@ -13,11 +13,13 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from umtslab.serve.emulations import UNWATCHED_S, Emulations
 from umtslab.serve.guard import Guard
 from umtslab.serve.jobs import Jobs, prepare
 from umtslab.serve.live import Sessions
 from umtslab.serve.models.common import Problem
 from umtslab.serve.routes.captures import add_capture_routes
+from umtslab.serve.routes.emulations import add_emulation_routes
 from umtslab.serve.routes.errors import add_error_answers
 from umtslab.serve.routes.experiments import add_experiment_routes
 from umtslab.serve.routes.live import add_live_routes
@@ -53,14 +55,19 @@ def _api(settings: Settings) -> FastAPI:
     """Create the application with all routes. Jobs and live sessions end with the application."""
     tabs = Tabs()
     jobs, uploads, sessions = Jobs(tabs.wake), Uploads(), Sessions(tabs.wake)
+    emulations = Emulations(settings.store, tabs.wake)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         tabs.begin()
         prepare()
-        checking = asyncio.create_task(_end_unwatched(sessions))
+        checking = [
+            asyncio.create_task(work) for work in (_end_unwatched(sessions), _look_for_emulations(emulations))
+        ]
         yield
-        checking.cancel()
+        for task in checking:
+            task.cancel()
+        emulations.close()
         await asyncio.to_thread(sessions.close)
         await asyncio.to_thread(jobs.close)
         uploads.close()
@@ -80,8 +87,9 @@ def _api(settings: Settings) -> FastAPI:
     add_scenario_routes(app, settings, jobs)
     add_capture_routes(app, uploads)
     add_experiment_routes(app, settings)
-    add_live_routes(app, settings, jobs, sessions)
-    add_socket(app, jobs, sessions, tabs)
+    add_live_routes(app, settings, jobs, sessions, emulations)
+    add_emulation_routes(app, emulations)
+    add_socket(app, jobs, sessions, emulations, tabs)
     add_page_routes(app)
     return app
 
@@ -91,3 +99,10 @@ async def _end_unwatched(sessions: Sessions) -> None:
     while True:
         await asyncio.sleep(_CHECK_INTERVAL_S)
         await asyncio.to_thread(sessions.end_unwatched)
+
+
+async def _look_for_emulations(emulations: Emulations) -> None:
+    """Look for running emulations from time to time. Runs until it is cancelled."""
+    while True:
+        await asyncio.to_thread(emulations.look)
+        await asyncio.sleep(UNWATCHED_S)

@@ -18,20 +18,37 @@ _COUNTED = {
 """Labels of the counters of notable events."""
 
 
-def column(state: dict[str, Any]) -> dict[str, Any]:
-    """Convert a state of the core to a `models.LiveColumn`, without label, command and metrics."""
+def column(state: dict[str, Any], *, programs: int = 0, has_flows: bool = True) -> dict[str, Any]:
+    """Convert a state of the core to a `models.LiveColumn`, without label, command and metrics.
+
+    The first `programs` users have real programs instead of flows: events of their TCP are not known.
+    `has_flows` is whether there are simulated flows.
+    """
     ues = state["ues"]
     cells = {cell["cell"]: cell["name"] for cell in state["cells"]}
     has_cells = len(cells) > 1
     return {
         "users": state["users"],
-        "ues": [_ue(ue, cells.get(ue["cell"], str(ue["cell"])) if has_cells else "") for ue in ues],
+        "ues": [
+            _ue(
+                ue,
+                cells.get(ue["cell"], str(ue["cell"])) if has_cells else "",
+                has_tcp=has_flows and ue["ue"] >= programs,
+            )
+            for ue in ues
+        ],
+        "has_tcp": has_flows,
+        "has_nodeb_queue": any(ue["nodeb_queue"] is not None for ue in ues),
         "has_cwnd": any(ue["cwnd"] is not None or any(_known(ue["history"]["cwnd"])) for ue in ues),
         "point_ends_s": state["point_ends_s"],
         "total": _total(ues, len(state["point_ends_s"])),
         "cells": [_cell(cell, ues) for cell in state["cells"]],
         "links": [_link(link) for link in state["links"]],
-        "counts": [{"label": label, "count": state["counts"][kind]} for kind, label in _COUNTED.items()],
+        "counts": [
+            {"label": label, "count": state["counts"][kind]}
+            for kind, label in _COUNTED.items()
+            if has_flows or kind != "timeout"
+        ],
         "notable": [
             {**event, "time": f"{event['time_s']:.3f} s"} for event in reversed(state["notable"][-_EVENTS:])
         ],
@@ -46,7 +63,7 @@ def _kbps(bps: float) -> float:
     return round(bps / 1000, 1)
 
 
-def _ue(ue: dict[str, Any], cell: str) -> dict[str, Any]:
+def _ue(ue: dict[str, Any], cell: str, *, has_tcp: bool) -> dict[str, Any]:
     downlink, uplink = ue["channels"]
     [blocks, lost], _ = ue["blocks"]
     history = ue["history"]
@@ -66,8 +83,9 @@ def _ue(ue: dict[str, Any], cell: str) -> dict[str, Any]:
         "cwnd": number(ue["cwnd"], 3),
         "bler": number(100 * lost / blocks, 2) if blocks else NO_NUMBER,
         "connections": ue["connections"],
-        "timeouts": ue["timeouts"],
-        "retransmissions": ue["retransmissions"],
+        "timeouts": ue["timeouts"] if has_tcp else None,
+        "retransmissions": ue["retransmissions"] if has_tcp else None,
+        "nodeb_queue": _nodeb_queue(ue["nodeb_queue"]),
         "history": {
             "rate_kbps": [_kbps(bps) for bps in history["downlink_bps"]],
             "uplink_kbps": [_kbps(bps) for bps in history["uplink_bps"]],
@@ -76,6 +94,11 @@ def _ue(ue: dict[str, Any], cell: str) -> dict[str, Any]:
             "cwnd": [None if cwnd is None else round(cwnd, 2) for cwnd in history["cwnd"]],
         },
     }
+
+
+def _nodeb_queue(queue: dict[str, int] | None) -> dict[str, str] | None:
+    """Return the texts of a queue of the Node B; None for a user without an HS-DSCH."""
+    return None if queue is None else {name: f"{queue[name]:,}" for name in ("pdus", "octets", "credits")}
 
 
 def _total(ues: list[dict[str, Any]], points: int) -> dict[str, Any]:

@@ -2,12 +2,15 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Schemas } from '../api/client';
 
 type LiveSession = Schemas['Live'];
+type LiveEmulation = Schemas['LiveEmulation'];
 
 /** A message of the server: `models.State`. */
 interface State {
   jobs: Schemas['JobState'][];
   sessions: Schemas['LiveRow'][];
+  emulations: Schemas['LiveRow'][];
   live: LiveSession | null;
+  emulation: LiveEmulation | null;
   live_number: number;
   live_problem: string | null;
 }
@@ -15,13 +18,17 @@ interface State {
 export interface Live {
   jobs: State['jobs'];
   sessions: State['sessions'];
+  /** The running emulations. */
+  emulations: State['emulations'];
   /** The watched live session, as soon as its first state is here. */
   session: LiveSession | undefined;
-  /** Why there is no such session. */
+  /** The watched emulation, as soon as its first state is here. */
+  emulation: LiveEmulation | undefined;
+  /** Why there is no such session or emulation. */
   problem: string | undefined;
   /** When the server was last heard, or undefined while it is connected. */
   lostAt: Date | undefined;
-  /** Shows a live session, or none. */
+  /** Shows a live session, an emulation, or none. */
   watch: (session: string | null) => void;
 }
 
@@ -30,7 +37,15 @@ const RETRY_MS = 2000;
 
 /** The state that the server sends over the one WebSocket of this tab. */
 export function useLive(): Live {
-  const [live, set] = useState<Omit<Live, 'watch'>>({ jobs: [], sessions: [], session: undefined, problem: undefined, lostAt: undefined });
+  const [live, set] = useState<Omit<Live, 'watch'>>({
+    jobs: [],
+    sessions: [],
+    emulations: [],
+    session: undefined,
+    emulation: undefined,
+    problem: undefined,
+    lostAt: undefined,
+  });
   const socket = useRef<WebSocket | undefined>(undefined);
   const watched = useRef<string | null>(null);
   const send = (shown: number) => {
@@ -47,11 +62,13 @@ export function useLive(): Live {
       };
       opened.onmessage = (event) => {
         const state = JSON.parse(String(event.data)) as State;
-        const isWatched = state.live?.id === watched.current;
+        const isWatched = (shown: { id: string } | null) => shown?.id === watched.current;
         set({
           jobs: state.jobs,
           sessions: state.sessions,
-          session: isWatched ? (state.live ?? undefined) : undefined,
+          emulations: state.emulations,
+          session: isWatched(state.live) ? (state.live ?? undefined) : undefined,
+          emulation: isWatched(state.emulation) ? (state.emulation ?? undefined) : undefined,
           problem: state.live_problem ?? undefined,
           lostAt: undefined,
         });
@@ -73,7 +90,7 @@ export function useLive(): Live {
   }, []);
   const watch = (session: string | null) => {
     watched.current = session;
-    set((before) => ({ ...before, session: undefined, problem: undefined }));
+    set((before) => ({ ...before, session: undefined, emulation: undefined, problem: undefined }));
     send(0);
   };
   return { ...live, watch };

@@ -7,15 +7,20 @@ type Ue = Schemas['LiveUe'];
 
 interface Props {
   column: Run;
-  session: Schemas['Live'];
+  /** The runs beside each other, which share the scales of curves. */
+  columns: readonly Run[];
+  /** Time that the curves cover, in seconds. */
+  spanS: number;
+  /** Whether the clock has moved. */
+  hasBegun: boolean;
   isPair: boolean;
 }
 
-/** One run of a session: totals, DCHs and queues, users, and the last notable events. */
-export function Column({ column, session, isPair }: Props) {
+/** One run of a session, or an emulation: totals, DCHs and queues, users, and the last notable events. */
+export function Column({ column, columns, spanS, hasBegun, isPair }: Props) {
   const further = column.users - column.ues.length;
   const rates = { 'to the UEs': column.total.rate_kbps, 'from the UEs': column.total.uplink_kbps };
-  const totals = session.columns.map((one) => one.total);
+  const totals = columns.map((one) => one.total);
   const buffers = { 'at the RNC': column.total.buffer, 'at the UEs': column.total.uplink_buffer };
   return (
     <div class="live">
@@ -37,19 +42,19 @@ export function Column({ column, session, isPair }: Props) {
         ))}
       </dl>
       <div class={isPair ? '' : 'two'}>
-        <LineChart title="Delivered by RLC, all users" unit="kbit/s" end={column.point_ends_s.at(-1)} span={session.span_s} curves={rates} most={largest(totals, (total) => [...total.rate_kbps, ...total.uplink_kbps])} />
-        <LineChart title="RLC buffers, all users" unit="byte" end={column.point_ends_s.at(-1)} span={session.span_s} curves={buffers} most={largest(totals, (total) => [...total.buffer, ...total.uplink_buffer])} />
+        <LineChart title="Delivered by RLC, all users" unit="kbit/s" end={column.point_ends_s.at(-1)} span={spanS} curves={rates} most={largest(totals, (total) => [...total.rate_kbps, ...total.uplink_kbps])} />
+        <LineChart title="RLC buffers, all users" unit="byte" end={column.point_ends_s.at(-1)} span={spanS} curves={buffers} most={largest(totals, (total) => [...total.buffer, ...total.uplink_buffer])} />
       </div>
       <div class={isPair ? '' : 'two'}>
-        <Cells column={column} hasBegun={session.time_s > 0} />
+        <Cells column={column} hasBegun={hasBegun} />
         <Links column={column} />
       </div>
       <Section title="Users" note={`rates are means of the last second${further > 0 ? `; ${further} further users are not shown` : ''}`}>
-        <Users column={column} session={session} isPair={isPair} />
+        <Users column={column} columns={columns} spanS={spanS} isPair={isPair} />
       </Section>
       <Section title="Last events" note="newest first; of block sets with errors only the last one">
         {column.notable.length === 0 ? (
-          <p class="small">No timeout, lost packet, lost block or switch yet.</p>
+          <p class="small">No {column.has_tcp && 'timeout, '}lost packet, lost block or switch yet.</p>
         ) : (
           <ol class="events">
             {column.notable.map((event, number) => (
@@ -61,7 +66,7 @@ export function Column({ column, session, isPair }: Props) {
           </ol>
         )}
       </Section>
-      <Command text={column.command} />
+      {column.command && <Command text={column.command} />}
     </div>
   );
 }
@@ -138,10 +143,9 @@ function largest<T>(all: T[], values: (one: T) => (number | null)[]): number {
   return all.reduce((most, one) => values(one).reduce<number>((least, value) => Math.max(least, value ?? 0), most), 0);
 }
 
-function Users({ column, session, isPair }: Props) {
+function Users({ column, columns, spanS: span, isPair }: Omit<Props, 'hasBegun'>) {
   const { ues } = column;
-  const span = session.span_s;
-  const all: Ue[] = session.columns.flatMap((one) => one.ues);
+  const all: Ue[] = columns.flatMap((one) => one.ues);
   const [rate, buffer, cwnd] = [largest(all, (ue) => ue.history.rate_kbps), largest(all, (ue) => ue.history.buffer), largest(all, (ue) => ue.history.cwnd)];
   const hasBuffers = !(isPair && column.has_cwnd);
   const hasStates = ues.some((ue) => ue.state !== null);
@@ -185,6 +189,19 @@ function Users({ column, session, isPair }: Props) {
               </th>
             )}
             {hasBuffers && heading('Buffer down', buffer, 'byte')}
+            {column.has_nodeb_queue && (
+              <>
+                <th scope="col" class="n">
+                  Node B queue<small>PDUs</small>
+                </th>
+                <th scope="col" class="n hide">
+                  Node B queue<small>byte</small>
+                </th>
+                <th scope="col" class="n hide">
+                  Credits<small>unused, PDUs</small>
+                </th>
+              </>
+            )}
             {column.has_cwnd && (
               <>
                 <th scope="col" class="n">
@@ -198,8 +215,12 @@ function Users({ column, session, isPair }: Props) {
                 Blocks lost<small>down, %</small>
               </th>
             )}
-            <th scope="col" class="n">Timeouts</th>
-            <th scope="col" class="n hide">Sent again</th>
+            {column.has_tcp && (
+              <>
+                <th scope="col" class="n">Timeouts</th>
+                <th scope="col" class="n hide">Sent again</th>
+              </>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -228,6 +249,13 @@ function Users({ column, session, isPair }: Props) {
                   <Sparkline values={ue.history.buffer} most={buffer} />
                 </td>
               )}
+              {column.has_nodeb_queue && (
+                <>
+                  <td class="n">{ue.nodeb_queue?.pdus ?? '–'}</td>
+                  <td class="n hide">{ue.nodeb_queue?.octets ?? '–'}</td>
+                  <td class="n hide">{ue.nodeb_queue?.credits ?? '–'}</td>
+                </>
+              )}
               {column.has_cwnd && (
                 <>
                   <td class="n">{ue.cwnd}</td>
@@ -237,8 +265,12 @@ function Users({ column, session, isPair }: Props) {
                 </>
               )}
               {!isPair && <td class="n hide">{ue.bler}</td>}
-              <td class="n">{ue.timeouts}</td>
-              <td class="n hide">{ue.retransmissions}</td>
+              {column.has_tcp && (
+                <>
+                  <td class="n">{ue.timeouts ?? '–'}</td>
+                  <td class="n hide">{ue.retransmissions ?? '–'}</td>
+                </>
+              )}
             </tr>
           ))}
         </tbody>

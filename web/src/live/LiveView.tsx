@@ -5,15 +5,22 @@ import { useTitle } from '../app/parts';
 import { go } from '../app/route';
 import { Column } from './Column';
 import { type Order, Controls } from './Controls';
+import { EmulationView } from './EmulationView';
 
-/** A live session: controls of its clock, and each of its runs. */
+/** A live session or a running emulation. */
 export function LiveView({ id }: { id: string }) {
-  const { about, live, say } = usePage();
-  const [problem, setProblem] = useState<string>();
+  const { live } = usePage();
   useEffect(() => {
     live.watch(id);
     return () => live.watch(null);
   }, [id]);
+  return live.emulation ? <EmulationView id={id} emulation={live.emulation} /> : <SessionView id={id} />;
+}
+
+/** A live session: controls of its clock, and each of its runs. */
+function SessionView({ id }: { id: string }) {
+  const { about, live, say } = usePage();
+  const [problem, setProblem] = useState<string>();
   const session = live.session;
   useTitle(session && `Live: ${session.title}`);
   useSpoken(session);
@@ -70,7 +77,7 @@ export function LiveView({ id }: { id: string }) {
       <Controls session={session} order={order} />
       <div class={isPair ? 'two' : ''}>
         {session.columns.map((column, number) => (
-          <Column key={number} column={column} session={session} isPair={isPair} />
+          <Column key={number} column={column} columns={session.columns} spanS={session.span_s} hasBegun={session.time_s > 0} isPair={isPair} />
         ))}
       </div>
     </>

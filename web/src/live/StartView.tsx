@@ -19,12 +19,29 @@ function overridesOf(text: string): Override[] {
 
 /** The open sessions, and a form to start one. */
 export function StartView({ query }: { query: URLSearchParams }) {
-  const { live } = usePage();
+  const { about, live } = usePage();
   useTitle('Live');
   return (
     <>
       <h1>Live cell</h1>
-      <p>Watch a simulation while it runs: stop it, go step by step, or go back.</p>
+      <p>Watch a simulation while it runs: stop it, go step by step, or go back. Watch an emulation of real programs, and change its network.</p>
+      <Section title="Running emulations" note={live.emulations.length ? '' : 'none'}>
+        {live.emulations.length > 0 ? (
+          <ul class="list">
+            {live.emulations.map((emulation) => (
+              <li key={emulation.id}>
+                <span>
+                  <a href={`/live/${emulation.id}`}>{emulation.title}</a>
+                </span>
+              </li>
+            ))}
+          </ul>
+        ) : (
+          <p class="small">
+            Start one in a terminal, with the results folder of this page: <code>umts emulate --live --out {about.store} -- COMMAND</code>. It appears here.
+          </p>
+        )}
+      </Section>
       <Section title="Open sessions" note={live.sessions.length ? '' : 'none'}>
         {live.sessions.length > 0 && (
           <ul class="list">

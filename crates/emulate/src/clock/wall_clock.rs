@@ -1,8 +1,8 @@
 //! The wall clock: sleeps until the next event is due, and wakes early for a packet of a real
 //! program.
 //!
-//! One thread waits on one epoll set: packet devices, a timer, the signals, orders about faults, and
-//! a pipe to the parent process. Overdue events run in order at their due times; their lateness is
+//! One thread waits on one epoll set: packet devices, a timer, the signals, orders about faults,
+//! requests of viewers, and a pipe to the parent process. Overdue events run in order at their due times; their lateness is
 //! recorded.
 
 use std::collections::VecDeque;
@@ -23,6 +23,7 @@ use crate::devices::port::Port;
 use crate::devices::tun::MTU;
 use crate::faults::{FaultInbox, FaultOrder};
 use crate::packets::packet_store::Header;
+use crate::readings::LiveInbox;
 
 /// Packets read from one device before the other devices are read.
 const BURST: usize = 64;
@@ -51,6 +52,7 @@ const TIMER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
 const PARENT: u64 = u64::MAX - 2;
 const FAULTS: u64 = u64::MAX - 3;
+const VIEWERS: u64 = u64::MAX - 4;
 
 /// A packet of a real program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +79,8 @@ pub enum Input {
     Packet(Arrival),
     /// An order about a fault.
     Fault(FaultOrder),
+    /// Requests for the state: [`WallClock::viewers`].
+    Viewers,
 }
 
 /// Why the clock stopped.
@@ -108,6 +112,8 @@ pub struct WallClock {
     ports: Vec<Port>,
     /// Orders about faults, if they are accepted.
     faults: Option<FaultInbox>,
+    /// Requests of viewers, if they are answered.
+    viewers: Option<LiveInbox>,
     /// Packets and orders that were read and not handled yet, with the times at which they were
     /// read.
     waiting: VecDeque<(Time, Input)>,
@@ -142,6 +148,7 @@ impl WallClock {
         ports: Vec<Port>,
         parent: OwnedFd,
         faults: Option<FaultInbox>,
+        viewers: Option<LiveInbox>,
         limit: Duration,
     ) -> io::Result<Self> {
         let mut mask = SigSet::empty();
@@ -160,6 +167,9 @@ impl WallClock {
         if let Some(inbox) = &faults {
             epoll.add(inbox.wake(), readable(FAULTS))?;
         }
+        if let Some(inbox) = &viewers {
+            epoll.add(inbox.wake(), readable(VIEWERS))?;
+        }
         for (number, port) in ports.iter().enumerate() {
             epoll.add(port, readable(number as u64))?;
         }
@@ -171,6 +181,7 @@ impl WallClock {
             _parent: parent,
             ports,
             faults,
+            viewers,
             waiting: VecDeque::new(),
             lateness: Lateness::new(limit),
             work: Lateness::new(limit),
@@ -278,6 +289,10 @@ impl WallClock {
                 SIGNALS => self.take_signals()?,
                 PARENT => self.ending = Some((Ending::Abandoned, self.last_poll)),
                 FAULTS => self.take_orders(),
+                VIEWERS => {
+                    self.viewers.iter().for_each(LiveInbox::acknowledge);
+                    self.waiting.push_back((self.last_poll, Input::Viewers));
+                }
                 port => self.read(port as usize)?,
             }
         }
@@ -324,6 +339,11 @@ impl WallClock {
         if let Some(inbox) = &self.faults {
             inbox.confirm(at);
         }
+    }
+
+    /// Requests of viewers, if they are answered.
+    pub fn viewers(&self) -> Option<&LiveInbox> {
+        self.viewers.as_ref()
     }
 
     /// Reads the waiting packets of a device, up to a limit.
@@ -450,7 +470,7 @@ mod tests {
     #[test]
     fn events_due_at_the_end_are_handled_before_the_clock_stops() {
         let (parent, _held) = nix::unistd::pipe().unwrap();
-        let mut clock = WallClock::new(Vec::new(), parent, None, Duration::from_millis(10)).unwrap();
+        let mut clock = WallClock::new(Vec::new(), parent, None, None, Duration::from_millis(10)).unwrap();
         clock.take_ending();
         while clock.now() < us(5_000) {
             std::thread::sleep(std::time::Duration::from_millis(1));
@@ -471,7 +491,7 @@ mod tests {
     #[test]
     fn one_sleep_serves_all_delayed_events_and_only_visible_ones_are_late() {
         let (parent, _held) = nix::unistd::pipe().unwrap();
-        let mut clock = WallClock::new(Vec::new(), parent, None, Duration::from_millis(10)).unwrap();
+        let mut clock = WallClock::new(Vec::new(), parent, None, None, Duration::from_millis(10)).unwrap();
         assert_eq!(clock.take_ending(), Some((Ending::SomethingEnded, Time::ZERO)));
         let delayed = hidden(Time::NEVER);
         assert_eq!(clock.wait(us(2_000), &delayed), Wake::Reached);

@@ -5,13 +5,17 @@ use umts_simulate::ExternalIo;
 use umts_stack::EventContext;
 use umts_stack::network::Network;
 use umts_stack::trace::TraceEvent;
-use umts_units::Time;
+use umts_units::{Duration, Time};
 
 use crate::clock::lateness::Lateness;
-use crate::clock::wall_clock::{Ending, Input, WallClock};
+use crate::clock::wall_clock::{Ending, Input, WallClock, cpu_time};
+use crate::devices::wire::Frames;
 use crate::outside::exchange::{Exchange, Incoming};
 use crate::outside::recording::Recording;
 use crate::programs::children::{ChildId, Children};
+use crate::readings::LiveReading;
+use crate::results::fidelity::Fidelity;
+use crate::results::live_state::SharedLiveState;
 
 /// Real programs, their devices and their clock.
 pub struct Live<'a> {
@@ -39,15 +43,31 @@ pub struct Live<'a> {
     pub is_abandoned: bool,
     /// Lateness of leaving packets.
     pub released: Lateness,
+    /// The state for viewers, if they are answered.
+    pub state: Option<SharedLiveState>,
+    /// CPU time of the process before the first event.
+    pub cpu_before: Duration,
+    /// Whether the process has a real-time priority.
+    pub is_real_time: bool,
+}
+
+/// An input of the event loop.
+pub enum LiveInput {
+    /// A packet or an order enters the network.
+    Incoming(Incoming),
+    /// Viewers request the state.
+    Viewers,
 }
 
 impl Clock for Live<'_> {
-    type Packet = Incoming;
+    type Packet = LiveInput;
 
-    fn wait(&mut self, until: Time, lookahead: &impl Lookahead) -> Wake<Incoming> {
+    fn wait(&mut self, until: Time, lookahead: &impl Lookahead) -> Wake<LiveInput> {
+        let incoming = |at, incoming| Wake::Packet(at, LiveInput::Incoming(incoming));
         match self.clock.wait(until, lookahead) {
-            Wake::Packet(at, Input::Packet(arrival)) => Wake::Packet(at, Incoming::Program(arrival)),
-            Wake::Packet(at, Input::Fault(order)) => Wake::Packet(at, Incoming::Fault(order)),
+            Wake::Packet(at, Input::Packet(arrival)) => incoming(at, Incoming::Program(arrival)),
+            Wake::Packet(at, Input::Fault(order)) => incoming(at, Incoming::Fault(order)),
+            Wake::Packet(at, Input::Viewers) => Wake::Packet(at, LiveInput::Viewers),
             Wake::Reached => Wake::Reached,
             Wake::Stopped => Wake::Stopped,
         }
@@ -59,8 +79,12 @@ impl ExternalIo for Live<'_> {
         &mut self,
         network: &mut Network,
         ctx: &mut EventContext<'_, T>,
-        packet: Incoming,
+        input: LiveInput,
     ) {
+        let packet = match input {
+            LiveInput::Incoming(packet) => packet,
+            LiveInput::Viewers => return self.answer_viewers(network, ctx.cx.now),
+        };
         if let (Some(recording), Incoming::Program(arrival)) = (&mut self.recording, &packet) {
             recording.record(ctx.cx.now, arrival);
         }
@@ -71,12 +95,13 @@ impl ExternalIo for Live<'_> {
         }
     }
 
-    fn leave(&mut self, network: &mut Network, now: Time) -> Option<Incoming> {
+    fn leave(&mut self, network: &mut Network, now: Time) -> Option<LiveInput> {
         let (clock, released) = (&self.clock, &mut self.released);
-        self.exchange.leave(network, |port, header, bytes| {
+        let returned = self.exchange.leave(network, |port, header, bytes| {
             released.record(clock.now() - now);
             clock.ports()[port].write(header, bytes)
-        })
+        });
+        returned.map(LiveInput::Incoming)
     }
 
     fn is_over(&mut self) -> bool {
@@ -100,6 +125,38 @@ impl ExternalIo for Live<'_> {
 }
 
 impl Live<'_> {
+    /// Answers the requests of viewers that have arrived.
+    fn answer_viewers(&mut self, network: &Network, now: Time) {
+        let (Some(inbox), Some(state)) = (self.clock.viewers(), &self.state) else { return };
+        for request in inbox.take() {
+            let view = state.view(network, now, request.size);
+            request.answer(LiveReading { at: now, view, fidelity: self.fidelity(now) });
+        }
+    }
+
+    /// Effects of the machine on the emulation, which has run until `now`.
+    pub fn fidelity(&self, now: Time) -> Fidelity {
+        let (mut tun_drops, mut devices_lost, mut frames) = (0, 0, Frames::default());
+        for (number, port) in self.clock.ports().iter().enumerate() {
+            frames += port.frames();
+            match port.dropped() {
+                Ok(dropped) if !self.clock.gone().contains(&number) => tun_drops += dropped,
+                Ok(_) | Err(_) => devices_lost += 1,
+            }
+        }
+        Fidelity {
+            lateness: self.clock.lateness().clone(),
+            released: self.released.clone(),
+            work: self.clock.work().clone(),
+            tun_drops,
+            devices_lost,
+            counts: self.exchange.counts(frames),
+            cpu: cpu_time().map_or(Duration::ZERO, |cpu| cpu - self.cpu_before),
+            duration: now - Time::ZERO,
+            is_real_time: self.is_real_time,
+        }
+    }
+
     /// Reports devices that were removed since the last call.
     fn report_gone(&mut self) {
         for &port in &self.clock.gone()[self.reported_gone..] {

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use crate::devices::net_namespace::NetNamespace;
 use crate::devices::tcp_settings::TcpSettings;
 use crate::faults::FaultInbox;
+use crate::readings::LiveInbox;
 use children::Program;
 use waiting::Waiting;
 
@@ -42,6 +43,8 @@ pub struct Programs {
     pub parent: OwnedFd,
     /// Orders about faults during the run, if they are accepted.
     pub faults: Option<FaultInbox>,
+    /// Requests of viewers during the run, if they are answered.
+    pub viewers: Option<LiveInbox>,
     /// File of the recording for a replay, if there is one.
     pub recording: Option<PathBuf>,
     /// Whether the process has a real-time priority.

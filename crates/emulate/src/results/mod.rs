@@ -4,6 +4,7 @@
 pub mod digest;
 pub mod fidelity;
 pub mod first_connection;
+pub mod live_state;
 pub mod meter;
 pub mod programs_budget;
 pub mod programs_datagrams;

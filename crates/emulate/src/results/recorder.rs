@@ -10,6 +10,7 @@ use umts_units::Time;
 use crate::packets::packet_store::PacketStore;
 use crate::results::digest::Digest;
 use crate::results::first_connection::FirstConnection;
+use crate::results::live_state::SharedLiveState;
 use crate::results::meter::{Meter, Reading};
 use crate::results::programs_budget::ProgramsBudget;
 use crate::results::programs_datagrams::ProgramsDatagrams;
@@ -31,6 +32,8 @@ pub struct EmulationRecorder {
     pub first_connection: FirstConnection,
     /// Fingerprint, if it is computed.
     pub digest: Option<Digest>,
+    /// State for viewers, if there may be some.
+    pub live: Option<SharedLiveState>,
     /// Time budget of the programs' connections, if it is computed.
     pub programs: Option<ProgramsBudget>,
 }
@@ -62,6 +65,7 @@ impl TraceSink<TraceEvent> for EmulationRecorder {
         self.datagrams.record(at, event);
         self.first_connection.record(at, event);
         self.digest.record(at, event);
+        self.live.record(at, event);
         self.programs.record(at, event);
     }
 

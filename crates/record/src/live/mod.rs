@@ -3,6 +3,7 @@
 
 mod history;
 mod notable;
+mod snapshot;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +15,7 @@ use umts_units::Time;
 
 pub use self::history::{Point, RATE_WINDOW};
 pub use self::notable::{Notable, NotableKind};
+pub use self::snapshot::{Snapshot, SnapshotSize, UeSnapshot};
 
 use self::history::Histories;
 use self::notable::NotableEvents;

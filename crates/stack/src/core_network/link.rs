@@ -45,6 +45,9 @@ pub struct Link {
 struct Transmitter {
     /// End of the last transmission.
     free_at: Time,
+    /// Start of the transmissions without a pause that end at `free_at`. Later than the current
+    /// instant if packets passed several links in one event.
+    busy_since: Time,
     /// Propagation delay.
     delay: Duration,
     /// `None`: unlimited, so that a transmission takes no time.
@@ -117,6 +120,8 @@ impl Link {
             optional: OptionalParts::new(config, direction, streams, name).map(Box::new),
             transmitter: Transmitter {
                 free_at: Time::ZERO,
+                busy_since: Time::ZERO,
+                busy_since: Time::ZERO,
                 delay: config.delay,
                 rate: config.rate,
                 not_before: Time::ZERO,
@@ -231,7 +236,9 @@ impl Link {
     /// Octets that wait for the transmitter or are being sent at `now`, rounded up. Zero without a
     /// rate.
     pub fn queued(&self, now: Time) -> Bytes {
-        let Transmitter { free_at, rate, .. } = &self.transmitter;
+        let Transmitter { free_at, busy_since, rate, .. } = &self.transmitter;
+        // Packets of later transmissions are still in front of the link.
+        let rate = rate.filter(|_| now >= *busy_since);
         let unsent = rate.map_or(0, |rate| rate.bits_in(free_at.saturating_since(now)).div_ceil(8));
         let waiting = self.managed.as_ref().map_or(Bytes::ZERO, |queue| queue.octets());
         Bytes(unsent) + waiting
@@ -265,6 +272,9 @@ impl Transmitter {
         let has_room = self.waiting.as_mut().is_none_or(|waiting| waiting.add(now, free_at, size));
         if !has_room {
             return None;
+        }
+        if now > self.free_at {
+            self.busy_since = now;
         }
         self.free_at = free_at;
         Some((free_at + self.delay).max(self.not_before))

@@ -33,6 +33,7 @@ use crate::EventContext;
 use crate::core_network::CoreNetwork;
 use crate::hosts::Hosts;
 use crate::ids::{Direction, LinkId, TransmissionId, UeId};
+use crate::mac::hs::NodebQueue;
 use crate::packet::{Foreign, Packet};
 use crate::path::NetworkPath;
 use crate::scheduling::UserSchedulers;
@@ -222,6 +223,12 @@ impl Network {
     /// SDU octets in the RLC entity of `ue` that sends in `direction`.
     pub fn rlc_buffer(&self, ue: UeId, direction: Direction) -> Bytes {
         self.path.access.rlc_buffer(ue, direction)
+    }
+
+    /// Data of `ue` that wait at the Node B for the HS-DSCH at `now`. `None` if the UE has no HS-DSCH
+    /// at present.
+    pub fn nodeb_queue(&self, ue: UeId, now: Time) -> Option<NodebQueue> {
+        self.path.access.nodeb_queue(ue, now)
     }
 
     /// Octets in the queues of each link of the core network at `now`, server first, by direction.

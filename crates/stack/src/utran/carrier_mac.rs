@@ -112,6 +112,11 @@ impl CarrierMac {
         if let CarrierMac::Hs(mac) = self { Some(mac.held(ue)) } else { None }
     }
 
+    /// MAC-hs or MAC-ehs.
+    pub fn hs(&self) -> Option<&MacHs> {
+        if let CarrierMac::Hs(mac) = self { Some(mac) } else { None }
+    }
+
     /// The MAC of the cells of a layout.
     pub fn multicell(&self) -> Option<&Multicell> {
         if let CarrierMac::Multicell(mac) = self { Some(mac) } else { None }

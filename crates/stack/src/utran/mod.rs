@@ -45,6 +45,7 @@ use crate::EventContext;
 use crate::event::Event;
 use crate::event_context::Wakeup;
 use crate::ids::{CarrierId, Direction, MacTimer, UeId};
+use crate::mac::hs::NodebQueue;
 use crate::mac::{Below, Mac};
 use crate::packet::Packet;
 use crate::radio::Air;
@@ -244,5 +245,14 @@ impl Utran {
     /// SDU octets in the RLC entity of `ue` that sends in `direction`.
     pub fn rlc_buffer(&self, ue: UeId, direction: Direction) -> Bytes {
         self.ues[ue].rlc[direction.index()].buffer_occupancy()
+    }
+
+    /// Data of `ue` at the Node B at `now`. `None` if the UE has no HS-DSCH at present.
+    pub fn nodeb_queue(&self, ue: UeId, now: Time) -> Option<NodebQueue> {
+        if let Some(Some(_)) = self.link_emulations.get(ue.index()) {
+            return None;
+        }
+        let carrier = self.ues[ue].channel(Direction::Downlink).carrier;
+        Some(self.carriers[carrier].mac.hs()?.nodeb_queue(ue, now))
     }
 }

@@ -79,8 +79,19 @@ class LiveHistory(LiveTotal):
     cwnd: list[float | None]
 
 
+class LiveQueue(Model):
+    """Data of a user at the Node B: MAC-d PDUs, their octets, and credits that the RNC has not used yet."""
+
+    pdus: str
+    octets: str
+    credits: str
+
+
 class LiveUe(Model):
-    """A user. Rates in kbit/s, buffers in octets, lost downlink blocks in per cent."""
+    """A user. Rates in kbit/s, buffers in octets, lost downlink blocks in per cent.
+
+    Timeouts and retransmissions are None for real programs, whose TCP is not visible.
+    """
 
     ue: int
     name: str
@@ -97,8 +108,9 @@ class LiveUe(Model):
     cwnd: str
     bler: str
     connections: int
-    timeouts: int
-    retransmissions: int
+    timeouts: int | None
+    retransmissions: int | None
+    nodeb_queue: LiveQueue | None
     history: LiveHistory
 
 
@@ -156,6 +168,8 @@ class LiveColumn(Model):
     users: int
     ues: list[LiveUe]
     has_cwnd: bool
+    has_tcp: bool
+    has_nodeb_queue: bool
     point_ends_s: list[float]
     total: LiveTotal
     cells: list[LiveCell]
@@ -183,29 +197,86 @@ class Live(Model):
     columns: list[LiveColumn]
 
 
+class FidelityValue(Model):
+    """A property of the machine that affects an emulation."""
+
+    label: str
+    value: str
+
+
+class LiveFidelity(Model):
+    """How far an emulation can be trusted so far. `reason` says why it is degraded."""
+
+    is_degraded: bool
+    summary: str
+    reason: str
+    values: list[FidelityValue]
+
+
+class EmulationChoices(Model):
+    """A control of an emulation. `note` says why there are no choices; `chosen` is the choice in force."""
+
+    name: str
+    label: str
+    choices: list[str]
+    chosen: int | None
+    note: str
+
+
+class LiveEmulation(Model):
+    """The state of a running emulation. The first `programs` users have real programs."""
+
+    id: str
+    command: str
+    scenario: str
+    seed: int
+    time_s: float
+    time: str
+    # Seconds since the last answer, if the emulation does not answer; otherwise 0.
+    silent_s: int
+    span_s: int
+    programs: int
+    rtt: str
+    fidelity: LiveFidelity
+    controls: list[EmulationChoices]
+    # Faults that are not from the page, as text.
+    faults: list[str]
+    column: LiveColumn
+
+
+class EmulationControl(Model):
+    """A choice of a control of an emulation, by its position."""
+
+    control: Annotated[str, Field(max_length=32)]
+    choice: Annotated[int, Field(ge=0, lt=1000)]
+
+
 class LiveRow(Model):
-    """An open session."""
+    """An open session, or a running emulation."""
 
     id: str
     title: str
 
 
 class LiveSessions(Model):
-    """The open sessions."""
+    """The open sessions, and the running emulations."""
 
     sessions: list[LiveRow]
+    emulations: list[LiveRow]
 
 
 class State(Model):
     """The latest state, sent to each tab after a change.
 
-    `live` is the state of the session that the tab shows. The tab confirms it with its number, and
-    gets the next one only then.
+    `live` or `emulation` is the state of the session or emulation that the tab shows. The tab confirms it
+    with its number, `live_number`, and gets the next one only then.
     """
 
     jobs: list[JobState]
     sessions: list[LiveRow]
+    emulations: list[LiveRow]
     live: Live | None
+    emulation: LiveEmulation | None
     live_number: int
     live_problem: str | None
 

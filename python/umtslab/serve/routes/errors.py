@@ -11,6 +11,7 @@ from umtslab._core import ScenarioError
 from umtslab.campaign.errors import CampaignError
 from umtslab.reproduce.errors import UnknownSelection
 from umtslab.run import MissingSeries
+from umtslab.serve.emulations import ControlFailed, NoSuchEmulation
 from umtslab.serve.experiments import UnknownMetric
 from umtslab.serve.files import NoSuchFile
 from umtslab.serve.jobs import Busy, JobFailed
@@ -40,8 +41,9 @@ _STATUS: dict[int, tuple[type[Exception], ...]] = {
         UnknownMetric,
         MissingSeries,
         NoSuchSession,
+        NoSuchEmulation,
     ),
-    409: (JobFailed, SessionFailed, TooManySessions),
+    409: (JobFailed, SessionFailed, TooManySessions, ControlFailed),
     503: (Busy, TooManyUploads),
 }
 """Exceptions by the HTTP status of the answer. Subclasses of an exception get the same status."""

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from umtslab.serve import work
+from umtslab.serve.emulations import Emulations
 from umtslab.serve.jobs import Jobs
 from umtslab.serve.live import Sessions, state_of
 from umtslab.serve.live_player import Start, requests_of
@@ -17,12 +18,14 @@ from umtslab.serve.routes.scenarios import check_scenario, job_list, pairs_of, r
 from umtslab.serve.settings import Settings
 
 
-def add_live_routes(app: FastAPI, settings: Settings, jobs: Jobs, sessions: Sessions) -> None:
+def add_live_routes(
+    app: FastAPI, settings: Settings, jobs: Jobs, sessions: Sessions, emulations: Emulations
+) -> None:
     """Add the routes of live sessions."""
 
     @app.get("/api/live", response_model=models.LiveSessions)
     def get_sessions() -> dict[str, Any]:
-        return {"sessions": sessions.rows()}
+        return {"sessions": sessions.rows(), "emulations": emulations.rows()}
 
     @app.post("/api/live", response_model=models.LiveStarted)
     def start_live(asked: models.LiveRequest) -> dict[str, Any]:
@@ -61,7 +64,7 @@ def add_live_routes(app: FastAPI, settings: Settings, jobs: Jobs, sessions: Sess
     @app.post("/api/live/{identity}/end", response_model=models.LiveSessions)
     def end_live(identity: str) -> dict[str, Any]:
         sessions.end(identity)
-        return {"sessions": sessions.rows()}
+        return {"sessions": sessions.rows(), "emulations": emulations.rows()}
 
 
 def _changes_text(overrides: Iterable[tuple[str, str]]) -> str:

@@ -1,6 +1,6 @@
-"""The socket over which each tab gets the jobs, the live sessions, and the state of one session.
+"""The socket over which each tab gets the jobs, live sessions and emulations, and the state of one of these.
 
-A tab that shows a live session says so in a `models.live.Watch`. After each change the tab gets a
+A tab that shows a live session or an emulation says so in a `models.live.Watch`. After each change the tab gets a
 `models.live.State`, but only the latest one, and only after it has confirmed the state before. So a
 slow or sleeping tab delays no other tab, and gets no outdated states.
 """
@@ -16,6 +16,8 @@ from typing import Any
 from fastapi import FastAPI, WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
 
+from umtslab.live_sockets import is_name
+from umtslab.serve.emulations import Emulations, NoSuchEmulation
 from umtslab.serve.jobs import Jobs
 from umtslab.serve.live import NoSuchSession, SessionFailed, Sessions
 from umtslab.serve.models.live import Watch
@@ -37,7 +39,7 @@ class Tab:
         """Set if the tab has to get a new state. At first it has to."""
         self.changed.set()
         self.session: str | None = None
-        """Identity of the live session that the tab shows."""
+        """Identity of the live session or emulation that the tab shows."""
         self.sent = 0
         """Number of the last state of the session that was sent."""
         self.shown = 0
@@ -83,51 +85,57 @@ class Tabs:
             self._tabs.discard(tab)
 
 
-def add_socket(app: FastAPI, jobs: Jobs, sessions: Sessions, tabs: Tabs) -> None:
+def add_socket(
+    app: FastAPI, jobs: Jobs, sessions: Sessions, emulations: Emulations, tabs: Tabs
+) -> None:
     """Add the socket. For each tab one task receives and another one sends."""
 
     @app.websocket("/api/socket")
     async def socket(channel: WebSocket) -> None:
         await channel.accept()
         with tabs.connected() as tab:
-            sending = asyncio.create_task(_send_states(channel, tab, jobs, sessions))
+            sending = asyncio.create_task(_send_states(channel, tab, jobs, sessions, emulations))
             try:
                 while not sending.done():
-                    _receive(await channel.receive_text(), tab, sessions)
+                    _receive(await channel.receive_text(), tab, sessions, emulations)
             except (WebSocketDisconnect, RuntimeError):
                 pass
             finally:
                 if tab.session is not None:
                     sessions.leave(tab.session)
+                    emulations.leave(tab.session)
             sending.cancel()
             with suppress(asyncio.CancelledError, TimeoutError, WebSocketDisconnect, RuntimeError, OSError):
                 await sending
 
 
-def _receive(text: str, tab: Tab, sessions: Sessions) -> None:
+def _receive(text: str, tab: Tab, sessions: Sessions, emulations: Emulations) -> None:
     """Read a message of a tab. Messages that are no `models.live.Watch` are dropped."""
     try:
         message = Watch.model_validate_json(text)
     except ValidationError:
         return
     if message.watch != tab.session:
-        _show_session(message.watch, tab, sessions)
+        _show(message.watch, tab, sessions, emulations)
     tab.shown = max(tab.shown, message.shown)
     if tab.has_missed and not tab.awaits_confirmation:
         tab.changed.set()
 
 
-def _show_session(session: str | None, tab: Tab, sessions: Sessions) -> None:
-    """Make a tab show another session, or none. The numbers of states begin again."""
-    if tab.session is not None:
-        sessions.leave(tab.session)
-    if session is not None:
-        sessions.watch(session)
-    tab.session, tab.sent, tab.shown = session, 0, 0
+def _show(identity: str | None, tab: Tab, sessions: Sessions, emulations: Emulations) -> None:
+    """Make a tab show another session or emulation, or none. The numbers of states begin again."""
+    for shown in (sessions, emulations):
+        if tab.session is not None:
+            shown.leave(tab.session)
+        if identity is not None:
+            shown.watch(identity)
+    tab.session, tab.sent, tab.shown = identity, 0, 0
     tab.changed.set()
 
 
-async def _send_states(channel: WebSocket, tab: Tab, jobs: Jobs, sessions: Sessions) -> None:
+async def _send_states(
+    channel: WebSocket, tab: Tab, jobs: Jobs, sessions: Sessions, emulations: Emulations
+) -> None:
     """Send the latest state after each change, and after the tab has shown the one before."""
     while True:
         await tab.changed.wait()
@@ -136,25 +144,29 @@ async def _send_states(channel: WebSocket, tab: Tab, jobs: Jobs, sessions: Sessi
         if tab.awaits_confirmation:
             # The confirmation sets `changed` again.
             continue
-        await asyncio.wait_for(channel.send_text(_state(tab, jobs, sessions)), _MAX_SENDING_S)
+        await asyncio.wait_for(channel.send_text(_state(tab, jobs, sessions, emulations)), _MAX_SENDING_S)
         await asyncio.sleep(_MIN_INTERVAL_S)
 
 
-def _state(tab: Tab, jobs: Jobs, sessions: Sessions) -> str:
-    """Return a `models.live.State` as JSON. The state of the live session is text already."""
+def _state(tab: Tab, jobs: Jobs, sessions: Sessions, emulations: Emulations) -> str:
+    """Return a `models.live.State` as JSON. The state of the session or emulation is text already."""
     content: dict[str, Any] = {
         **job_list(jobs),
         "sessions": sessions.rows(),
+        "emulations": emulations.rows(),
         "live_number": 0,
         "live_problem": None,
     }
-    live = "null"
+    live = emulation = "null"
     if tab.session is not None:
         try:
-            content["live_number"], live = sessions.get(tab.session).latest
-        except (NoSuchSession, SessionFailed) as error:
+            if is_name(tab.session):
+                content["live_number"], emulation = emulations.get(tab.session).latest
+            else:
+                content["live_number"], live = sessions.get(tab.session).latest
+        except (NoSuchSession, SessionFailed, NoSuchEmulation) as error:
             content["live_problem"] = sentence(error)
         tab.sent = content["live_number"]
-    # Insert the text of the live session as the last member of the object.
+    # Insert the texts as the last members of the object.
     without_brace = json.dumps(content)[:-1]
-    return f'{without_brace}, "live": {live}}}'
+    return f'{without_brace}, "live": {live}, "emulation": {emulation}}}'

@@ -51,6 +51,14 @@ fn queued_octets_leave_at_the_rate_of_the_link() {
     assert_eq!(link.queued(ms(20)), Bytes::ZERO);
 }
 
+/// A packet of 1,000 octets comes from another link at 50 ms, in an event at 0 ms.
+#[test]
+fn packet_that_enters_later_is_not_queued_yet() {
+    let mut link = link_with(&config());
+    send(&mut link, ms(50), &mut packet(960));
+    assert_eq!([20, 49, 50, 54].map(|t| link.queued(ms(t)).0), [0, 0, 1000, 500]);
+}
+
 #[test]
 fn link_without_rate_has_no_queue() {
     let mut link = link_with(&LinkConfig { rate: None, ..config() });

@@ -78,6 +78,18 @@ impl HarqTiming {
     }
 }
 
+/// Data of a UE on the HS-DSCH that wait at the Node B. PDUs that end in blocks in HARQ do not wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NodebQueue {
+    /// Number of MAC-d PDUs.
+    pub pdus: u64,
+    /// Octets of these PDUs.
+    pub octets: Bytes,
+    /// Credits that the Node B has allocated and the RNC has not used yet (TS 25.435 §5.11). With
+    /// MAC-ehs a credit stands for the octets of the largest PDU.
+    pub credits: u32,
+}
+
 /// MAC-hs of one cell.
 #[derive(Debug)]
 pub struct MacHs {
@@ -129,6 +141,12 @@ impl MacHs {
     /// PDUs that `ue` has not received yet.
     pub fn held(&self, ue: UeId) -> HeldPdus {
         self.users.get(&ue).map(User::held).unwrap_or_default()
+    }
+
+    /// Data of `ue` that wait at the Node B at `now`.
+    pub fn nodeb_queue(&self, ue: UeId, now: Time) -> NodebQueue {
+        // A UE that has not had data yet is not known here.
+        self.users.get(&ue).map_or_else(NodebQueue::default, |user| user.nodeb_queue(now))
     }
 
     /// PDUs of `ue` reach the Node B at `arrival`: TTIs are scheduled from then on.

@@ -8,9 +8,9 @@ use umts_units::{Bytes, Duration, Time};
 use super::User;
 use crate::EventContext;
 use crate::mac::CarrierConfig;
-use crate::mac::hs::TTI;
 use crate::mac::hs::config::{CreditRule, HsMac};
 use crate::mac::hs::in_flight::data_runs;
+use crate::mac::hs::{NodebQueue, TTI};
 use crate::nodeb::QueuedBlock;
 use crate::radio::Air;
 use crate::radio::mac::hs::harq::Ended;
@@ -186,6 +186,18 @@ impl User {
         match self.mac {
             HsMac::MacHs => Bytes(self.queue.len() as u64 * u64::from(self.pdu_bits) / 8),
             HsMac::MacEhs => Bytes(self.queue.size()),
+        }
+    }
+
+    /// PDUs and octets that wait at the Node B at `now`, and credits.
+    pub fn nodeb_queue(&self, now: Time) -> NodebQueue {
+        // PDUs that have arrived since the last TTI enter the queue in the next one.
+        let arrived = self.on_iub.iter().take_while(|pdu| pdu.at <= now);
+        let octets: u64 = arrived.clone().map(|pdu| u64::from(octets_of(&pdu.set, self.pdu_bits))).sum();
+        NodebQueue {
+            pdus: (self.queue.len() + arrived.count()) as u64,
+            octets: self.queued() + Bytes(octets),
+            credits: self.outstanding_credits,
         }
     }
 
