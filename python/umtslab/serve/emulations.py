@@ -22,8 +22,8 @@ from typing import Any
 from urllib.parse import quote
 
 from umtslab import live_sockets
-from umtslab.serve.models import live as models
 from umtslab.serve.live_emulation import About, state_of
+from umtslab.serve.models import live as models
 
 MOST_EMULATIONS = 8
 """Emulations that are shown at the same time."""

@@ -121,7 +121,6 @@ impl Link {
             transmitter: Transmitter {
                 free_at: Time::ZERO,
                 busy_since: Time::ZERO,
-                busy_since: Time::ZERO,
                 delay: config.delay,
                 rate: config.rate,
                 not_before: Time::ZERO,

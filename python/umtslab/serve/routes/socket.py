@@ -1,8 +1,8 @@
-"""The socket over which each tab gets the jobs, live sessions and emulations, and the state of one of these.
+"""The socket over which each tab gets the jobs, live sessions and emulations, and the state of one of them.
 
-A tab that shows a live session or an emulation says so in a `models.live.Watch`. After each change the tab gets a
-`models.live.State`, but only the latest one, and only after it has confirmed the state before. So a
-slow or sleeping tab delays no other tab, and gets no outdated states.
+A tab that shows a live session or an emulation says so in a `models.live.Watch`. After each change
+the tab gets a `models.live.State`, but only the latest one, and only after it has confirmed the state
+before. So a slow or sleeping tab delays no other tab, and gets no outdated states.
 """
 
 from __future__ import annotations
@@ -85,9 +85,7 @@ class Tabs:
             self._tabs.discard(tab)
 
 
-def add_socket(
-    app: FastAPI, jobs: Jobs, sessions: Sessions, emulations: Emulations, tabs: Tabs
-) -> None:
+def add_socket(app: FastAPI, jobs: Jobs, sessions: Sessions, emulations: Emulations, tabs: Tabs) -> None:
     """Add the socket. For each tab one task receives and another one sends."""
 
     @app.websocket("/api/socket")
