@@ -121,9 +121,10 @@ impl Analysis {
     /// progress was not recorded.
     fn course(&self, connection: u64, most: i64) -> (Steps, Steps) {
         let steps = |progress: &[ProgressStep]| {
-            let end = progress.partition_point(|&(_, octets)| octets < most);
-            let points = progress[..progress.len().min(end + 1)].iter();
-            let steps = points.map(|&(at, octets)| (at.as_secs(), octets.min(most)));
+            // The first step that reaches `most` is the last one.
+            let below_most = progress.partition_point(|&(_, octets)| octets < most);
+            let up_to_most = progress[..progress.len().min(below_most + 1)].iter();
+            let steps = up_to_most.map(|&(at, octets)| (at.as_secs(), octets.min(most)));
             steps.filter(|&(_, octets)| octets > 0).collect()
         };
         self.stream_progress_of(connection)
@@ -177,19 +178,13 @@ pub fn analyse(
 /// `most_connections` connections. Only these have rows.
 #[pyfunction]
 pub fn analyse_courses(py: Python<'_>, path: PathBuf, most_connections: usize) -> PyResult<Analysis> {
-    let mut interruption = None;
+    let mut interruption = Interruption::default();
     let analysed = py.detach(|| {
-        umts_capture::analyse_stream_progress(&path, most_connections, &mut |fraction| match report_progress(
-            None, fraction,
-        ) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(raised) => {
-                interruption = Some(raised);
-                ControlFlow::Break(())
-            }
+        umts_capture::analyse_stream_progress(&path, most_connections, &mut |fraction| {
+            interruption.check(report_progress(None, fraction))
         })
     });
-    match interruption {
+    match interruption.raised {
         Some(raised) => Err(raised),
         None => result(py, path, analysed.map_err(|error| input_error(py, &error))?, Rows::new()),
     }
@@ -221,16 +216,10 @@ fn analyse_one(
     options: ReadOptions<'_>,
     report_progress: impl Fn(f64) -> PyResult<()> + Sync,
 ) -> PyResult<Analysis> {
-    let mut interruption = None;
+    let mut interruption = Interruption::default();
     let mut rows = Rows::new();
     let analysed = py.detach(|| {
-        let mut report = |fraction: f64| match report_progress(fraction) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(raised) => {
-                interruption = Some(raised);
-                ControlFlow::Break(())
-            }
-        };
+        let mut report = |fraction: f64| interruption.check(report_progress(fraction));
         let options = ReadOptions {
             progress: Some(&mut report),
             finished: Some(&mut |finished| rows.add(&finished)),
@@ -238,13 +227,32 @@ fn analyse_one(
         };
         analyse_file(&file, options)
     });
-    match (interruption, analysed) {
+    match (interruption.raised, analysed) {
         (Some(raised), _) => Err(raised),
         (None, Ok(analysed)) => result(py, file, analysed, rows),
         (None, Err(ReadError { reason: Reason::Stopped, .. })) => {
             unreachable!("only `report` stops the work, and then it was interrupted")
         }
         (None, Err(error)) => Err(input_error(py, &error)),
+    }
+}
+
+/// The exception that a report of progress raised, if one did. It stops the analysis.
+#[derive(Default)]
+struct Interruption {
+    raised: Option<PyErr>,
+}
+
+impl Interruption {
+    /// Returns whether the analysis continues after a report. Keeps the exception otherwise.
+    fn check(&mut self, reported: PyResult<()>) -> ControlFlow<()> {
+        match reported {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(raised) => {
+                self.raised = Some(raised);
+                ControlFlow::Break(())
+            }
+        }
     }
 }
 
