@@ -197,8 +197,8 @@ options! {
         /// Margin by which another cell must be better before a user changes to it.
         [label = "Hysteresis of handover", range = "0 dB to 100 dB", source = "Rendón et al. (2004), §3.2"]
         pub hysteresis: Db = Db(1.0),
-        /// Time after a hard handover in which the user is not scheduled on the DSCH, or its DCHs carry
-        /// nothing.
+        /// Time after a hard handover in which the user is not scheduled on the DSCH or HS-DSCH, and its DCHs
+        /// carry nothing.
         [label = "Interruption by a handover", max = "10 s",
             source = "an interpretation: Rendón et al. (2004) say nothing"]
         pub interruption: Duration = Duration::ZERO,
