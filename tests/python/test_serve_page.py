@@ -928,6 +928,9 @@ def test_numbers_of_an_emulation_equal_the_state_of_the_server(tab: Tab) -> None
 def test_node_b_queues_equal_the_state_of_the_server(tab: Tab) -> None:
     identity = live_session(tab.served, "hsdpa")
     tab.open(f"/live/{identity}", ".events li")
+    tab.page.get_by_label("Go to").fill("10")
+    tab.page.keyboard.press("Enter")
+    shows_instant(tab, "10.000 s")
     [column] = tab.served.ask(f"/api/live/{identity}").json()["columns"]
     heads = tab.page.locator(".users thead th").all_inner_texts()
     first = next(number for number, text in enumerate(heads) if text.startswith("Node B queue")) - 1
