@@ -3,7 +3,7 @@
 use std::time::Duration as RealTime;
 
 use crate::common::scenario;
-use umts_record::live::NotableKind;
+use umts_record::live::{NotableKind, Snapshot, SnapshotSize};
 use umts_record::series::Values;
 use umts_scenario::Scenario;
 use umts_simulate::{LiveRuns, RunOptions, Step, run};
@@ -20,6 +20,11 @@ fn options(scenario: &Scenario) -> RunOptions<'static> {
 
 fn live(scenarios: &[&Scenario]) -> LiveRuns {
     LiveRuns::new(scenarios.iter().map(|&scenario| (scenario, options(scenario))).collect()).unwrap()
+}
+
+/// The recorded state of the first run, with up to 100 users.
+fn state(runs: &mut LiveRuns) -> Snapshot {
+    runs.view(0, SnapshotSize { ues: 100, bins: 1, points: 10 }).recorded
 }
 
 fn seconds(s: f64) -> Time {
@@ -86,12 +91,13 @@ fn steps_end_where_they_should() {
     assert!(!runs.advance(Step::Until(seconds(9.0)), IMPATIENCE), "not complete");
     assert!(runs.now() < seconds(9.0));
     for kind in NotableKind::ALL {
-        let before = runs.state(0).count(kind);
+        let before = state(&mut runs).counts;
         assert!(runs.advance(Step::Next(kind), PATIENCE));
         let now = runs.now();
-        let state = runs.state(0);
-        assert!(state.count(kind) > before, "{kind:?}");
-        let last = state.last_events().filter(|event| event.kind == kind).last().unwrap();
+        let state = state(&mut runs);
+        let number = NotableKind::ALL.iter().position(|&other| other == kind).unwrap();
+        assert!(state.counts[number] > before[number], "{kind:?}");
+        let last = state.notable.iter().rfind(|event| event.kind == kind).unwrap();
         assert_eq!(last.at, now, "{kind:?}");
     }
     assert!(runs.advance(Step::Until(Time::NEVER), PATIENCE));
@@ -105,29 +111,32 @@ fn the_state_is_that_of_the_series() {
     let scenario = scenario("ftp-fach-dch", &[("duration", "40 s")]);
     let mut runs = live(&[&scenario]);
     runs.advance(Step::Until(seconds(20.0)), PATIENCE);
-    let state = runs.state(0);
-    assert_eq!(state.ues().len(), 16);
-    let on_dch = state.ues().iter().filter(|ue| ue.channels[0].is_some_and(|channel| channel.is_dedicated()));
-    let cell = state.cells()[0].unwrap();
-    let leaving = state.ues().iter().filter(|ue| ue.towards.is_some());
+    let snapshot = state(&mut runs);
+    assert_eq!((snapshot.users, snapshot.ues.len()), (16, 16));
+    let ues: Vec<_> = snapshot.ues.iter().map(|ue| &ue.state).collect();
+    let on_dch = ues.iter().filter(|ue| ue.channels[0].is_some_and(|channel| channel.is_dedicated()));
+    let cell = snapshot.cells[0].unwrap();
+    let leaving = ues.iter().filter(|ue| ue.towards.is_some());
     assert!(on_dch.count() as u32 <= cell.dchs && cell.dchs <= 12);
     assert!(leaving.count() < 16);
-    assert!(state.ues().iter().map(|ue| ue.delivered[0]).sum::<u64>() > 0);
+    assert!(ues.iter().map(|ue| ue.delivered[0]).sum::<u64>() > 0);
     let shorter = crate::common::scenario("ftp-fach-dch", &[("duration", "20 s")]);
     let output = run(&shorter, options(&shorter)).unwrap();
     let series = output.series.unwrap();
     let table = series.table("rlc_buffer").unwrap();
-    let (ues, octets) = (table.column("ue").unwrap(), table.column("octets").unwrap());
+    let (numbers, octets) = (table.column("ue").unwrap(), table.column("octets").unwrap());
     let directions = table.column("direction").unwrap();
-    let (Values::Id(ues), Values::Float(octets), Values::Word(directions)) = (ues, octets, directions) else {
+    let (Values::Id(numbers), Values::Float(octets), Values::Word(directions)) =
+        (numbers, octets, directions)
+    else {
         panic!("other columns");
     };
     let mut last = [0_u64; 16];
-    for ((&ue, &octets), &direction) in ues.iter().zip(octets).zip(directions) {
+    for ((&ue, &octets), &direction) in numbers.iter().zip(octets).zip(directions) {
         if direction == "downlink" {
             last[ue as usize] = octets as u64;
         }
     }
-    let shown: Vec<_> = runs.state(0).ues().iter().map(|ue| ue.buffers[0]).collect();
+    let shown: Vec<_> = ues.iter().map(|ue| ue.buffers[0]).collect();
     assert_eq!(shown, last);
 }
