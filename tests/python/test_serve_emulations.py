@@ -21,8 +21,9 @@ from serving import PATIENCE_S, Served, serving
 from umtslab import Scenario, live_sockets
 from umtslab.emulate.faults import inline_table
 from umtslab.emulate.live_controls import controls
-from umtslab.serve import emulations, models
+from umtslab.serve import emulations
 from umtslab.serve.emulations import MOST_EMULATIONS, Emulations
+from umtslab.serve.models import live as models
 from websockets.sync.client import ClientConnection
 from websockets.sync.client import connect as open_socket
 from websockets.typing import Origin
@@ -31,6 +32,11 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
 NAME = "e0000000a"
 
 pytestmark = pytest.mark.timeout(4 * PATIENCE_S)
+
+
+def names_after_a_look(found: Emulations) -> list[str]:
+    found.look()
+    return [row["id"] for row in found.rows()]
 
 
 def until(is_so: Callable[[], bool]) -> None:
@@ -263,14 +269,14 @@ def listening(store: Path, name: str, answer: bytes | None) -> Iterator[None]:
 def test_an_emulation_with_other_answers_is_not_shown(tmp_path: Path, answer: bytes) -> None:
     found = Emulations(tmp_path, lambda _: None)
     with listening(tmp_path, "e00000001", answer), emulated(tmp_path, StandIn()):
-        until(lambda: found.look() is None and [row["id"] for row in found.rows()] == [NAME])
+        until(lambda: names_after_a_look(found) == [NAME])
     found.close()
 
 
 def test_an_emulation_that_does_not_answer_delays_no_other_one(tmp_path: Path) -> None:
     found = Emulations(tmp_path, lambda _: None)
     with listening(tmp_path, "e00000001", None), emulated(tmp_path, StandIn()):
-        until(lambda: found.look() is None and [row["id"] for row in found.rows()] == [NAME])
+        until(lambda: names_after_a_look(found) == [NAME])
         until(lambda: found.get(NAME).latest[0] > 0)
     found.close()
 
@@ -311,5 +317,5 @@ def test_a_long_path_and_dead_sockets_hinder_no_emulation(tmp_path: Path) -> Non
             left.bind(path)
     found = Emulations(store, lambda _: None)
     with emulated(store, StandIn(), "effffffff"):
-        until(lambda: found.look() is None and [row["id"] for row in found.rows()] == ["effffffff"])
+        until(lambda: names_after_a_look(found) == ["effffffff"])
     found.close()

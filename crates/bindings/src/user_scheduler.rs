@@ -347,7 +347,7 @@ impl Selection {
         Selection { is_selected: vec![false; ues.len()], indices: Vec::with_capacity(ues.len()), ues }
     }
 
-    /// Adds a user by its number. Returns its index among the candidates.
+    /// Adds a user by its number. Returns the index among the candidates.
     fn add(&mut self, ue: i64) -> PyResult<usize> {
         let index = self.ues.iter().position(|candidate| i64::from(candidate.0) == ue);
         let index =

@@ -22,7 +22,7 @@ pub struct LiveReading {
     pub at: Time,
     /// Users, cells, queues and last events.
     pub view: LiveView,
-    /// Effects of the machine so far.
+    /// Effects of the machine since the start.
     pub fidelity: Fidelity,
 }
 
