@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Other symbols are those of equation (1) (`radio/phy/sir.rs`). P_T contains P: the codes of one block
-//! interfere with each other (Holma and Toskala 2006, §7.2).
+//! interfere with each other (the SINR of Holma and Toskala 2006, chapter 7).
 //!
 //! An HS-DSCH is sent in the share of a turn in which it was sent in the turn before. Other cells and DCHs
 //! receive its mean power.

@@ -4,7 +4,7 @@
 use umts_units::Duration;
 
 use super::bearer_users::BearerUsers;
-use super::power_solver::{HsDschPower, LinkKind, PowerSolver};
+use super::power_solver::{LinkKind, PowerSolver};
 use super::voice_calls::{PoweredDch, VoiceCalls, link};
 use crate::radio::phy::power_control::{InnerLoop, PowerConfig, Sent};
 use crate::radio::phy::sir::Link;
@@ -124,19 +124,16 @@ fn totals_of_slot(
         let power = dch.loops.inner.map_or(0.0, |inner| inner.power);
         dch.at.legs().for_each(|leg| wanted[leg.cell.index()] += power);
     }
-    let each = constant.iter().zip(&wanted).zip(totals).zip(&solver.hs_dschs).zip(hs_powers);
-    let share = |((((constant, wanted), total), hs_dsch), hs_power): (
-        (((&f64, &f64), &mut f64), &HsDschPower),
-        &mut f64,
-    )| {
-        let share = if *wanted > 0.0 { ((max - constant) / wanted).min(1.0) } else { 1.0 };
-        *total = constant + share * wanted;
-        let sending = hs_dsch.within(max - *total);
-        *hs_power += sending;
-        *total += hs_dsch.share * sending;
+    let factor = |cell: usize| {
+        let (constant, wanted) = (constant[cell], wanted[cell]);
+        let share = if wanted > 0.0 { ((max - constant) / wanted).min(1.0) } else { 1.0 };
+        let (hs_dsch, others) = (&solver.hs_dschs[cell], constant + share * wanted);
+        let sending = hs_dsch.within(max - others);
+        hs_powers[cell] += sending;
+        totals[cell] = others + hs_dsch.share * sending;
         share
     };
-    each.map(share).collect()
+    (0..constant.len()).map(factor).collect()
 }
 
 /// The receiver of a DCH measures its Eb/N0 in a slot in which the cells send `totals` and scale requested
