@@ -159,6 +159,13 @@ impl LiveRuns {
     }
 
     /// State of run `number` at the current instant.
+    pub fn state(&mut self, number: usize) -> &LiveState {
+        let run = &mut self.runs[number];
+        run.recorders.beside.advance(self.now.min(run.end));
+        &run.recorders.beside
+    }
+
+    /// A copy of the state of run `number` at the current instant, with its queues.
     pub fn view(&mut self, number: usize, size: SnapshotSize) -> LiveView {
         let run = &mut self.runs[number];
         LiveView::new(&run.network, &mut run.recorders.beside, self.now.min(run.end), size)
