@@ -58,6 +58,6 @@ mod tests {
             let [down, _] = rates(&format!("[[ue]]\nname = \"u\"\n{keys}"), 0);
             assert_eq!(down, Vec::<String>::new(), "{keys}");
         }
-        assert_eq!(rates("[[ue]]\nname = \"u\"\nbearer = \"ps-64\"", 1), [const { Vec::new() }; 2]);
+        assert_eq!(rates("[[ue]]\nname = \"u\"\nbearer = \"ps-64\"", 1), [const { Vec::<String>::new() }; 2]);
     }
 }
