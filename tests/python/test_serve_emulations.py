@@ -34,11 +34,6 @@ NAME = "e0000000a"
 pytestmark = pytest.mark.timeout(4 * PATIENCE_S)
 
 
-def names_after_a_look(found: Emulations) -> list[str]:
-    found.look()
-    return [row["id"] for row in found.rows()]
-
-
 def until(is_so: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not is_so():
@@ -48,6 +43,12 @@ def until(is_so: Callable[[], bool]) -> None:
 
 def shown(served: Served) -> list[str]:
     return [row["id"] for row in served.ask("/api/live").json()["emulations"]]
+
+
+def looked(found: Emulations) -> list[str]:
+    """Look for new emulations, and return the names of those that are shown."""
+    found.look()
+    return [row["id"] for row in found.rows()]
 
 
 def state(served: Served, name: str = NAME) -> models.LiveEmulation:
@@ -106,7 +107,7 @@ def test_an_emulation_appears_is_watched_and_disappears(folder: Path, served: Se
         # The tab opens the address before the emulation begins.
         channel.send(json.dumps({"watch": NAME}))
         with emulated(folder / "results", StandIn()) as emulation:
-            times = set()
+            times: set[float] = set()
             while len(times) < 3:
                 message = models.State.model_validate_json(channel.recv(PATIENCE_S))
                 if message.emulation is not None:
@@ -269,14 +270,14 @@ def listening(store: Path, name: str, answer: bytes | None) -> Iterator[None]:
 def test_an_emulation_with_other_answers_is_not_shown(tmp_path: Path, answer: bytes) -> None:
     found = Emulations(tmp_path, lambda _: None)
     with listening(tmp_path, "e00000001", answer), emulated(tmp_path, StandIn()):
-        until(lambda: names_after_a_look(found) == [NAME])
+        until(lambda: looked(found) == [NAME])
     found.close()
 
 
 def test_an_emulation_that_does_not_answer_delays_no_other_one(tmp_path: Path) -> None:
     found = Emulations(tmp_path, lambda _: None)
     with listening(tmp_path, "e00000001", None), emulated(tmp_path, StandIn()):
-        until(lambda: names_after_a_look(found) == [NAME])
+        until(lambda: looked(found) == [NAME])
         until(lambda: found.get(NAME).latest[0] > 0)
     found.close()
 
@@ -317,5 +318,5 @@ def test_a_long_path_and_dead_sockets_hinder_no_emulation(tmp_path: Path) -> Non
             left.bind(path)
     found = Emulations(store, lambda _: None)
     with emulated(store, StandIn(), "effffffff"):
-        until(lambda: names_after_a_look(found) == ["effffffff"])
+        until(lambda: looked(found) == ["effffffff"])
     found.close()

@@ -158,7 +158,7 @@ impl LiveRuns {
         self.runs[number].queue.scheduled()
     }
 
-    /// State of run `number` at the current instant.
+    /// A copy of the state of run `number` at the current instant, with its queues.
     pub fn view(&mut self, number: usize, size: SnapshotSize) -> LiveView {
         let run = &mut self.runs[number];
         LiveView::new(&run.network, &mut run.recorders.beside, self.now.min(run.end), size)
