@@ -61,7 +61,7 @@ fn downloads(user: &str, cell: &str, rest: &str) -> MetricSet {
 
 /// Downloads of a user that stands at this distance in front of the antenna of the first sector.
 fn standing(metres: u32, cell: &str) -> MetricSet {
-    let user = format!("mobility = {{ place = [\"{} m\", \"650 m\"] }}\n", 375 + metres);
+    let user = format!("mobility = {{ model = \"still\", place = [\"{} m\", \"650 m\"] }}\n", 375 + metres);
     downloads(&user, cell, "[propagation]\nshadowing = { deviation = \"0 dB\" }\n")
 }
 
