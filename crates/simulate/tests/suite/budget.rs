@@ -68,6 +68,10 @@ fn every_shipped_scenario_is_explained() {
             continue;
         }
         let budgets = budgets(&load(&path, &[]));
+        if budgets.is_empty() {
+            assert!(path.ends_with("hsdpa-datagrams.toml"), "{}: no connections", path.display());
+            continue;
+        }
         budgets.iter().for_each(check_sums);
         let unexplained = share(&budgets, &[Cause::Unexplained, Cause::NotVisible]);
         assert!(unexplained < 0.01, "{}: {unexplained}", path.display());

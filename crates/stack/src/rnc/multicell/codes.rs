@@ -77,9 +77,13 @@ pub(super) struct DchCodes {
 impl DchCodes {
     /// Codes of `cells` cells beside the fixed ones.
     pub fn new(config: &DchConfig, fixed: &FixedCodes, cells: usize) -> Self {
-        let mut tree = CodeTree::new();
-        fixed.0.iter().for_each(|code| tree.reserve(*code));
-        let trees = if config.has_one_tree() { vec![tree; cells] } else { Vec::new() };
+        // Without a common tree the codes are not counted, and the fixed ones may meet.
+        let tree = || {
+            let mut tree = CodeTree::new();
+            fixed.0.iter().for_each(|code| tree.reserve(*code));
+            tree
+        };
+        let trees = if config.has_one_tree() { vec![tree(); cells] } else { Vec::new() };
         DchCodes { trees, taken: vec![0; cells] }
     }
 
