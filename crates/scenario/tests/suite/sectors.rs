@@ -263,6 +263,32 @@ fn bearers_that_a_layout_cannot_serve_are_refused_with_a_repair() {
             "leave the hsdpa bearer out of rrc.dch",
         ),
         (with("UE", "bearer = \"hsdpa-3.6\"\ndch = {}"), "ue.0.dch", "bearer on DCHs", "ps-64"),
+        (bearer("64 kbit/s", true), "ue.0.bearer", "is shared", "dsch"),
+        (bearer("1024 kbit/s", false), "ue.0.bearer", "needs several codes", "768 kbit/s"),
+        (dch("ebn0 = \"31 dB\""), "ue.0.dch.ebn0", "cannot be 31 dB", "-30 dB to 30 dB"),
+        (dch("spreading_factor = 12"), "ue.0.dch.spreading_factor", "cannot be 12", "as in 16"),
+        (dch("spreading_factor = 32"), "ue.0.dch.spreading_factor", "cannot carry 384 kbit/s", "240 kbit/s"),
+        (with("UE", "dch = {}"), "ue.0.dch", "bearer on DCHs", "ps-64"),
+        (
+            dch("spreading_factor = 8").replace("[layout]\n", ""),
+            "ue.0.dch",
+            "in a [layout] only",
+            "leave `dch` out",
+        ),
+        (
+            with("CELL", "dch = { codes = \"one_tree\", common = \"1/2\" }\ndsch = { codes = \"1/2\" }")
+                .replace("name = \"user\"\n", "name = \"user\"\nbearer = \"ps-64\"\n")
+                .replace("[[ue]]\nname = \"call\"\ncalls = { offered = \"24 Erl\" }\n", ""),
+            "ue.0.dch.spreading_factor",
+            "leave no code of spreading factor 32",
+            "DSCH",
+        ),
+    ]);
+}
+
+#[test]
+fn hs_dsch_without_power_or_codes_is_refused_with_a_repair() {
+    assert_refused(&[
         (
             hsdpa("hs_dsch = { power = \"42 dBm\" }\npower = { pilot = \"37 dBm\" }"),
             "cell.0.hs_dsch.power",
@@ -292,26 +318,6 @@ fn bearers_that_a_layout_cannot_serve_are_refused_with_a_repair() {
             "ue.1.calls.spreading_factor",
             "the HS-DSCH and the common channels leave no code of spreading factor 32",
             "reduce `hs_dsch.codes`",
-        ),
-        (bearer("64 kbit/s", true), "ue.0.bearer", "is shared", "dsch"),
-        (bearer("1024 kbit/s", false), "ue.0.bearer", "needs several codes", "768 kbit/s"),
-        (dch("ebn0 = \"31 dB\""), "ue.0.dch.ebn0", "cannot be 31 dB", "-30 dB to 30 dB"),
-        (dch("spreading_factor = 12"), "ue.0.dch.spreading_factor", "cannot be 12", "as in 16"),
-        (dch("spreading_factor = 32"), "ue.0.dch.spreading_factor", "cannot carry 384 kbit/s", "240 kbit/s"),
-        (with("UE", "dch = {}"), "ue.0.dch", "bearer on DCHs", "ps-64"),
-        (
-            dch("spreading_factor = 8").replace("[layout]\n", ""),
-            "ue.0.dch",
-            "in a [layout] only",
-            "leave `dch` out",
-        ),
-        (
-            with("CELL", "dch = { codes = \"one_tree\", common = \"1/2\" }\ndsch = { codes = \"1/2\" }")
-                .replace("name = \"user\"\n", "name = \"user\"\nbearer = \"ps-64\"\n")
-                .replace("[[ue]]\nname = \"call\"\ncalls = { offered = \"24 Erl\" }\n", ""),
-            "ue.0.dch.spreading_factor",
-            "leave no code of spreading factor 32",
-            "DSCH",
         ),
     ]);
 }

@@ -43,7 +43,6 @@ pub(super) const PDUS: Lane = Lane {
         category("again", "PDU sent again", "rlc-e", &[test("transmission", Condition::Above(1))]),
         category("new", "first transmission", "serial", &[]),
     ],
-    ..LANE
 };
 
 pub(super) const STATUS: Lane = Lane {

@@ -39,7 +39,6 @@ pub(super) const SEGMENTS: Lane = Lane {
         category("new", "first transmission", "serial", &[test("cause", Condition::Equal("new"))]),
         category("again", "segment sent again", "rto", &[]),
     ],
-    ..LANE
 };
 
 pub(super) const ACKNOWLEDGMENTS: Lane = Lane {
@@ -57,7 +56,6 @@ pub(super) const ACKNOWLEDGMENTS: Lane = Lane {
     meaning: "Acknowledgments, from their sender to their arrival or loss.",
     draw: Draw::Line,
     categories: &[LOST, category("ack", "ACK", "prop-e", &[])],
-    ..LANE
 };
 
 pub(super) const TIMEOUTS: Lane = Lane {

@@ -76,7 +76,7 @@ impl MacSh {
             };
             ranked.push(RankedRequest { place, request: Request { candidate: index, wanted } });
         }
-        ranked.sort_unstable_by(|a, b| a.place.cmp(&b.place));
+        ranked.sort_unstable_by_key(|ranked| ranked.place);
         order.clear();
         order.extend(ranked.iter().map(|ranked| ranked.request));
     }
