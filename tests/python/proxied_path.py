@@ -341,6 +341,9 @@ def refusing(*words: str) -> dict[str, list[str]]:
 def held_names() -> list[Any]:
     """Results while an unprivileged user runs `NAME_HOLDER` and tries to kill the proxy.
 
+    `NAME_HOLDER` binds abstract socket names. If such a name identified a running proxy, another user could
+    block the proxy or mislead ``doctor --clean``.
+
     Statuses of the kills, users of the proxy's processes, a finding of a client, and the output of
     ``doctor --clean`` after the proxy.
     """
@@ -381,7 +384,8 @@ def cleaned_at_once(times: str) -> list[list[Any]]:
 def killed(if_dead: str) -> list[dict[str, Any]]:
     """Changes of the host after a kill of guard or proxy, and after ``doctor --clean``.
 
-    The guard is the process that starts the proxy and restores the host after it.
+    The guard is the process that starts the proxy and restores the host after it. `if_dead` is the option of
+    ``umts proxy``: the treatment of new connections while no proxy runs.
     """
     make_path()
     before = state()

@@ -3,9 +3,13 @@
 A claim holds under conditions. Each *case* of the conditions fixes the values of some parameters, and
 the claim may vary further parameters. There are three forms:
 
-- an inequality of metrics, at each point or, without varied parameters in it, at one point
+- an inequality of metrics: with one varied parameter, at each of its values if the inequality names it,
+  otherwise at one point; with several varied parameters, at each combination that was run
 - ``max - min <= 5``: a bound on the spread of the means at all varied points
 - ``throughput(loss) <= throughput(loss=0)``: the value at one level of a parameter bounds the others
+
+A claim about a *scatter* varies a measured quantity, not a parameter: its curve has one point for each
+parameter set. Its inequality is about the dip of this curve (`Judge.dip_pct`), whatever name stands in it.
 """
 
 from __future__ import annotations
@@ -48,7 +52,10 @@ class Judge(Protocol):
         ...
 
     def dip_pct(self, resolved: ResolvedConditions, case: Point) -> Sample:
-        """Return how far the lowest parameter set is below the first one, in per cent."""
+        """Return the fall of a scatter from the first parameter set to the lowest one, in per cent.
+
+        The first set is the one with the smallest value of the varied quantity.
+        """
         ...
 
     def label(self, resolved: ResolvedConditions, case: Point) -> str:
@@ -108,7 +115,7 @@ def _combinations(resolved: ResolvedConditions, case: Point) -> list[Point]:
 
 
 def _spread(judge: Judge, resolved: ResolvedConditions, case: Point, expected: str) -> Finding:
-    """Test the difference between the largest and the smallest mean, in each run."""
+    """Test the range of the metric over all points, determined in each run of the replications."""
     rows = [
         (tuple(point.values()), judge.measured({**case, **point}, _label_of(judge, resolved, case, point)))
         for point in _combinations(resolved, case)

@@ -40,7 +40,8 @@ use LinkKind::{AssociatedDch, Call, Dch, DchLeg, Dsch, InProgress, SoftLeg};
 /// Number of kinds.
 const KINDS: usize = 7;
 
-/// Orders in which the kinds of links are summed; an order determines the last bits of its sums.
+/// Orders in which the kinds of links are summed. An order determines the last bits of its sums: another one would
+/// change the results of stored runs.
 /// `ADDED`: loads without new grants. `SOLVED`: loads with all links. `COUPLED`: equations with all
 /// links. `MEASURED`: loads with the powers of this TTI.
 const ADDED: [LinkKind; KINDS - 1] = [Call, SoftLeg, AssociatedDch, InProgress, Dch, DchLeg];
@@ -223,7 +224,8 @@ impl PowerSolver {
         &mut self.links[kind as usize]
     }
 
-    /// Determines the load of each cell without new grants.
+    /// Determines the load of each cell without new grants. Before `control` the DSCH of each cell adds the loads
+    /// of its grants (`dsch.rs`).
     pub fn add_up(&mut self) {
         self.sum_loads(&ADDED);
     }
@@ -239,6 +241,7 @@ impl PowerSolver {
 
     /// Determines the powers of all cells and links.
     pub fn control(&mut self, receivers: Receivers<'_>) {
+        // The powers of HS-DSCHs limit what the links get.
         self.fill_up();
         if self.power.control == PowerControl::Ideal {
             self.solve(receivers);

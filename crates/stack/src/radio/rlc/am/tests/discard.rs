@@ -5,7 +5,9 @@
 //!   it fills two PDUs of 40 octets.
 //! - `sends(10)`: the PDUs of a TTI of 10 blocks, as text ([`describe`]). `"2 R P"` is PDU 2,
 //!   retransmitted, with a poll. In `"STATUS MRW 4/1"` SN_MRW_LENGTH is 4 and N_LENGTH is 1: the
-//!   receiver needs no PDU below 4, and one discarded SDU ends in PDU 4.
+//!   receiver needs no PDU below 4, and one discarded SDU ends in PDU 4. `"STATUS MRW ACK 4 ack 8"` confirms an
+//!   MRW: the window of the receiver begins at PDU 4. With `ack 8` the STATUS is also a report that was due: its
+//!   ACK super-field has LSN 8. The text leaves out the list of missing PDUs.
 //! - `receives_status(6, &[2])`: a STATUS arrives. The PDUs below 6 have arrived, except PDU 2.
 //! - `receives(&data(0, 5, &[sdu(1, 0..=1)]), &[3])`: PDUs 0 to 5 arrive except block 3, which is
 //!   lost. SDU 1, in PDUs 0 and 1, ends in them.
