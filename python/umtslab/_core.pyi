@@ -99,8 +99,9 @@ class Candidate:
     """A user of a shared channel with waiting data; see `umtslab.Scheduler.order`."""
 
     ue: int
-    backlog_octets: int
+    backlog_octets: int | None
     backlog_blocks: int | None
+    backlog_packets: int | None
     since_s: float
     possible_octets: int | None
     mean_octets: float | None

@@ -45,10 +45,12 @@ class Scheduler:
             `ue`
                 Number of the user.
             `backlog_octets`
-                Waiting data. On an HS-DSCH, the queue at the Node B. In the uplink of a TDD cell the
-                RNC knows only the number of packets that the user reported, and this is it.
+                Waiting data. On an HS-DSCH, the queue at the Node B. None in the uplink of a TDD cell.
             `backlog_blocks`
-                Waiting data in RLC blocks. None on an HS-DSCH.
+                Waiting data in RLC blocks. None on an HS-DSCH and in the uplink of a TDD cell.
+            `backlog_packets`
+                Waiting packets that the user reported: all that the RNC knows in the uplink of a TDD
+                cell. Otherwise None.
             `since_s`
                 Arrival time of the oldest data (on an HS-DSCH, at the Node B). 0 if only control PDUs
                 wait, or on an HS-DSCH only a block to repeat: schedulers by age serve these first.
@@ -72,11 +74,11 @@ class Scheduler:
         """
         return [user.ue for user in sorted(candidates, key=lambda user: (user.ue - self.next_ue) % 65_536)]
 
-    def served(self, *, tti: int, ue: int, sent: int, received: int) -> None:
-        """Called with what was sent to a user in a TTI, and what of it was received.
+    def served(self, *, tti: int, ue: int, sent: int, received: int | None) -> None:
+        """Called with the amounts of data sent to a user and received by it in a TTI.
 
         The unit is a block, on an HS-DSCH an octet. In a TDD cell it is called when a grant is made:
-        `sent` is its number of blocks per frame, and `received` is 0.
+        `sent` is its number of blocks per frame, and `received` is None.
         """
         self.next_ue = ue + 1
 
@@ -125,7 +127,7 @@ class DschScheduler:
             `mean_blocks` the recent mean of blocks sent to the user per TTI; `service_class`
             `"conversational"`, `"streaming"`, `"interactive"` or `"background"`; `is_rate_met` whether
             the user has received its guaranteed rate; `transfer_delay_s` the transfer delay of the
-            bearer, or None. The class has no effect unless the scheduler uses it.
+            bearer, or None. The service class has no effect unless the scheduler uses it.
 
         Returns
         -------

@@ -13,7 +13,7 @@ from umtslab import Scenario, _core, live_sockets
 from umtslab.emulate.fault_server import served
 from umtslab.emulate.faults import ActiveFaults
 from umtslab.emulate.live_controls import controls
-from umtslab.emulate.live_state import BINS, MOST_USERS, POINTS, VERSION
+from umtslab.emulate.live_state import BINS, MAX_USERS, POINTS, VERSION
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
@@ -62,7 +62,7 @@ class StandIn:
         runs = _core.LiveRuns([self.scenario.core], 1, 0)
         runs.advance(round(at_s * 1e9), 60.0)
         self._time_s = at_s
-        self._state = runs.state(0, MOST_USERS, BINS, POINTS)
+        self._state = runs.state(0, MAX_USERS, BINS, POINTS)
         self.about: dict[str, Any] = {
             "version": VERSION,
             "command": "curl http://example.com/bytes/500000",

@@ -22,7 +22,7 @@ from umtslab import Scenario, live_sockets
 from umtslab.emulate.faults import inline_table
 from umtslab.emulate.live_controls import controls
 from umtslab.serve import emulations
-from umtslab.serve.emulations import MOST_EMULATIONS, Emulations
+from umtslab.serve.emulations import MAX_EMULATIONS, Emulations
 from umtslab.serve.models import live as models
 from websockets.sync.client import ClientConnection
 from websockets.sync.client import connect as open_socket
@@ -45,9 +45,9 @@ def shown(served: Served) -> list[str]:
     return [row["id"] for row in served.ask("/api/live").json()["emulations"]]
 
 
-def looked(found: Emulations) -> list[str]:
+def names_found(found: Emulations) -> list[str]:
     """Look for new emulations, and return the names of those that are shown."""
-    found.look()
+    found.find_new()
     return [row["id"] for row in found.rows()]
 
 
@@ -263,21 +263,21 @@ def listening(store: Path, name: str, answer: bytes | None) -> Iterator[None]:
         b'{"version": 2}',
         json.dumps(StandIn().about | {"version": 2}).encode(),
         json.dumps(StandIn().about | {"controls": [{}]}).encode(),
-        b"x" * (emulations.LARGEST_ANSWER + 10),
+        b"x" * (emulations.MAX_ANSWER + 10),
     ],
     ids=["nothing", "null", "deep", "other", "version", "controls", "large"],
 )
 def test_an_emulation_with_other_answers_is_not_shown(tmp_path: Path, answer: bytes) -> None:
     found = Emulations(tmp_path, lambda _: None)
     with listening(tmp_path, "e00000001", answer), emulated(tmp_path, StandIn()):
-        until(lambda: looked(found) == [NAME])
+        until(lambda: names_found(found) == [NAME])
     found.close()
 
 
 def test_an_emulation_that_does_not_answer_delays_no_other_one(tmp_path: Path) -> None:
     found = Emulations(tmp_path, lambda _: None)
     with listening(tmp_path, "e00000001", None), emulated(tmp_path, StandIn()):
-        until(lambda: looked(found) == [NAME])
+        until(lambda: names_found(found) == [NAME])
         until(lambda: found.get(NAME).latest[0] > 0)
     found.close()
 
@@ -313,10 +313,10 @@ def test_sockets_of_killed_emulations_are_removed(tmp_path: Path) -> None:
 
 def test_a_long_path_and_dead_sockets_hinder_no_emulation(tmp_path: Path) -> None:
     store = tmp_path / ("long" * 30)
-    for number in range(MOST_EMULATIONS + 3):
+    for number in range(MAX_EMULATIONS + 3):
         with live_sockets.place(store, f"e{number:08x}") as path, socket.socket(socket.AF_UNIX) as left:
             left.bind(path)
     found = Emulations(store, lambda _: None)
     with emulated(store, StandIn(), "effffffff"):
-        until(lambda: looked(found) == ["effffffff"])
+        until(lambda: names_found(found) == ["effffffff"])
     found.close()

@@ -82,10 +82,12 @@ impl DschAsk {
 pub struct Candidate {
     /// Number of the user.
     ue: u16,
-    /// Waiting octets.
-    backlog_octets: u64,
-    /// Waiting blocks. `None` on an HS-DSCH.
+    /// Waiting octets. `None` in the uplink of a TDD cell.
+    backlog_octets: Option<u64>,
+    /// Waiting blocks. `None` on an HS-DSCH and in the uplink of a TDD cell.
     backlog_blocks: Option<u32>,
+    /// Waiting packets, as the user reported them. `None` unless in the uplink of a TDD cell.
+    backlog_packets: Option<u32>,
     /// Arrival time of the oldest waiting data in seconds. 0 if only control PDUs or a block to repeat
     /// wait: disciplines by age serve these first.
     since_s: f64,
@@ -108,12 +110,15 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    fn new(candidate: &UserCandidate) -> Self {
+    fn new(channel: SharedChannel, candidate: &UserCandidate) -> Self {
         let UserCandidate { candidate: user, rate, hs } = *candidate;
+        // There the RNC knows only the number of packets, which `blocks` and `octets` both hold.
+        let is_report = matches!(channel, SharedChannel::Tdd(_, Direction::Uplink));
         Candidate {
             ue: user.ue.0,
-            backlog_octets: user.octets.0,
-            backlog_blocks: hs.is_none().then_some(user.blocks),
+            backlog_octets: (!is_report).then_some(user.octets.0),
+            backlog_blocks: (!is_report && hs.is_none()).then_some(user.blocks),
+            backlog_packets: is_report.then_some(user.blocks),
             since_s: user.since.unwrap_or(Time::ZERO).as_secs(),
             possible_octets: rate.map(|RateValues { possible, .. }| possible.0),
             mean_octets: rate.map(|RateValues { mean, .. }| mean),
@@ -272,10 +277,12 @@ impl ChannelScheduler for Scheduler {
         let answer = self.call(("order", turn.number), |scheduler, method| {
             let py = method.py();
             let ues: Vec<UeId> = candidates.iter().map(|candidate| candidate.candidate.ue).collect();
-            let candidates = candidates.iter().map(|candidate| Py::new(py, Candidate::new(candidate)));
+            let channel = scheduler.channel;
+            let candidates =
+                candidates.iter().map(|candidate| Py::new(py, Candidate::new(channel, candidate)));
             let values = PyDict::new(py);
-            values.set_item("channel", keyword(scheduler.channel))?;
-            values.set_item("cell", scheduler.channel.cell().0)?;
+            values.set_item("channel", keyword(channel))?;
+            values.set_item("cell", channel.cell().0)?;
             values.set_item("tti", turn.number)?;
             values.set_item("now_s", turn.now.as_secs())?;
             values.set_item("candidates", candidates.collect::<PyResult<Vec<_>>>()?)?;
@@ -299,7 +306,7 @@ impl ChannelScheduler for Scheduler {
         answer.unwrap_or_default()
     }
 
-    fn served(&mut self, tti: u64, ue: UeId, sent: u32, received: u32) {
+    fn served(&mut self, tti: u64, ue: UeId, sent: u32, received: Option<u32>) {
         self.call(("served", tti), |_, method| {
             let values = PyDict::new(method.py());
             values.set_item("tti", tti)?;

@@ -179,7 +179,7 @@ pub fn emulate(
         is_real_time: programs.is_real_time,
     };
     let mut results = ready.run(&mut live, meter, |live| live.end.max(live.exchange.last_entry))?;
-    let fidelity = live.fidelity(results.end);
+    let fidelity = live.fidelity(results.end).map_err(system("cannot read the clock"))?;
     if let Some(recording) = live.recording.take() {
         results
             .lost

@@ -19,7 +19,7 @@ from umtslab.numbers import number
 FAULT = "page-"
 """Beginning of the names of the faults that the page sets."""
 
-_MOST_RATES = 12
+_MAX_RATES = 12
 """Largest number of rates to choose from."""
 
 _BLOCK_ERRORS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -62,7 +62,7 @@ def _rate(scenario: _core.Scenario, group: dict[str, Any]) -> Control:
             "Only a DCH that the UE keeps, with several transport formats, can change its rate during a run."
         )
         return Control("rate", "Rate down", [], note)
-    lower = lower[:: -(-len(lower) // _MOST_RATES)]
+    lower = lower[:: -(-len(lower) // _MAX_RATES)]
     choices = [Choice(f"{number(bps / 1000)} kbit/s", {key: f"{bps} bit/s"}) for bps in lower]
     own = Choice(f"as in the scenario ({number(rates[-1] / 1000)} kbit/s)", {})
     return Control("rate", "Rate down", [own, *choices], "")

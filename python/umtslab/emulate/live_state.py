@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 VERSION = 1
 """Version of the answers. ``umts serve`` shows no emulation with another one."""
 
-MOST_USERS = 32
+MAX_USERS = 32
 """Users in an answer. More would delay the event loop, which copies their states."""
 
 BINS = 10
@@ -76,7 +76,7 @@ class LiveState:
             If the emulation has ended, has not begun, or does not answer.
         """
         try:
-            found = self.viewer.read(self._scenario.core, MOST_USERS, BINS, POINTS, PATIENCE_S)
+            found = self.viewer.read(self._scenario.core, MAX_USERS, BINS, POINTS, PATIENCE_S)
         except RuntimeError as error:
             raise FaultError(HTTPStatus.SERVICE_UNAVAILABLE, str(error)) from error
         except TimeoutError as error:

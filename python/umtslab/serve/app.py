@@ -104,5 +104,5 @@ async def _end_unwatched(sessions: Sessions) -> None:
 async def _look_for_emulations(emulations: Emulations) -> None:
     """Look for running emulations from time to time. Runs until it is cancelled."""
     while True:
-        await asyncio.to_thread(emulations.look)
+        await asyncio.to_thread(emulations.find_new)
         await asyncio.sleep(UNWATCHED_S)

@@ -25,7 +25,7 @@ from umtslab import live_sockets
 from umtslab.serve.live_emulation import About, state_of
 from umtslab.serve.models import live as models
 
-MOST_EMULATIONS = 8
+MAX_EMULATIONS = 8
 """Emulations that are shown at the same time."""
 
 WATCHED_S = 0.2
@@ -37,7 +37,7 @@ UNWATCHED_S = 1.0
 PATIENCE_S = 3.0
 """Limit on each operation of a socket, in seconds."""
 
-LARGEST_ANSWER = 2 * 2**20
+MAX_ANSWER = 2 * 2**20
 """Limit on the size of an answer, in bytes."""
 
 _REMEMBERED = 32
@@ -88,11 +88,11 @@ class Emulations:
         self._lock = threading.Lock()
         self._is_closed = threading.Event()
 
-    def look(self) -> None:
+    def find_new(self) -> None:
         """Look for new emulations in the folder."""
         for name in live_sockets.names(self._store):
             with self._lock:
-                if name in self._followed or len(self._followed) >= MOST_EMULATIONS:
+                if name in self._followed or len(self._followed) >= MAX_EMULATIONS:
                     continue
                 self._followed.add(name)
             threading.Thread(target=self._follow, args=(name,), name="umts-emulation", daemon=True).start()
@@ -154,12 +154,14 @@ class Emulations:
         values = control.choices[choice].set
         try:
             if not values:
-                status, answer = self._ask(identity, "DELETE", address)
+                status, answer = self._request(identity, "DELETE", address)
                 status = HTTPStatus.OK if status == HTTPStatus.NOT_FOUND else status
             else:
-                status, answer = self._ask(identity, "POST", address, {"set": values})
+                status, answer = self._request(identity, "POST", address, {"set": values})
                 if status == HTTPStatus.NOT_FOUND:
-                    status, answer = self._ask(identity, "POST", "/faults", {"name": fault, "set": values})
+                    status, answer = self._request(
+                        identity, "POST", "/faults", {"name": fault, "set": values}
+                    )
         except (OSError, http.client.HTTPException) as error:
             raise ControlFailed(f"The emulation does not answer: {error}.") from error
         if status >= HTTPStatus.BAD_REQUEST:
@@ -178,7 +180,7 @@ class Emulations:
     def _follow(self, name: str) -> None:
         """Request the states of an emulation until it ends."""
         emulation: Emulation | None = None
-        heard = time.monotonic()
+        last_answer_s = time.monotonic()
         try:
             while not self._is_closed.is_set():
                 try:
@@ -187,13 +189,13 @@ class Emulations:
                     if emulation is None:
                         return
                     self._receive(emulation)
-                    heard = time.monotonic()
+                    last_answer_s = time.monotonic()
                 except (FileNotFoundError, ConnectionError, PermissionError):
                     return
                 except TimeoutError:
                     # A stopped emulation accepts connections, and does not answer.
                     if emulation is not None:
-                        self._keep(emulation, silent_s=time.monotonic() - heard)
+                        self._keep(emulation, silent_s=time.monotonic() - last_answer_s)
                 if emulation is not None:
                     emulation.wake.wait(WATCHED_S if self._viewers[name] else UNWATCHED_S)
                     emulation.wake.clear()
@@ -206,7 +208,7 @@ class Emulations:
             self._end(name, emulation)
 
     def _begin(self, name: str) -> Emulation | None:
-        status, answer = self._ask(name, "GET", "/emulation")
+        status, answer = self._request(name, "GET", "/emulation")
         if status != HTTPStatus.OK:
             return None
         about = About.model_validate_json(answer)
@@ -217,7 +219,7 @@ class Emulations:
         return emulation
 
     def _receive(self, emulation: Emulation) -> None:
-        status, answer = self._ask(emulation.id, "GET", "/emulation/state")
+        status, answer = self._request(emulation.id, "GET", "/emulation/state")
         if status == HTTPStatus.GATEWAY_TIMEOUT:
             raise TimeoutError
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -254,7 +256,7 @@ class Emulations:
             self._changed(name)
             self._changed(None)
 
-    def _ask(
+    def _request(
         self, name: str, method: str, address: str, body: Mapping[str, Any] | None = None
     ) -> tuple[int, bytes]:
         """Send a request to an emulation. Return the status and the content of the answer."""
@@ -262,8 +264,8 @@ class Emulations:
             connection = _Connection(client)
             connection.request(method, address, body=None if body is None else json.dumps(body))
             answer = connection.getresponse()
-            content = answer.read(LARGEST_ANSWER + 1)
-        if len(content) > LARGEST_ANSWER:
+            content = answer.read(MAX_ANSWER + 1)
+        if len(content) > MAX_ANSWER:
             raise ValueError("the answer is too large")
         return answer.status, content
 

@@ -30,7 +30,7 @@ SPEEDS = (0.1, 1000.0)
 SPANS = {6: 1, 60: 10, 600: 100}
 """Time that the charts cover, in seconds, and the bins of 0.1 s in each of their points."""
 
-MOST_USERS = 100
+MAX_USERS = 100
 """Users that are shown. Further ones are counted."""
 
 POINTS = 60
@@ -294,7 +294,7 @@ class Player:
     def _columns(self, bins: int) -> list[dict[str, Any]]:
         runs = enumerate(zip(self._scenarios, self._labels, self._commands, strict=True))
         return [
-            column(json.loads(self._runs.state(index, MOST_USERS, bins, POINTS)))
+            column(json.loads(self._runs.state(index, MAX_USERS, bins, POINTS)))
             | {"label": label, "command": words, "metrics": []}
             for index, (_, label, words) in runs
         ]

@@ -1,5 +1,7 @@
 //! External I/O of an emulation: real programs on the wall clock.
 
+use std::io;
+
 use umts_kernel::{Clock, Lookahead, TraceSink, Wake};
 use umts_simulate::ExternalIo;
 use umts_stack::EventContext;
@@ -129,13 +131,18 @@ impl Live<'_> {
     fn answer_viewers(&mut self, network: &Network, now: Time) {
         let (Some(inbox), Some(state)) = (self.clock.viewers(), &self.state) else { return };
         for request in inbox.take() {
+            // A viewer without an answer takes the emulation for ended.
+            let Ok(fidelity) = self.fidelity(now) else { continue };
             let view = state.view(network, now, request.size);
-            request.answer(LiveReading { at: now, view, fidelity: self.fidelity(now) });
+            request.answer(LiveReading { at: now, view, fidelity });
         }
     }
 
     /// Effects of the machine on the emulation, which has run until `now`.
-    pub fn fidelity(&self, now: Time) -> Fidelity {
+    ///
+    /// # Errors
+    /// If the kernel does not give the CPU time of the process.
+    pub fn fidelity(&self, now: Time) -> io::Result<Fidelity> {
         let (mut tun_drops, mut devices_lost, mut frames) = (0, 0, Frames::default());
         for (number, port) in self.clock.ports().iter().enumerate() {
             frames += port.frames();
@@ -144,17 +151,17 @@ impl Live<'_> {
                 Ok(_) | Err(_) => devices_lost += 1,
             }
         }
-        Fidelity {
+        Ok(Fidelity {
             lateness: self.clock.lateness().clone(),
             released: self.released.clone(),
             work: self.clock.work().clone(),
             tun_drops,
             devices_lost,
             counts: self.exchange.counts(frames),
-            cpu: cpu_time().map_or(Duration::ZERO, |cpu| cpu - self.cpu_before),
+            cpu: cpu_time()? - self.cpu_before,
             duration: now - Time::ZERO,
             is_real_time: self.is_real_time,
-        }
+        })
     }
 
     /// Reports devices that were removed since the last call.

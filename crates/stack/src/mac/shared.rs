@@ -32,7 +32,7 @@ impl Shared {
         Shared { ticks: Ticks::default(), scheduler, user_scheduler: None, not_queried: Vec::new() }
     }
 
-    /// Replaces the scheduler. `None`: it stays.
+    /// Sets the scheduler of the user. `None`: the built-in one decides.
     pub fn set_scheduler(&mut self, scheduler: Option<UserScheduler>) {
         self.user_scheduler = scheduler;
     }
@@ -160,7 +160,7 @@ impl Mac for Shared {
         if let Some(scheduler) = &mut self.user_scheduler {
             for sent in transmission.sets() {
                 let blocks = sent.set.blocks;
-                scheduler.served(frame, sent.ue, blocks, blocks - sent.lost.count());
+                scheduler.served(frame, sent.ue, blocks, Some(blocks - sent.lost.count()));
             }
         }
         let octets = Iub::octets(max_blocks - free_blocks, block_bits);

@@ -21,10 +21,10 @@ pub trait ChannelScheduler: fmt::Debug + Send {
     /// The order on the DSCH of a layout, and the format of each UE.
     fn order_with_formats(&mut self, tti: &Tti<'_>, candidates: &[RankedCandidate]) -> Vec<FormatRequest>;
 
-    /// Called after a UE was served in TTI number `tti`, with what was sent and what was received of it:
-    /// blocks, on the HS-DSCH octets. In a TDD cell it is called when a grant is made: `sent` is its number of
-    /// blocks per frame, and `received` is 0.
-    fn served(&mut self, tti: u64, ue: UeId, sent: u32, received: u32);
+    /// Called after a UE was served in TTI number `tti`, with the numbers of blocks sent and received, on
+    /// the HS-DSCH of octets. In a TDD cell it is called when a grant is made: `sent` is its number of
+    /// blocks per frame, and `received` is `None`.
+    fn served(&mut self, tti: u64, ue: UeId, sent: u32, received: Option<u32>);
 }
 
 pub type UserScheduler = Box<dyn ChannelScheduler>;
@@ -73,7 +73,7 @@ pub struct UserCandidate {
     pub hs: Option<HsValues>,
 }
 
-/// What a UE could get in a TTI, and what it got.
+/// Possible and recent rate of a UE.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateValues {
     /// Octets that the radio can carry to the UE in this TTI.

@@ -1,5 +1,4 @@
-//! What a UE on the HS-DSCH and the cells of a layout have in common: the cells set its mean SNR, and MAC-hs
-//! counts its blocks, which need power.
+//! A UE on the HS-DSCH of a layout: the cells set its mean SNR, and MAC-hs counts its blocks, which need power.
 
 use umts_units::Time;
 

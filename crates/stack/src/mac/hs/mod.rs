@@ -133,7 +133,7 @@ impl MacHs {
         }
     }
 
-    /// Replaces the scheduler. `None`: it stays.
+    /// Sets the scheduler of the user. `None`: the built-in one decides.
     pub fn set_scheduler(&mut self, scheduler: Option<UserScheduler>) {
         self.user_scheduler = scheduler;
     }

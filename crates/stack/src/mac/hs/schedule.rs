@@ -92,7 +92,7 @@ impl MacHs {
             let Sent { size, is_decoded } = user.transmit(ctx, config, below, ue, tti, process);
             if let Some(scheduler) = &mut self.user_scheduler {
                 let octets = user.octets(f64::from(size)) as u32;
-                scheduler.served(tti, ue, octets, if is_decoded { octets } else { 0 });
+                scheduler.served(tti, ue, octets, Some(if is_decoded { octets } else { 0 }));
             }
             if let Some(process) = process {
                 self.processes[usize::from(process)] = Some(ue);

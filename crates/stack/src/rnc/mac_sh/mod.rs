@@ -237,7 +237,7 @@ impl MacSh {
         self.schedulers[scheduler].served(grant.ue);
         let tti = self.tti_of(number);
         if let Some(scheduler) = &mut self.user_scheduler {
-            scheduler.served(tti, grant.ue, sent, received);
+            scheduler.served(tti, grant.ue, sent, Some(received));
         }
     }
 

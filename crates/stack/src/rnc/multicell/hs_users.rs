@@ -130,9 +130,9 @@ impl HsUsers {
 
     /// Sets the share of a turn of this length in which each HS-DSCH is sent.
     pub fn add_shares(&self, interval: Duration, solver: &mut PowerSolver) {
-        let most = (interval / TTI) as f64 * f64::from(self.config.users_per_tti);
+        let max_blocks = (interval / TTI) as f64 * f64::from(self.config.users_per_tti);
         for (hs_dsch, blocks) in solver.hs_dschs.iter_mut().zip(&self.blocks) {
-            hs_dsch.share = (f64::from(*blocks) / most).min(1.0);
+            hs_dsch.share = (f64::from(*blocks) / max_blocks).min(1.0);
         }
     }
 

@@ -203,7 +203,7 @@ impl Requests {
         direction: Direction,
         order: impl FnOnce(&[Request]) -> Vec<usize>,
     ) -> Vec<UeId> {
-        let is_due = |request: &Request| request.from <= frame && request.direction == direction;
+        let is_due = |request: &Request| request.is_due(frame, direction);
         let mut due: Vec<Request> = self.0.iter().filter(|request| is_due(request)).copied().collect();
         if due.is_empty() {
             return Vec::new();

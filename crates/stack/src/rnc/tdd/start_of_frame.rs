@@ -133,7 +133,7 @@ impl MacTdd {
         }
         let blocks = grant.places.len() as u32;
         if let Some(scheduler) = &mut self.demand.user_schedulers[direction.index()] {
-            scheduler.served(frame, ue, blocks, 0);
+            scheduler.served(frame, ue, blocks, None);
         }
         ctx.cx.record(|| TraceEvent::CapacityGranted { ue, direction, blocks, wanted });
         self.grants.push(grant);

@@ -42,8 +42,8 @@ impl ChannelScheduler for Backwards {
         order
     }
 
-    fn served(&mut self, tti: u64, ue: UeId, sent: u32, received: u32) {
-        assert_eq!(sent, received);
+    fn served(&mut self, tti: u64, ue: UeId, sent: u32, received: Option<u32>) {
+        assert_eq!(received, Some(sent));
         self.outcomes.lock().unwrap().push(ServedUe { tti, ue: ue.0, sent_blocks: sent });
     }
 }
