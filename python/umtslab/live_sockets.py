@@ -6,6 +6,7 @@ folder connects. Only the user of the emulation may connect.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -49,7 +50,11 @@ def place(store: Path, name: str) -> Iterator[str]:
     path of a results folder may be longer.
     """
     folder = store / FOLDER
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError as error:
+        repair = "not a folder: remove it, or choose another folder for the results"
+        raise NotADirectoryError(errno.ENOTDIR, repair, str(folder)) from error
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield f"/proc/self/fd/{descriptor}/{name}.sock"

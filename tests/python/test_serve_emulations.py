@@ -303,6 +303,12 @@ def test_files_that_are_no_sockets_of_this_user_are_not_opened(tmp_path: Path) -
         assert emulation.requests == 0
 
 
+def test_a_file_at_the_place_of_the_folder_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "live").write_text("")
+    with pytest.raises(NotADirectoryError, match="remove it"), live_sockets.place(tmp_path, NAME):
+        pass
+
+
 def test_sockets_of_killed_emulations_are_removed(tmp_path: Path) -> None:
     with live_sockets.place(tmp_path, "e00000001") as path, socket.socket(socket.AF_UNIX) as left:
         left.bind(path)
