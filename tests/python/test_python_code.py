@@ -34,22 +34,22 @@ class Evil(CongestionControl):
     pass
 """
 
-STUDY = """
+OPTIMISATION = """
 version = 1
 scenario = "evil.toml"
 runs = 2
 trials = 2
-samples = 2
-metrics = ["goodput_kbps"]
 [parameters]
 rlc.max_dat = { from = 2, to = 6 }
 tcp.variant = { choices = ["python", "reno"] }
+[objective]
+metric = "goodput_kbps"
 """
 
 
 @pytest.fixture
 def evil(tmp_path: Path) -> Path:
-    """A folder with files of unknown origin: a scenario that names a Python file, campaigns, a study.
+    """A folder with files of unknown origin: a scenario that names a Python file, campaigns, an optimisation.
 
     The Python file creates the file "was here" when it runs. "plain.toml" names it only in a comment,
     "named.toml" is a campaign that names it for "plain.toml".
@@ -61,9 +61,7 @@ def evil(tmp_path: Path) -> Path:
     (tmp_path / "plain.toml").write_text(SCENARIO.replace('variant = "python"\npython', "# python"))
     names_code = '[set]\ntcp.variant = "python"\ntcp.python = "evil.py:Evil"\n[grid]\nrlc.max_dat = [2, 3]\n'
     (tmp_path / "named.toml").write_text(campaign_head.replace("evil.toml", "plain.toml") + names_code)
-    # An optimisation has an objective instead of samples and metrics.
-    study = STUDY.replace("samples = 2\nmetrics", "# metrics")
-    (tmp_path / "best.toml").write_text(f"{study}[objective]\nmetric = 'goodput_kbps'\n")
+    (tmp_path / "best.toml").write_text(OPTIMISATION)
     return tmp_path
 
 

@@ -207,6 +207,8 @@ def test_two_runs_keep_one_clock_and_are_named_by_their_difference() -> None:
 
 def test_a_slow_run_loses_time_instead_of_hurrying_later(monkeypatch: pytest.MonkeyPatch) -> None:
     playing = player()
+    # The orders `speed` and `play` read the clock at 0 s. All later reads are from 100 s on, 10 ms
+    # apart.
     clock = iter([0.0, 0.0, *(100.0 + tick / 100 for tick in range(1000))])
     monkeypatch.setattr("umtslab.serve.live_player.time.monotonic", lambda: next(clock))
     monkeypatch.setattr("umtslab.serve.live_player._SLICE_S", 0.0)
@@ -356,12 +358,12 @@ def test_wrong_requests_are_refused_with_one_sentence(served: Served, session: s
     assert refusal({"scenario": "nothing"})[0] == 404
     status, text = refusal({"scenario": "ftp-on-fach", "overrides": [{"key": "rlc.max_dta", "value": "3"}]})
     assert (status, "did you mean `max_dat`?" in text) == (400, True)
-    beside = [{"key": "tcp.variant", "value": "renoo"}]
-    status, text = refusal({"scenario": "ftp-on-fach", "beside": beside})
-    assert (status, "reno" in text) == (400, True)
-    code = [{"key": "tcp.python", "value": "control.py:Control"}]
-    status, text = refusal({"scenario": "ftp-on-fach", "beside": [*code, *beside]})
-    assert status == 400
+    # A mistake in the changes of the second run, alone and after a valid change.
+    mistake = {"key": "tcp.variant", "value": "renoo"}
+    valid = {"key": "rlc.max_dat", "value": "3"}
+    for beside in ([mistake], [valid, mistake]):
+        status, text = refusal({"scenario": "ftp-on-fach", "beside": beside})
+        assert (status, "reno" in text) == (400, True)
     orders = (
         {"action": "speed", "speed": 0.01},
         {"action": "step", "by": "rto"},

@@ -83,6 +83,7 @@ def test_every_shipped_scenario_is_a_form_whose_keys_it_takes(name: str) -> None
     first = [key.key for key in keys if key.is_first]
     assert first == [name for name in FIRST_KEYS if name in first]
     for key in keys:
+        # The value is one of the stops of the slider, if the key has a slider.
         assert key.value is None or not key.stops or key.value in key.stops
         assert key.help.endswith(".")
 
@@ -186,6 +187,8 @@ def test_lanes_of_a_crowd_stay_drawable(tmp_path: Path) -> None:
     drawn = lanes(run)
     assert drawn is not None
     shapes = sum(len(row["causes"]) + len(row["states"]) + len(row["timeouts"]) for row in drawn["rows"])
+    # `MAX_SHAPES` is a limit for the upper halves of the rows, where each cell has about four
+    # causes. The states and timeouts, and cells with more causes, get another quarter.
     assert shapes <= MAX_SHAPES * 1.25, "at most 10,000 in a frame"
 
 

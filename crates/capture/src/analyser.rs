@@ -57,8 +57,8 @@ pub struct Analyser {
     /// Closed connections. The delay is constant, so entries are in the order of their times. Only
     /// an entry that was put back for a repeated check may stand behind entries with later times.
     closing: VecDeque<Check>,
-    /// Connections that began with a SYN, which are removed if they are still one-sided. Ordered
-    /// like `closing`.
+    /// Connections that began with a SYN, which are removed if they are still one-sided. In the
+    /// order of their times, because a repeated check is due after all others.
     opening: VecDeque<Check>,
     limits: ConnectionLimits,
     /// Sums of the connections without rows.

@@ -294,7 +294,8 @@ pub enum TraceEvent {
     RttSample { connection: ConnectionId, end: End, rtt: Duration },
     /// The smoothed round-trip time or the timeout changed.
     RtoUpdated { connection: ConnectionId, end: End, srtt: Duration, rto: Duration },
-    /// The retransmission timer expired with data outstanding.
+    /// The retransmission timer expired with data outstanding. `backoff` is the factor on the next
+    /// timeout: a power of 2.
     RtoExpired { connection: ConnectionId, end: End, backoff: u32 },
     /// `end` detected that its retransmission was spurious: the data had arrived the first time. It
     /// restored its window. `timeout`: the retransmission followed a timeout, not duplicate ACKs.

@@ -250,13 +250,17 @@ def _draw_curves(axes: Axes, curves: Sequence[Curve], metric: str, *, joined: bo
 def _legend(
     figure: Figure, axes: Axes, records: Mapping[str, Record], over: str, summaries: Sequence[Summary]
 ) -> None:
-    """Draw the legend: the values of each variant, below the parameters and the number of runs."""
+    """Draw the legend: the values of each variant, below the parameters and the number of runs.
+
+    A single curve has no values to show, so its entry is the number of runs.
+    """
     handles, labels = axes.get_legend_handles_labels()
     keys = dict.fromkeys(key for record in records.values() for key in other_axes(record, over))
     has_several = len({record.name for record in records.values()}) > 1
     heading = ", ".join([*(["Campaign"] if has_several else []), *map(key_label, keys)])
     counts = runs_and_interval(summaries)
     if not heading and len(records) == 1:
+        # The first entry is the curve ("mean"). The other entry marks cells without a value.
         put_legend(figure, handles, [counts, *labels[1:]])
         return
     put_legend(figure, handles, labels, title=f"{heading} ({counts})" if heading else counts)

@@ -327,7 +327,11 @@ def _labels(scenarios: Sequence[Scenario], keys: Sequence[str]) -> list[str]:
 
 
 def _value(scenario: Scenario, key: str) -> str:
-    """Return the label of a key's value, or "as in the file" for a key of a part of the network."""
+    """Return the label of a key's value, such as "Reno" for ``tcp.variant``.
+
+    Return "as in the file" if the scenario does not list a value at the key itself: a part of the network
+    is addressed by name (``link.router.loss``), or has no value of its own (``ue.0.rlc.max_dat``).
+    """
     content: Any = json.loads(scenario.parameters)
     for part in key.split("."):
         if isinstance(content, list) and part.isdigit() and int(part) < len(content):

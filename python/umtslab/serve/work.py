@@ -217,11 +217,13 @@ def connection_graphs(path: Path, number: int, report: Report) -> dict[str, Any]
 
     [capture] = analyse_captures(path, time_sequence=number, connection=number)
     sent, acked = capture.series("sent"), capture.series("acked")
-    # In tables of captures the first byte of data has number 0. The functions of `umtslab.analyse` expect
-    # number 1 as in tables of runs, where the SYN has number 0.
+    # `sent_per_window` leaves out the segment with number 0, which is the SYN in tables of runs. In
+    # tables of captures the first byte of data has number 0, so the numbers are shifted by 1.
     numbered = sent.with_columns(pl.col("seq") + 1, pl.col("end") + 1)
     window_s = bin_length(sent_per_window(numbered), "throughput_kbps", numbered)
     rates = sent_per_window(numbered, window_s=window_s)
+    # The next two compare numbers of `sent` with numbers of `acked`. Both tables count from 0, so
+    # they need no shift.
     times, outstanding = round_trips(sent, acked), in_flight(sent, acked)
     return {
         "connection": number,

@@ -33,15 +33,17 @@ pub(super) struct Check {
 
 impl Analyser {
     /// Returns the slot of the connection of the packet. Creates the connection if the packet
-    /// begins it. `has_equal`: an equal packet was seen at most 10 ms ago.
-    pub(super) fn connection_of(&mut self, packet: &Packet, has_equal: bool) -> usize {
+    /// begins it. `is_copy`: an equal packet was seen at most 10 ms ago, possibly in another
+    /// tunnel.
+    pub(super) fn connection_of(&mut self, packet: &Packet, is_copy: bool) -> usize {
         match self.open.find(&packet.ends) {
             Some(slot) if self.open.at(slot).is_in_tunnel_of(packet) => self.slot_or_successor(slot, packet),
             None if packet.teid.is_none() => self.begin(packet),
-            // Addresses and ports alone do not identify a connection: several GTP-U tunnels may use
-            // the same ones.
+            // The connection of these ends is in another tunnel, or the packet is the first of
+            // these ends and is in a tunnel. Addresses and ports alone do not identify a
+            // connection: several GTP-U tunnels may use the same ones.
             _ => {
-                let packet = Packet { ends: self.ends_in_tunnel(packet, has_equal), ..*packet };
+                let packet = Packet { ends: self.ends_in_tunnel(packet, is_copy), ..*packet };
                 match self.open.find(&packet.ends) {
                     Some(slot) => self.slot_or_successor(slot, &packet),
                     None => self.begin(&packet),
@@ -73,7 +75,7 @@ impl Analyser {
     }
 
     /// Removes a connection that closed [`LINGER`] ago, unless it had packets since. Then it is
-    /// checked again later.
+    /// checked again [`LINGER`] after its last packet.
     fn check_closed(&mut self, key: ConnectionKey) {
         let Some(connection) = self.open_connection(key) else { return };
         let due = connection.last + LINGER;
@@ -85,7 +87,8 @@ impl Analyser {
     }
 
     /// Removes a connection that has had packets of one end only for [`HALF_OPEN`], unless its SYN
-    /// was repeated. Then it is checked again later.
+    /// was repeated. Then it is checked again after another [`HALF_OPEN`], so it may stay for up to
+    /// twice [`HALF_OPEN`] after its last packet.
     fn check_one_sided(&mut self, key: ConnectionKey) {
         let open = self.open_connection(key);
         let Some(connection) = open.filter(|connection| connection.is_one_sided()) else { return };

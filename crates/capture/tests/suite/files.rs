@@ -169,8 +169,8 @@ fn pcapng_in_both_byte_orders_with_different_clocks() {
             (Some(actual), Some(expected)) => (actual - expected).abs() <= 1e-6 * expected.abs(),
             (actual, expected) => actual == expected,
         };
-        // A unit of 2^-33 s is less than a nanosecond, so these times do not change. Microseconds
-        // are exact here too. Only sums are rounded in another order.
+        // The clocks change no time: a unit of 2^-33 s is less than a nanosecond, and the times of
+        // `packets` are whole microseconds. Only sums may be rounded in another order.
         assert!(is_close, "{name}: {actual:?}, {expected:?}");
     }
 }
@@ -229,10 +229,12 @@ fn damage_is_reported_with_its_offset() {
 
 #[test]
 fn other_files_are_refused() {
-    let reason = |bytes: &[u8]| read(bytes).expect_err("it is none").reason;
+    let reason = |bytes: &[u8]| read(bytes).expect_err("it is no capture").reason;
     assert!(matches!(reason(b""), Reason::Empty));
-    assert!(matches!(reason(b"\xfd7zXZ\0\0\x04"), Reason::Compressed));
-    assert!(matches!(reason(&[0x1f, 0x8b, 8, 0]), Reason::NotUnpacked));
+    let xz = b"\xfd7zXZ\0\0\x04";
+    assert!(matches!(reason(xz), Reason::Compressed));
+    let gzip_cut_off = [0x1f, 0x8b, 8, 0];
+    assert!(matches!(reason(&gzip_cut_off), Reason::NotUnpacked));
     assert!(matches!(reason(b"hello, world: this is a text"), Reason::NoCapture));
     let missing =
         analyse_file(Path::new("/nowhere/at.pcap"), ReadOptions::default()).expect_err("no such file");
@@ -359,7 +361,9 @@ proptest! {
         drop(read(&file));
     }
 
-    /// Blocks of pcapng with random bodies, options and lengths.
+    /// Blocks of pcapng with random bodies, options and lengths. Each entry of `list` is a block:
+    /// its kind, its body or the value of its option, a random field (times, lengths), and a random
+    /// number.
     #[test]
     fn random_blocks_never_panic(
         is_big in any::<bool>(),

@@ -9,6 +9,19 @@ use umts_capture::{Analyser, Analysis, LinkType};
 
 const ETHERTYPES: [u16; 2] = [0x0800, 0x86dd];
 
+// Numbers of link types (LINKTYPE of the tcpdump group).
+const LOOPBACK: u32 = 0;
+const ETHERNET: u32 = 1;
+const PPP: u32 = 9;
+const PPP_HDLC: u32 = 50;
+const PPP_OVER_ETHERNET: u32 = 51;
+const RAW: u32 = 101;
+const OPENBSD_LOOPBACK: u32 = 108;
+const LINUX_SLL: u32 = 113;
+const LINUX_SLL2: u32 = 276;
+/// A link type that is not supported.
+const USER_0: u32 = 147;
+
 /// Returns an IP packet with a TCP segment of 100 octets.
 fn data(is_ipv6: bool) -> Vec<u8> {
     let packet = Packet { seq: 7, ack: Some(9), payload: 100, ..Packet::new(End::Server, "") };
@@ -39,23 +52,30 @@ fn every_link_type_leads_to_the_same_packet() {
         let ether_type = ether_type.to_be_bytes();
         let ppp = if is_ipv6 { 0x57 } else { 0x21 };
         let family = if is_ipv6 { 30 } else { 2 };
+        let vlan = [0x81, 0, 0, 5];
+        let two_vlans = [0x88, 0xa8, 0, 5, 0x81, 0, 0, 6];
+        let pppoe_session = [0x11, 0, 0, 1, 0, 142];
+        // PPP sends its protocol number in two octets or, compressed, in one. HDLC-like framing
+        // adds an address and a control octet. Cisco HDLC has an EtherType instead.
         let headers: Vec<(u32, Vec<u8>)> = vec![
-            (1, [&mac[..], &ether_type].concat()),
-            (1, [&mac[..], &[0x81, 0, 0, 5], &ether_type].concat()),
-            (1, [&mac[..], &[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6], &ether_type].concat()),
-            (1, [&mac[..], &[0x88, 0x64, 0x11, 0, 0, 1, 0, 142, 0, ppp]].concat()),
-            (113, [&[0u8; 14][..], &ether_type].concat()),
-            (276, [&ether_type[..], &[0; 18]].concat()),
-            (9, vec![0, ppp]),
-            (9, vec![ppp]),
-            (9, vec![0xff, 0x03, 0, ppp]),
-            (50, vec![0xff, 0x03, ppp]),
-            (50, [&[0x0f, 0][..], &ether_type].concat()),
-            (51, vec![0x11, 0, 0, 1, 0, 142, 0, ppp]),
-            (0, vec![family, 0, 0, 0]),
-            (0, vec![0, 0, 0, family]),
-            (108, vec![0, 0, 0, family]),
-            (101, vec![]),
+            (ETHERNET, [&mac[..], &ether_type].concat()),
+            (ETHERNET, [&mac[..], &vlan, &ether_type].concat()),
+            (ETHERNET, [&mac[..], &two_vlans, &ether_type].concat()),
+            (ETHERNET, [&mac[..], &[0x88, 0x64], &pppoe_session, &[0, ppp]].concat()),
+            (LINUX_SLL, [&[0u8; 14][..], &ether_type].concat()),
+            (LINUX_SLL2, [&ether_type[..], &[0; 18]].concat()),
+            (PPP, vec![0, ppp]),
+            (PPP, vec![ppp]),
+            (PPP, vec![0xff, 0x03, 0, ppp]),
+            (PPP_HDLC, vec![0xff, 0x03, ppp]),
+            (PPP_HDLC, [&[0x0f, 0][..], &ether_type].concat()),
+            (PPP_OVER_ETHERNET, [&pppoe_session[..], &[0, ppp]].concat()),
+            // The address family in the byte order of a little-endian and a big-endian computer.
+            (LOOPBACK, vec![family, 0, 0, 0]),
+            (LOOPBACK, vec![0, 0, 0, family]),
+            (OPENBSD_LOOPBACK, vec![0, 0, 0, family]),
+            // Raw IP, whose numbers differ between systems.
+            (RAW, vec![]),
             (12, vec![]),
             (14, vec![]),
             (if is_ipv6 { 229 } else { 228 }, vec![]),
@@ -90,16 +110,18 @@ fn other_protocols_are_counted_by_kind() {
     fragment[6..8].copy_from_slice(&0x2000u16.to_be_bytes());
     let mut analyser = Analyser::new();
     let mut analyse = |link, bytes: &[u8]| analyser.packet(ms(0), LinkType::from_number(link), bytes, 1500);
-    analyse(1, &ethernet(0x0806, &[0; 28]));
-    analyse(1, &ethernet(0x0800, &udp));
-    analyse(1, &ethernet(0x0800, &fragment));
-    analyse(1, &ethernet(0x0800, &[0x45, 0]));
-    analyse(147, &[1, 2, 3]);
+    // ARP, UDP, a fragment of TCP, an IP header that is cut off, an unknown link type.
+    analyse(ETHERNET, &ethernet(0x0806, &[0; 28]));
+    analyse(ETHERNET, &ethernet(0x0800, &udp));
+    analyse(ETHERNET, &ethernet(0x0800, &fragment));
+    analyse(ETHERNET, &ethernet(0x0800, &[0x45, 0]));
+    analyse(USER_0, &[1, 2, 3]);
     let analysis = analyser.finish();
     let counts = analysis.counts;
     assert_eq!((counts.packets, counts.bytes, counts.tcp), (5, 7500, 0));
     assert_eq!((counts.not_ip, counts.not_tcp, counts.fragments), (1, 1, 1));
     assert_eq!((counts.unreadable, counts.unknown_link), (1, 1));
+    // About the fragment, the cut header, the unknown link type, and a capture without TCP.
     assert_eq!(analysis.warnings.len(), 4, "{:?}", analysis.warnings);
 }
 
@@ -123,20 +145,20 @@ fn ipv6_extension_headers_are_skipped() {
         [(0, &hop_by_hop_then_destination[..]), (51, &authentication[..]), (44, &atomic_fragment[..])]
     {
         let bytes = extended(first, extensions);
-        assert_eq!(payload(&analysis_of(101, &bytes, bytes.len())), Some(100.0), "{first}");
+        assert_eq!(payload(&analysis_of(RAW, &bytes, bytes.len())), Some(100.0), "{first}");
     }
     let fragment = extended(44, &[6, 0, 0, 9, 0, 0, 0, 1]);
-    assert_eq!(analysis_of(101, &fragment, fragment.len()).counts.fragments, 1);
+    assert_eq!(analysis_of(RAW, &fragment, fragment.len()).counts.fragments, 1);
 }
 
 #[test]
 fn zero_ip_length_means_segmentation_offload() {
     let mut bytes = data(false);
     bytes[2..4].copy_from_slice(&[0, 0]);
-    assert_eq!(payload(&analysis_of(101, &bytes, 40)), Some(100.0));
+    assert_eq!(payload(&analysis_of(RAW, &bytes, 40)), Some(100.0));
     let mut bytes = data(true);
     bytes[4..6].copy_from_slice(&[0, 0]);
-    assert_eq!(payload(&analysis_of(101, &bytes, 60)), Some(100.0));
+    assert_eq!(payload(&analysis_of(RAW, &bytes, 60)), Some(100.0));
 }
 
 #[test]
@@ -146,7 +168,9 @@ fn truncated_options_do_not_affect_other_fields() {
         .option(etherparse::TcpOptionElement::WindowScale(3));
     let bytes = syn.ipv4();
     let mut analyser = Analyser::new();
-    analyser.packet(ms(0), LinkType::Raw, &bytes[..44], bytes.len() as u32);
+    // The headers of IPv4 and TCP, and the first option. The window scale of the SYN is cut off.
+    let captured = 20 + 20 + 4;
+    analyser.packet(ms(0), LinkType::Raw, &bytes[..captured], bytes.len() as u32);
     let mut answer = Packet { ack: Some(1), ..syn };
     answer.from = End::Server;
     let bytes = answer.ipv4();
@@ -154,6 +178,7 @@ fn truncated_options_do_not_affect_other_fields() {
     let data = Packet { seq: 1, ack: Some(1), payload: 9, ..Packet::new(End::Server, "") }.ipv4();
     analyser.packet(ms(2), LinkType::Raw, &data, data.len() as u32);
     let row = &analyser.finish().connections[0];
+    // Windows are scaled only if both ends announce a scale, and only the SYN+ACK does.
     assert_eq!((row.mss, row.window_scale), (Some(1400), Some(0)));
 }
 
@@ -183,7 +208,7 @@ fn random_headers() -> impl Strategy<Value = (u32, Vec<u8>, bool)> {
             }
         }
         if !is_ethernet {
-            return (101, ip, is_ipv6);
+            return (RAW, ip, is_ipv6);
         }
         let mut bytes = vec![0; 12];
         for tag in tags {
@@ -192,7 +217,7 @@ fn random_headers() -> impl Strategy<Value = (u32, Vec<u8>, bool)> {
         }
         bytes.extend(if is_ipv6 { 0x86ddu16 } else { 0x0800 }.to_be_bytes());
         bytes.extend(ip);
-        (1, bytes, is_ipv6)
+        (ETHERNET, bytes, is_ipv6)
     })
 }
 

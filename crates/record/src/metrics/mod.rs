@@ -156,6 +156,9 @@ impl Metrics {
 
     /// Like [`finish`](Self::finish), for a run that ended at an unknown time: the window ends with
     /// the run.
+    ///
+    /// `channels` keeps its window: it counts events and adds up times until `end`, and computes no
+    /// rate from the length of the window.
     pub fn finish_early(mut self, end: Time) -> RunMetrics {
         for window in [
             &mut self.tcp.window,

@@ -144,8 +144,9 @@ pub struct TimeColumns {
 }
 
 /// Names of the columns with the range of values that a row covers on the vertical axis. Both are
-/// empty if the lane has no such axis, and equal if a row has one value. If `high` is the column
-/// `count`, it is the number of values from `low` on.
+/// empty if the lane has no such axis, and equal if a row has one value. If only `low` is empty,
+/// the range begins at 0. If `high` is the column `count`, it is the number of values from `low`
+/// on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ValueColumns {
     /// Column with the smallest value.
@@ -303,10 +304,12 @@ const fn span(start: &'static str, end: &'static str) -> TimeColumns {
     TimeColumns { start, end }
 }
 
+/// Values from the column `low`, or from 0 if `low` is empty, to the column `high`.
 const fn range(low: &'static str, high: &'static str) -> ValueColumns {
     ValueColumns { low, high }
 }
 
+/// One value for each row.
 const fn single(column: &'static str) -> ValueColumns {
     range(column, column)
 }
@@ -319,6 +322,8 @@ const INSTANT: TimeColumns = span("time_s", "time_s");
 const UNTIL_NEXT: TimeColumns = span("time_s", "");
 const NO_VALUES: ValueColumns = range("", "");
 
+/// A category with its name, its label, the name of its hue, and the tests of its rows. Without
+/// tests (`&[]`) the category takes all rows that no earlier category of the lane has taken.
 const fn category(
     name: &'static str,
     label: &'static str,

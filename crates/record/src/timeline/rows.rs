@@ -59,8 +59,8 @@ table! {
 
 table! {
     /// Consecutive PDUs of a block set with the same fate: `count` PDUs from number `first` on. The
-    /// number of the last PDU is not stored: files with a count are smaller, a tenth in this
-    /// column. `transmission` is the number of the transmission, from 1.
+    /// number of the last PDU is not stored: in a file, a column of counts takes a tenth of the
+    /// space of a column of last numbers. `transmission` is the number of the transmission, from 1.
     PduPart "timeline_pdus" {
         time_s: Float "s",
         end_s: OptionalFloat "s",
@@ -205,8 +205,8 @@ table! {
 }
 
 table! {
-    /// A request for a DCH with the answer. `dchs` is the number of DCHs in the cell at the time of
-    /// the answer, `holders` lists their UEs.
+    /// A request for a DCH with the answer. `again`: the same need was refused before. `dchs` is
+    /// the number of DCHs in the cell at the time of the answer, `holders` lists their UEs.
     DchRequestRow "timeline_dch_requests" {
         time_s: Float "s",
         end_s: OptionalFloat "s",
@@ -344,7 +344,8 @@ table! {
 }
 
 table! {
-    /// An event without duration.
+    /// An event without duration. `number` depends on `kind`: the cell to which a `handover` goes,
+    /// the count of a `duplicate_ack`, the back-off factor after an `rto`. Other kinds have none.
     EventRow "timeline_events" {
         time_s: Float "s",
         ue: OptionalId "",

@@ -144,10 +144,16 @@ impl Inspection<'_> {
     }
 
     /// Checks the modes that do not split: the key of the mode must hold a segment, and outages are
-    /// not possible.
-    fn proxy_helper(&self, proxy: &Proxy) -> Result<(), Problem> {
+    /// not possible. `pass` is only warned of outages: it is the reference of a sweep over modes.
+    fn proxy_helper(&mut self, proxy: &Proxy) -> Result<(), Problem> {
         let (key, octets) = match proxy.mode {
-            ProxyMode::Split | ProxyMode::Pass => return Ok(()),
+            ProxyMode::Split => return Ok(()),
+            ProxyMode::Pass => {
+                if !proxy.outage.is_empty() {
+                    self.warn("proxy.outage", "an outage has no effect with mode = \"pass\"");
+                }
+                return Ok(());
+            }
             ProxyMode::Snoop => ("proxy.snoop.cache", proxy.snoop.cache),
             ProxyMode::AckRegulation => ("proxy.ack_regulation.queue", proxy.ack_regulation.queue),
             ProxyMode::WindowClamp => ("proxy.window_clamp.window", proxy.window_clamp.window),
@@ -195,7 +201,8 @@ impl Inspection<'_> {
     }
 }
 
-/// The TCP of one end: the flow's TCP, overridden by the keys written at `side`.
+/// The TCP of one end: the flow's TCP, overridden by the keys of `side` if `is_written`. Otherwise
+/// `side` is a table further up, see `Node::find`, and has no effect.
 ///
 /// `read_rate` of the flow does not apply to the proxy's end, because it describes the user's
 /// application.

@@ -56,6 +56,7 @@ fn array_tables_are_addressed_by_name_or_index() {
     assert_eq!(scenario.flow[1].start, Duration::from_secs(1));
 }
 
+/// In `cell.tdd`, `tdd` can be the name of the only cell, or the table `tdd` of that cell.
 #[test]
 fn ambiguous_table_name_is_resolved_by_the_following_keys() {
     let text = "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"tdd\"\nduplex = \"tdd\"\n[[ue]]\nname = \"u\"\n\
@@ -65,14 +66,17 @@ fn ambiguous_table_name_is_resolved_by_the_following_keys() {
             set(text, &[(key, "0.25")]).unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
         scenario.cell[0].tdd.as_ref().expect("the cell is a TDD cell").radio.rho.value()
     };
+    // Only the table has `radio.rho`, so `cell.tdd.radio.rho` begins with the table. In the second
+    // key the name precedes the table.
     for key in ["cell.tdd.radio.rho", "cell.tdd.tdd.radio.rho", "cell.0.tdd.radio.rho"] {
         assert_eq!(rho(key), 0.25, "{key}");
     }
+    // The cell and its table both have `rach`. Only `rach` in the table has these keys.
     for (key, value) in [("codes", "16"), ("answer", "40 ms"), ("backoff", "32 frames")] {
         let set_in = |table: &str| set(text, &[(&format!("{table}.rach.{key}"), value)]).unwrap().scenario;
         assert_eq!(set_in("cell.tdd"), set_in("cell.0.tdd"), "{key}");
     }
-    // A key of the cell itself. The name takes precedence.
+    // Only the cell has a key `name`, so here `tdd` is the name of the cell.
     assert_eq!(set(text, &[("cell.tdd.name", "other")]).unwrap().scenario.cell[0].name, "other");
 }
 

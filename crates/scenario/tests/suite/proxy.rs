@@ -54,6 +54,17 @@ fn mistakes_are_reported_with_a_correction() {
     }
 }
 
+#[test]
+fn an_outage_without_effect_gives_a_warning() {
+    let warnings = |mode: &str| {
+        let lines = format!("mode = \"{mode}\"\n[[proxy.outage]]\nfrom = \"1 s\"\nto = \"2 s\"");
+        let loaded = Scenario::parse(&with_proxy(&lines), "test.toml", Path::new(""), &[]);
+        loaded.expect("the scenario is valid").warnings
+    };
+    assert_eq!(warnings("pass"), ["proxy.outage: an outage has no effect with mode = \"pass\""]);
+    assert!(warnings("split").is_empty());
+}
+
 /// The flows of two users behind a proxy that handles some of them.
 fn scenario_with(choice: &str) -> Scenario {
     let text = format!(

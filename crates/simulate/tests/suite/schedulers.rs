@@ -1,6 +1,9 @@
 //! Shared channels and their schedulers.
 
-use crate::common::{metrics, scenario, value};
+use std::path::Path;
+
+use crate::common::{metrics, output, scenario, value};
+use umts_scenario::Scenario;
 use umts_simulate::{capture_notes, network_config};
 
 const SCHEDULER: &str = "bearer.0.downlink.scheduler";
@@ -50,6 +53,8 @@ fn scheduler_determines_message_delay_and_fairness() {
     );
 }
 
+/// Both groups of users move to the common channels. The bearer then has no user, so it must not be
+/// shared: a shared downlink without a user is an error.
 #[test]
 fn fach_scheduler_determines_message_delay() {
     let delay = |scheduler: &str| {
@@ -67,22 +72,26 @@ fn fach_scheduler_determines_message_delay() {
     assert!(oldest_first > 2.0 * round_robin, "{round_robin} and {oldest_first} ms");
 }
 
+/// The users of messages get a shared bearer of their own.
 #[test]
 fn two_bearers_of_one_cell_share_two_channels() {
-    let text = std::fs::read_to_string(
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/twenty-on-dsch.toml"),
-    );
-    let text = text.expect("the scenario is shipped");
-    let second = "[[bearer]]\nname = \"other\"\n\
-                  downlink = { rate = \"384 kbit/s\", tti = \"10 ms\", shared = true }\n\
-                  uplink = { rate = \"64 kbit/s\", tti = \"20 ms\" }\n\n[[bearer]]";
-    let last = text.rfind("bearer = \"shared-384\"").expect("the users of messages have a bearer");
-    let text =
-        format!("{}bearer = \"other\"{}", &text[..last], &text[last + "bearer = \"shared-384\"".len()..]);
-    let text = text.replacen("[[bearer]]", second, 1).replace("\"120 s\"", "\"60 s\"");
-    let loaded = umts_scenario::Scenario::parse(&text, "two.toml", std::path::Path::new(""), &[]);
+    let text = r#"
+        extends = "twenty-on-dsch.toml"
+        duration = "60 s"
+
+        [[bearer]]
+        name = "other"
+        downlink = { rate = "384 kbit/s", tti = "10 ms", shared = true }
+        uplink = { rate = "64 kbit/s", tti = "20 ms" }
+
+        [[ue]]
+        name = "listener"
+        bearer = "other"
+    "#;
+    let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let loaded = Scenario::parse(text, "two.toml", &scenarios, &[]);
     let scenario = loaded.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
-    let metrics = crate::common::output(&scenario).metrics.network;
+    let metrics = output(&scenario).metrics.network;
     // The bound is a TTI, the links and a retransmission. The downloads use the other channel, so
     // messages do not wait for them.
     let delay = value(&metrics, "udp_delay_ms");
@@ -93,5 +102,6 @@ fn two_bearers_of_one_cell_share_two_channels() {
 fn notes_give_the_reason_for_missing_rlc_captures() {
     let scenario = scenario("twenty-on-dsch", &[]);
     let notes = capture_notes(&scenario);
-    assert!(notes.len() == 2 && notes[0].contains("DSCH frames cannot be captured"), "{notes:?}");
+    let reason = "only IP packets are captured, no RLC PDUs: DSCH frames cannot be captured";
+    assert_eq!(notes, [format!("downloader: {reason}"), format!("listener: {reason}")]);
 }

@@ -7,7 +7,8 @@ use umts_scenario::Scenario;
 
 use crate::common::{output, value};
 
-/// A user that drives through the cells and downloads a file. Tests append further tables.
+/// A user that drives through the cells and downloads a file. With `[layout]` the only `[[cell]]`
+/// describes every sector of the layout. Tests append further tables.
 const DRIVER: &str = "version = 1\nduration = \"600 s\"\n[layout]\n[propagation]\nmodel = \"vehicular\"\n[[cell]]\nname = \"sector\"\n\
     [radio]\nmodel = \"error_free\"\n[[ue]]\nname = \"driver\"\n\
     mobility = { model = \"vehicular\", speed = \"50 km/h\" }\n[[flow]]\nue = \"driver\"\ntraffic = \"file\"\nsize = \"200 kB\"\n";

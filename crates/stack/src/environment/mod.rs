@@ -3,6 +3,8 @@
 //! ```text
 //!   position (mobility) ─► vector from site (layout) ─► path loss (propagation) ┐
 //!        └─► distance travelled ─────► shadow of site (shadowing) ──────────────┴─► gain of cell
+//!   position ─► square of the area (reach) ─► sites that are computed in this way
+//!                                        └──► one sum of the gains of all other sites
 //! ```
 //!
 //! A gain is the received power divided by the transmitted power, antennas included.
@@ -61,6 +63,8 @@ pub struct Environment {
     /// Losses along streets. `None`: losses depend on the straight line.
     street_loss: Option<StreetLoss>,
     shadowing: Shadowing,
+    /// For each part of the area: the sites whose gains are computed one by one, and the sum of the
+    /// gains of all others.
     reach: Reach,
     streams: Streams,
 }
@@ -104,7 +108,9 @@ impl Environment {
             if is_manhattan { StreetLoss::new(&config.propagation, &config.layout) } else { None };
         let layout = config.layout.clone();
         // Mean gain of a site in a rectangle around `place` with these half sides, without
-        // shadowing.
+        // shadowing. Without streets the gain at `place` stands for the rectangle: its sides are at
+        // most an eighth of the reach, and the site is beyond the reach. In streets the gain
+        // depends on the street, so it is averaged over places in the streets of the rectangle.
         let mean_gain = |site: usize, place: Place, half: [f64; 2]| match layout.streets() {
             None => propagation.mean_gain(layout.vector(layout.sites()[site].place, place)),
             Some(streets) => {

@@ -12,6 +12,8 @@ impl Utran {
     pub fn set_block_error_rate(&mut self, ue: UeId, direction: Direction, bler: f64) {
         let context = &mut self.ues[ue];
         context.channels[direction.index()].errors.set_rate(bler);
+        // RRC switches the channels of a UE with `control`. It creates later channels with the
+        // errors in `control.errors`, and uses kept channels again.
         let Some(control) = context.control.as_mut() else { return };
         control.errors[direction.index()].set_rate(bler);
         control.kept_channels(direction).for_each(|channel| channel.errors.set_rate(bler));
@@ -50,6 +52,8 @@ impl Utran {
     }
 
     /// Cuts the air of a UE, or restores it. No block and no signalling message arrives meanwhile.
+    /// The cut includes links that replace the radio of the UE. Kept channels need no cut of their
+    /// own: they get it when they are used again.
     pub fn set_cut(&mut self, ue: UeId, is_cut: bool) {
         let context = &mut self.ues[ue];
         context.is_cut = is_cut;

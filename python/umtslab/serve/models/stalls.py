@@ -50,9 +50,9 @@ class Chain(Model):
     # Name in the time budget: reason of a timeout, loss of a packet, or cause of a wait.
     label: str
     label_text: str
-    # Name of the cause of the link closest to the first cause that has one.
+    # `Link.cause` of the last link in which it is not None.
     cause: str
-    # Number of the packet closest to the first cause. None if no link has a packet.
+    # Number of the packet in the last link with a packet. None if no link has a packet.
     packet: int | None
     links: list[Link]
     # Waits that only added to the delay, as sentences.
@@ -84,7 +84,8 @@ class StallRow(Model):
     timeouts: int
     # As in `Chain`.
     label: str
-    # Text for `label`, unlike `Chain.cause`.
+    # `label` as text, which is `label_text` in `Chain`. `Chain.cause` is a name, and belongs to a
+    # link.
     cause: str
     # Causes of the stall's time, longest first.
     parts: list[Part]

@@ -22,7 +22,7 @@ from umtslab.serve.models.lanes import Lanes
 from umtslab.serve.models.run import Connections, RunPage
 from umtslab.serve.models.timeline import ComparableRuns
 from umtslab.serve.routes.stored import (
-    PICTURE_POLICY,
+    INERT_POLICY,
     capture_path,
     checked_number,
     download_as,
@@ -100,7 +100,7 @@ def _add_figures_and_reports(app: FastAPI, settings: Settings) -> None:
     def get_figure(key: str, name: str) -> Response:
         stored_run(settings, key)
         drawn = perform(work.figure, settings.store, key, name, limits=DRAWING)
-        return Response(drawn, media_type="image/svg+xml", headers=PICTURE_POLICY)
+        return Response(drawn, media_type="image/svg+xml", headers=INERT_POLICY)
 
     @app.get("/api/runs/{key}/report.html", response_class=Response)
     def get_report(key: str) -> Response:

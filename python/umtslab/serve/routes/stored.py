@@ -69,7 +69,7 @@ def checked_number(number: int, kind: str = "connection") -> int:
 
 # ── Headers ─────────────────────────────────────────────────────────────────────────────────────────
 
-PICTURE_POLICY = {"content-security-policy": "default-src 'none'; sandbox"}
+INERT_POLICY = {"content-security-policy": "default-src 'none'; sandbox"}
 """Policy of a picture or table: if a browser opens it as a page, the page can do nothing."""
 
 

@@ -16,7 +16,7 @@ from umtslab.serve.measure import measure
 from umtslab.serve.models.stalls import Chain, EventRow, StallRow, Stalls
 from umtslab.serve.models.timeline import Found, Measured, Tile, TimelineHead, ViewRows
 from umtslab.serve.models.timeline import Selection as SelectionModel
-from umtslab.serve.routes.stored import PICTURE_POLICY, checked_number, download_as, stored_run
+from umtslab.serve.routes.stored import INERT_POLICY, checked_number, download_as, stored_run
 from umtslab.serve.search import search
 from umtslab.serve.selection import Selection, rows_in_view, view_csv
 from umtslab.serve.settings import Settings
@@ -107,7 +107,7 @@ def _add_views(app: FastAPI, timelines: _Timelines) -> None:
     def get_view(key: str, connection: int, from_s: float, to_s: float) -> Response:
         _check_view(from_s, to_s)
         content = view_csv(timelines.of(key, connection), from_s, to_s)
-        headers = PICTURE_POLICY | download_as(f"connection-{connection}.csv")
+        headers = INERT_POLICY | download_as(f"connection-{connection}.csv")
         return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
 
 
@@ -152,9 +152,11 @@ class _Explanations:
         return explained
 
     def chain_of_packet(self, key: str, packet: int | None) -> str | None:
-        """Return the name of the event that sends or repeats a packet.
+        """Return the `id` of the chain that a packet belongs to.
 
-        Otherwise it is the first event that has the packet in its chain.
+        Chains whose effect is the packet take precedence: the effect of a retransmission has the packet that
+        is sent, and the earlier packet that it repeats. Otherwise it is the first chain with a link that has
+        the packet. None if there is no such chain, or `packet` is None.
         """
         if packet is None:
             return None

@@ -1,4 +1,9 @@
 //! Lanes of MAC and of the radio: transport blocks, HS-DSCH and E-DCH.
+//!
+//! A lane draws rows of one recorded table above the time axis. The parent module defines
+//! [`Lane`] and the functions of the declarations, for example [`category`] and [`range`]. Lanes of
+//! transport blocks show only the direction of the connection's data ([`Rows::UeData`]). Tables of
+//! HS-DSCH and E-DCH have one direction, so all rows of the UE are shown ([`Rows::Ue`]).
 
 use super::{
     Condition, Draw, HARQ_ATTEMPTS, INSTANT, LANE, Lane, Rows, SPAN, UNTIL_NEXT, category, range, single,

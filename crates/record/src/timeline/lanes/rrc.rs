@@ -1,4 +1,8 @@
 //! Lanes of RRC.
+//!
+//! A lane draws rows of one recorded table above the time axis. The parent module defines [`Lane`]
+//! and the functions of the declarations, for example [`category`]. The categories of a lane are
+//! tested in order, and the last one, without tests, takes all remaining rows.
 
 use super::{Condition, Draw, LANE, Lane, Rows, SPAN, category, test};
 

@@ -109,11 +109,13 @@ fn lognormal(parameters: [Bytes; 4], truncation: Truncation) -> Distribution {
 }
 
 /// Files of `size`, each pushed as one packet call over its own connection, without pauses: the
-/// base of the models of single files, which set the pause.
+/// base of the models of single files, which set the pause. A packet call is what a user transfers
+/// between two pauses.
 fn single_files(size: Distribution) -> BrowsingConfig {
     BrowsingConfig {
         main: size,
         embedded: None,
+        // A page is the file alone, so a call has one object with either value.
         object_per_call: false,
         parsing: Duration::ZERO,
         pause: Duration::ZERO,
@@ -123,8 +125,10 @@ fn single_files(size: Distribution) -> BrowsingConfig {
         whole_segments: None,
         request: None,
         connections: 1,
-        // Connections never outlast a packet call. With one object per call, this only makes the
-        // receiver close the connections of requested files.
+        // Every file has its own connection with either value: a connection ends with its packet
+        // call. The value decides only which end closes the connection of a requested file: the
+        // receiver, when it has the file. With `false` the sender would close, after its last
+        // write.
         persistent: true,
     }
 }

@@ -8,10 +8,11 @@ use crate::rnc::mac_sh::MacShConfig;
 /// al. 2004, §3.2).
 pub(super) const MEASURED_EACH: Duration = Duration::from_millis(100);
 
-/// Turns of all cells: TTIs, or frames if the DSCH is scheduled every frame.
+/// Turns of all cells: TTIs, or frames if the DSCH is scheduled every frame. For example, a TTI of
+/// 20 ms with decisions every frame has 2 phases, an interval of 10 ms and a period of 10 turns.
 #[derive(Debug)]
 pub(super) struct Clock {
-    /// Number of the next turn.
+    /// Number of the next turn, from 0. With more than one phase it counts frames, not TTIs.
     pub tti: u64,
     /// Number of turns in a TTI of the DSCH: a power of two.
     pub phases: u64,
@@ -19,8 +20,9 @@ pub(super) struct Clock {
     pub period: u64,
     /// Time between two turns.
     pub interval: Duration,
-    /// Start of the next turn, and whether its measurements are made.
+    /// Start of the next turn.
     pub next_turn: Time,
+    /// Whether the measurements of the next turn are made.
     pub is_measured: bool,
 }
 

@@ -91,14 +91,16 @@ impl Member {
         }
     }
 
-    /// Sends a grant that the UE uses from `at` on. A UE whose first or last grant this is counts as
-    /// happy until its next report.
+    /// Sends a grant that the UE uses from `at` on. After a zero grant, and after a grant to a UE
+    /// without one, the UE counts as happy until the report of its next block with PDUs, which
+    /// says whether the new grant is too small.
     pub fn send_grant(&mut self, at: Time, grant: Option<Grant>) {
         self.is_happy |= self.grants.last().is_none() || grant.is_none();
         self.grants.send(at, grant);
     }
 
-    /// Whether the scheduler has nothing to do for the UE while it sends nothing.
+    /// Whether the UE has no grant, and none is on its way. While it sends nothing, the scheduler
+    /// then has nothing to withdraw and need not decide.
     pub fn is_idle(&self) -> bool {
         self.grants.highest().is_none()
     }

@@ -278,6 +278,11 @@ impl AmEntity {
 
     /// Fills `set` with at most `blocks` blocks: STATUS, then retransmissions, then new data.
     /// Returns the value of [`has_work`](Self::has_work) afterwards.
+    ///
+    /// There are three paths:
+    /// 1. Only a report is due, and it waits for a data PDU to carry it: nothing is sent.
+    /// 2. Anything but new data is due: all PDUs, in the order of their priority.
+    /// 3. Only new data may be due: the fast path.
     #[inline(always)]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -287,7 +292,8 @@ impl AmEntity {
     ) -> bool {
         debug_assert!(blocks <= Lost::MOST_BLOCKS);
         self.handle_timeout(cx);
-        if !self.has_only_new_data(cx.now) {
+        let is_fast_path = self.has_only_new_data(cx.now);
+        if !is_fast_path {
             if self.only_waiting_report_is_due(cx.now) {
                 return true;
             }

@@ -15,7 +15,9 @@ use crate::rnc::multicell::{CodeLimit, DchConfig, FixedCodes, WithoutCode};
 use crate::rnc::rrc::SoftHandover;
 
 const DSCH: Code = Code { spreading_factor: 4, number: 3 };
+/// Time between two turns.
 const TURN: Duration = Duration::from_millis(20);
+/// Turns between two measurements of a user: 100 ms.
 const PERIOD: u64 = 5;
 
 const SCCPCH: Code = Code { spreading_factor: 32, number: 1 };
@@ -103,6 +105,9 @@ impl Step {
                 }
                 None => Step::ToFach,
             },
+            // From the larger DCH, UEs with an even number change to the smaller one, and others to
+            // the FACH. A smaller DCH needs no allocation: it has room in the code that the change
+            // releases.
             Step::OnDch(_) if ue.0.is_multiple_of(2) => Step::Changes(0),
             Step::OnDch(_) => Step::ToFach,
             Step::Changes(from) => {
@@ -195,6 +200,8 @@ proptest! {
                     *step = step.next(&mut bearers, &mut codes, &solver.before, ue);
                 }
             }
+            // A user on the FACH has data in every third turn. Users with a code for their DCH
+            // always have data, except the permanent user that `silent` selects.
             for (number, user) in bearers.users.iter_mut().enumerate() {
                 user.is_sent = match user.downlink {
                     Downlink::Fach => number as u64 % 3 == turn % 3,
@@ -202,6 +209,7 @@ proptest! {
                 };
             }
             solver.begin();
+            // The HS-DSCH of a cell is on for 0, 1/3, 2/3 and all of successive turns.
             for (cell, hs_dsch) in solver.hs_dschs.iter_mut().enumerate() {
                 *hs_dsch = HsDschPower { max: hs_max, share: ((turn + cell as u64) % 4) as f64 / 3.0, sending: 0.0 };
             }

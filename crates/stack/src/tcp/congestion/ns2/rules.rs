@@ -16,8 +16,8 @@ pub enum Rules {
 }
 
 impl Rules {
-    /// The load: FlightSize (RFC 5681 equation 4), or in ns-2 the window in use. ns-2 does not
-    /// limit cwnd by the receiver's window and does so here.
+    /// The load from which ssthresh is computed: FlightSize (RFC 5681 equation 4), or in ns-2 the
+    /// window in use. ns-2 lets cwnd exceed the receiver's window, but limits the load to it.
     pub(in crate::tcp) fn load(self, window: &Window, flight: &Flight) -> f64 {
         match self {
             Rules::Rfc5681 => f64::from(flight.segments),
@@ -70,8 +70,9 @@ impl Rules {
         self == Rules::Rfc5681
     }
 
-    /// Whether Tahoe's count of duplicate ACKs continues after a timeout. It does in ns-2, which
-    /// keeps limited transmit inactive.
+    /// Whether Tahoe's count of duplicate ACKs continues after a timeout. It does in ns-2. After
+    /// three duplicates limited transmit then stays inactive until an ACK of new data, because it
+    /// applies only to the first two duplicates of a count.
     pub(in crate::tcp) fn tahoe_keeps_duplicates(self) -> bool {
         self == Rules::Ns2
     }
@@ -85,7 +86,8 @@ impl Rules {
         }
     }
 
-    /// Maximum number of segments per ACK of NewReno after three duplicates: 2 in ns-2.
+    /// Maximum number of segments that the window allows NewReno per ACK: in ns-2 it is 2 from the
+    /// third duplicate on, until a timeout or an ACK of new data that is not partial.
     pub(in crate::tcp) fn newreno_burst(self, duplicates: u32) -> u32 {
         match self {
             Rules::Ns2 if duplicates >= DUPLICATE_THRESHOLD => 2,

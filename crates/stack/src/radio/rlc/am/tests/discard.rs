@@ -125,13 +125,17 @@ fn an_mrw_that_names_several_sdus_may_end_above_the_window() {
     assert_eq!(entity.at(10).sends(12), ["0-7"]);
     entity.at(80).receives_status(8, &[0, 4]);
     let set = entity.at(90).sends_set(12);
-    // The first MRW names only SDU 0, because its discard started the procedure. The second MRW
-    // names SDU 1. SDU 1 would have ended in PDU 26, 19 PDUs after the last sent one.
-    assert_eq!((mrw_of(&set).sn, set.discarded.len()), (Sn::of(2), 0));
+    // The discard of SDU 0 starts the procedure, before SDU 1 is discarded. So the first MRW names
+    // only SDU 0. The last SN_MRW (`sn`) of an MRW names its last SDU, and `discarded` has the
+    // SN_MRW of the SDUs before, here none.
+    let sn_mrw_before_the_last = set.discarded.len();
+    assert_eq!((mrw_of(&set).sn, sn_mrw_before_the_last), (Sn::of(2), 0));
     entity.at(150).receives_control(Pdu::Status(Status {
         mrw_ack: Some(MrwAck { sn: Sn::of(2), n: 0 }),
         ..Status::default()
     }));
+    // The second MRW names SDU 1, which would have ended in PDU 26, 19 PDUs after the last sent
+    // one.
     let set = entity.at(160).sends_set(12);
     assert_eq!(mrw_of(&set), Mrw { sn: Sn::of(27), n_length: 0, beyond_window: true });
     // One MRW for both SDUs: the first SN_MRW (1) is in the window, and SN_MRW_LENGTH (27) is found
