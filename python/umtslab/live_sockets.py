@@ -53,7 +53,7 @@ def place(store: Path, name: str) -> Iterator[str]:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except FileExistsError as error:
-        repair = "not a folder: remove it, or choose another folder for the results"
+        repair = "not a folder: remove that file, or choose another folder for the results"
         raise NotADirectoryError(errno.ENOTDIR, repair, str(folder)) from error
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
