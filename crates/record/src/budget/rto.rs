@@ -146,14 +146,24 @@ struct Undecided {
     copies: Vec<PacketId>,
 }
 
+/// An expiry of the retransmission timer at `end`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expiry {
+    pub end: End,
+    /// Start of the sender's silence before the expiry.
+    pub silent_since: Time,
+    /// Time of the expiry.
+    pub at: Time,
+}
+
 impl Timeouts {
-    /// The timer of `direction`, at `end`, expired at `at`, after a silence in which the connection
-    /// waited for `causes`. Returns whether the timeout is known to be needed.
+    /// Records an expiry of the timer of `direction`, after a silence in which the connection waited
+    /// for `causes`. Returns whether the timeout is known to be needed.
     pub fn expired(
         &mut self,
         direction: &DirectionState,
         reverse: &DirectionState,
-        (end, silent_since, at): (End, Time, Time),
+        expiry: Expiry,
         causes: &[Interval],
     ) -> bool {
         let copies: Vec<_> = direction.copies(direction.una).copied().collect();
@@ -174,6 +184,7 @@ impl Timeouts {
         } else {
             longest_reason(causes)
         };
+        let Expiry { end, silent_since, at } = expiry;
         self.all.push(Timeout { end, silent_since, at, is_needed, reason, sn });
         if !is_needed && !has_arrived {
             self.undecided.push(Undecided { index: self.all.len() - 1, copies: alive });
