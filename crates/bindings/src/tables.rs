@@ -23,6 +23,7 @@ pub type FinishedTables = (Columns, BTreeMap<String, Columns>);
 
 /// All tables of a run.
 pub struct Tables {
+    /// Folder of the files. `None`: tables are kept in memory.
     folder: Option<PathBuf>,
     /// Connections that are not written to a file yet.
     connections: Connections,
@@ -31,6 +32,7 @@ pub struct Tables {
 
 /// A table that still gets rows.
 enum OpenTable {
+    /// The schema, and the rows so far.
     InMemory(SchemaRef, Vec<RecordBatch>),
     InFile(Box<TableFile>),
 }
@@ -73,8 +75,9 @@ impl Tables {
                 OpenTable::InFile(file) => file.close()?,
             }
         }
-        let none = || Columns::of_batches(self.connections.schema(), Vec::new());
-        Ok((in_memory.remove(CONNECTIONS).unwrap_or_else(none), in_memory))
+        let without_rows = || Columns::of_batches(self.connections.schema(), Vec::new());
+        let connections = in_memory.remove(CONNECTIONS).unwrap_or_else(without_rows);
+        Ok((connections, in_memory))
     }
 
     /// Moves the collected rows of connections to their table.

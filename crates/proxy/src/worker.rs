@@ -25,13 +25,13 @@ use crate::sockets::SocketConfig;
 use crate::telemetry::counts::Counts;
 use crate::telemetry::log::Log;
 
-/// Pause of accepting after an error such as no free descriptor.
-const PAUSE: Duration = Duration::from_millis(50);
+/// Pause of accepting after an error of this host, such as no free descriptor.
+const PAUSE_AFTER_ERROR: Duration = Duration::from_millis(50);
 
 /// Number of clients that are accepted before the open connections are served again.
 const ACCEPTS_PER_YIELD: u32 = 16;
 
-/// Host names that one worker resolves simultaneously.
+/// Maximum number of host names that one worker resolves simultaneously.
 const MAX_RESOLVING: usize = 8;
 
 /// State that all workers share.
@@ -42,7 +42,7 @@ pub struct Common {
     pub listen: SocketAddr,
     /// Socket options of connections to servers.
     pub server: SocketConfig,
-    /// Bytes that one call moves at most.
+    /// Maximum number of bytes that one system call moves.
     pub chunk: usize,
     pub limits: LimitsInForce,
     /// Number of open connections.
@@ -66,6 +66,7 @@ pub enum Stage {
     Over,
 }
 
+/// A thread that accepts and serves connections.
 #[derive(Debug)]
 pub struct Worker {
     /// State shared with the other workers.
@@ -175,6 +176,7 @@ impl Worker {
     }
 }
 
+/// Accepts clients without end.
 async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
     // Setting a timer that becomes the earliest one costs a system call that re-arms the event
     // queue. While this timer is pending, no timer of a connection is the earliest.
@@ -201,7 +203,7 @@ async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             // An error of this host, for example no free descriptor: the client stays in the
             // listener's queue.
-            Err(_) => sleep(PAUSE).await,
+            Err(_) => sleep(PAUSE_AFTER_ERROR).await,
         }
     }
 }

@@ -52,11 +52,13 @@ pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<(), Problem> {
     Ok(())
 }
 
+/// Name of the profile of a `[[ue]]`. `None` without a profile.
 fn profile_name(ue: &Node) -> Option<String> {
     let name = ue.get("flat")?.get("profile")?.as_text()?;
     (name != "none").then(|| name.to_owned())
 }
 
+/// The keys of the profile `name`, which the key at `path` names. Adds its text to `files` as a source.
 fn profile(tree: &Node, path: &str, name: &str, files: &mut Files) -> Result<Node, Problem> {
     let Some(profile) = flat_profiles().iter().find(|profile| profile.name == name) else {
         let names = flat_profiles().iter().map(|profile| profile.name);

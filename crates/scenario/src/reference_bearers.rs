@@ -61,7 +61,7 @@ pub struct ReferenceChannel {
 
 impl ReferenceChannel {
     /// Number of blocks in the largest format.
-    pub fn most_blocks(&self) -> u32 {
+    pub fn max_blocks(&self) -> u32 {
         self.formats.iter().copied().max().expect("a set has a format")
     }
 
@@ -72,7 +72,7 @@ impl ReferenceChannel {
 
     /// RLC payload rate at the largest format.
     pub fn rate(&self) -> BitRate {
-        let bits = u64::from((self.block_bits - self.header_bits) * self.most_blocks());
+        let bits = u64::from((self.block_bits - self.header_bits) * self.max_blocks());
         BitRate::from_bps(bits * 1000 / u64::from(self.tti_ms)).expect("a format has a block")
     }
 
@@ -83,7 +83,7 @@ impl ReferenceChannel {
 
     /// Number of encoded bits in a full TTI.
     pub fn coded_bits(&self) -> u32 {
-        self.coding.coded_bits(self.most_blocks() * (self.block_bits + CRC_BITS))
+        self.coding.coded_bits(self.max_blocks() * (self.block_bits + CRC_BITS))
     }
 
     fn dch(&self) -> Dch {

@@ -140,7 +140,7 @@ pub fn draw_errors(scenario: &Scenario, blocks: u64, seed: u64, run: u64) -> Dra
 /// The error model of the first user's downlink, and the number of blocks in a full TTI.
 fn first_radio(config: &NetworkConfig, streams: &Streams) -> (BlockErrors, u32) {
     let (user, ue, direction) = (&config.ues[0], UeId(0), Direction::Downlink);
-    let blocks = user.channels[direction.index()].format.blocks.clamp(1, Lost::MOST_BLOCKS);
+    let blocks = user.channels[direction.index()].format.blocks.clamp(1, Lost::MAX_BLOCKS);
     let model = user.errors[direction.index()].clone();
     (BlockErrors::new(model, streams.addressed(&errors_stream(direction, ue))), blocks)
 }

@@ -32,7 +32,9 @@ class Chapter:
     paper: str
     plan: Plan | None
     quick: bool
+    """Whether the plan's small grid was run."""
     runs: int
+    """Number of runs of a network."""
     scored: tuple[Scored, ...]
     figures: tuple[FigureData, ...] = field(default=(), repr=False)
     pictures: tuple[ReportPicture, ...] = field(default=(), repr=False)
@@ -143,12 +145,12 @@ def _chapter(
     claims = part.claims_of(plan)
     scored = tuple(score(claim, plan, results) for claim in claims)
     drawn = tuple(figure_data(plan, figure, results, claims) for figure in part.figures(plan))
-    runs = sum(entry.runs for entry in planned if entry.draw is None)
+    runs = sum(point.network_runs for point in planned)
     changed: tuple[Scored, ...] = ()
     if changes:
-        simulated = [entry for entry in planned if not entry.is_emulated]
+        simulated = [point for point in planned if not point.is_emulated]
         changed_results = run(simulated, progress=partial(report, change), changes=changes)
-        runs += sum(entry.runs for entry in simulated if entry.draw is None)
+        runs += sum(point.network_runs for point in simulated)
         drawn = tuple(
             with_change(content, figure_data(plan, content.figure, changed_results, ()), change)
             for content in drawn

@@ -55,6 +55,11 @@ class PlannedPoint:
         """Whether the point runs in real time."""
         return self.kernel is not None
 
+    @property
+    def network_runs(self) -> int:
+        """Number of runs of a network: 0 if random draws replace them."""
+        return self.runs if self.draw is None else 0
+
 
 def wanted_points(
     plan: Plan, sweeps: Iterable[Sweep], *, quick: bool, real_time: bool = False

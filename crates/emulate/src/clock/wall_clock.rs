@@ -1,9 +1,10 @@
-//! The wall clock: sleeps until the next event is due, and wakes early for a packet of a real
-//! program.
+//! The wall clock of an emulation: the event loop calls [`WallClock::wait`] before each event. It
+//! sleeps until the event is due, and returns early with a packet of a real program.
 //!
 //! One thread waits on one epoll set: packet devices, a timer, the signals, orders about faults,
-//! requests of viewers, and a pipe to the parent process. Overdue events run in order at their due times; their lateness is
-//! recorded.
+//! requests of viewers, and a pipe to the parent process. Overdue events run in order at their due
+//! times; their lateness is recorded. Events without a visible effect outside may be delayed, so
+//! that one wake-up serves many of them.
 
 use std::collections::VecDeque;
 use std::io;
@@ -25,7 +26,7 @@ use crate::faults::{FaultInbox, FaultOrder};
 use crate::packets::packet_store::Header;
 use crate::readings::LiveInbox;
 
-/// Packets read from one device before the other devices are read.
+/// Maximum number of packets that are read from one device before the other devices are read.
 const BURST: usize = 64;
 
 /// Maximum number of packets that wait for the event loop. At this limit no more are read, and the
@@ -39,7 +40,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// report the removal.
 const REMOVAL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Longest delay of events that are not visible outside. It bounds the work that remains when a
+/// Maximum delay of events that are not visible outside. It bounds the work that remains when a
 /// packet arrives.
 const MAX_DELAY: Duration = Duration::from_millis(20);
 
@@ -104,6 +105,8 @@ struct BegunInstant {
 pub struct WallClock {
     /// Value of CLOCK_MONOTONIC at time zero of the run.
     start: Duration,
+
+    // Sources of wake-ups.
     epoll: Epoll,
     timer: TimerFd,
     signals: SignalFd,
@@ -114,9 +117,14 @@ pub struct WallClock {
     faults: Option<FaultInbox>,
     /// Requests of viewers, if they are answered.
     viewers: Option<LiveInbox>,
-    /// Packets and orders that were read and not handled yet, with the times at which they were
-    /// read.
+    /// Numbers of the ports with removed devices, in the order of their removal.
+    gone: Vec<usize>,
+    /// When the sources were last polled.
+    last_poll: Time,
+    /// Inputs that were read and not handled yet, with the times at which they were read.
     waiting: VecDeque<(Time, Input)>,
+
+    // Lateness.
     /// Time between the due time of an event and the handling.
     lateness: Lateness,
     /// CPU time from each wake-up to the next sleep.
@@ -127,14 +135,12 @@ pub struct WallClock {
     begun: Option<BegunInstant>,
     /// End of the last intended delay. An event due before this time is late only after it.
     delayed_until: Time,
-    /// When the devices and signals were last polled.
-    last_poll: Time,
+
+    // The end.
     /// Reason to stop and its time. Events and packets due until then are handled first.
     ending: Option<(Ending, Time)>,
     /// Number of SIGINTs received.
     interrupts: u32,
-    /// Numbers of the ports with removed devices.
-    gone: Vec<usize>,
 }
 
 impl WallClock {
@@ -195,7 +201,38 @@ impl WallClock {
             gone: Vec::new(),
         })
     }
+}
 
+impl Clock for WallClock {
+    type Packet = Input;
+
+    /// Waits for the next event, which is due at `until`. Returns an earlier packet, or the end.
+    fn wait(&mut self, until: Time, lookahead: &impl Lookahead) -> Wake<Input> {
+        loop {
+            let stop = self.stops_at();
+            let is_first = |(at, _): &mut (Time, Input)| *at < until && *at <= stop;
+            if let Some((at, input)) = self.waiting.pop_front_if(is_first) {
+                return Wake::Packet(at, input);
+            }
+            // An instant that has begun is completed, so that a replay can stop at the same event.
+            let has_begun = self.begun.is_some_and(|begun| begun.due == until);
+            if until > stop && !has_begun {
+                return Wake::Stopped;
+            }
+            let now = self.now();
+            if until > now {
+                self.sleep(wake_up(until, lookahead)).expect("the descriptors are open");
+            } else if now - self.last_poll > POLL_INTERVAL {
+                self.poll_events(EpollTimeout::ZERO).expect("the descriptors are open");
+            } else {
+                self.begin(until, now, lookahead);
+                return Wake::Reached;
+            }
+        }
+    }
+}
+
+impl WallClock {
     /// The devices.
     pub fn ports(&self) -> &[Port] {
         &self.ports
@@ -245,9 +282,9 @@ impl WallClock {
         }
     }
 
-    /// Starts to handle an event that is due at `due`. Only visible events can be late: the others
-    /// are delayed on purpose, and so are events that they schedule, which belong to simulated
-    /// users only.
+    /// Starts to handle an event that is due at `due`, and records its lateness, once per instant.
+    /// Only visible events can be late: the others are delayed on purpose, and so are events that
+    /// they schedule, which belong to simulated users only.
     fn begin(&mut self, due: Time, now: Time, lookahead: &impl Lookahead) {
         let was_recorded = self.begun.is_some_and(|begun| begun.due == due && begun.is_recorded);
         let is_recorded_now = !was_recorded && lookahead.is_seen();
@@ -289,11 +326,8 @@ impl WallClock {
                 SIGNALS => self.take_signals()?,
                 PARENT => self.ending = Some((Ending::Abandoned, self.last_poll)),
                 FAULTS => self.take_orders(),
-                VIEWERS => {
-                    self.viewers.iter().for_each(LiveInbox::acknowledge);
-                    self.waiting.push_back((self.last_poll, Input::Viewers));
-                }
-                port => self.read(port as usize)?,
+                VIEWERS => self.take_viewer_requests(),
+                port => self.read_packets(port as usize)?,
             }
         }
         let closed_ports: Vec<usize> =
@@ -334,6 +368,12 @@ impl WallClock {
         self.waiting.extend(orders.map(|order| (now, Input::Fault(order))));
     }
 
+    /// Acknowledges the requests of viewers, and notes that they wait for the state.
+    fn take_viewer_requests(&mut self) {
+        self.viewers.iter().for_each(LiveInbox::acknowledge);
+        self.waiting.push_back((self.last_poll, Input::Viewers));
+    }
+
     /// Confirms an order about a fault, which was executed at `at`.
     pub fn confirm_order(&self, at: Time) {
         if let Some(inbox) = &self.faults {
@@ -346,8 +386,9 @@ impl WallClock {
         self.viewers.as_ref()
     }
 
-    /// Reads the waiting packets of a device, up to a limit.
-    fn read(&mut self, number: usize) -> io::Result<()> {
+    /// Reads the waiting packets of a device, up to [`BURST`]. If [`MAX_WAITING`] inputs wait
+    /// already, reads only packets of which polling does not inform ([`Port::has_more`]).
+    fn read_packets(&mut self, number: usize) -> io::Result<()> {
         let port = &self.ports[number];
         let mut buffer = [0; MTU as usize + 1];
         let mut remaining = if self.waiting.len() < MAX_WAITING { BURST } else { 0 };
@@ -362,33 +403,6 @@ impl WallClock {
             self.waiting.push_back((self.now(), Input::Packet(arrival)));
         }
         Ok(())
-    }
-}
-
-impl Clock for WallClock {
-    type Packet = Input;
-
-    fn wait(&mut self, until: Time, lookahead: &impl Lookahead) -> Wake<Input> {
-        loop {
-            let stop = self.stops_at();
-            if self.waiting.front().is_some_and(|&(at, _)| at < until && at <= stop) {
-                let (at, input) = self.waiting.pop_front().expect("the queue is not empty");
-                return Wake::Packet(at, input);
-            }
-            // An instant that has begun is completed, so that a replay can stop at the same event.
-            if until > stop && self.begun.is_none_or(|begun| begun.due != until) {
-                return Wake::Stopped;
-            }
-            let now = self.now();
-            if until > now {
-                self.sleep(wake_up(until, lookahead)).expect("the descriptors are open");
-            } else if now - self.last_poll > POLL_INTERVAL {
-                self.poll_events(EpollTimeout::ZERO).expect("the descriptors are open");
-            } else {
-                self.begin(until, now, lookahead);
-                return Wake::Reached;
-            }
-        }
     }
 }
 
@@ -460,10 +474,21 @@ mod tests {
     }
 
     #[test]
-    fn visible_events_are_on_time_and_others_wait_until_shortly_before() {
+    fn wakes_up_on_time_for_a_visible_event() {
         assert_eq!(wake_up(us(5_000), &visible(us(5_000))), us(5_000));
+    }
+
+    #[test]
+    fn hidden_events_wait_until_shortly_before_the_next_visible_one() {
+        // The visible event is due at 8 ms. The lead is 1 ms.
         assert_eq!(wake_up(us(5_000), &hidden(us(8_000))), us(7_000));
+        // A hidden event within the lead waits for the visible one.
         assert_eq!(wake_up(us(7_100), &hidden(us(8_000))), us(8_000));
+    }
+
+    #[test]
+    fn hidden_events_have_a_maximum_delay() {
+        // 5 ms, the maximum delay of 20 ms, less the lead of 1 ms.
         assert_eq!(wake_up(us(5_000), &hidden(Time::NEVER)), us(24_000));
     }
 

@@ -16,7 +16,7 @@ use crate::packets::transport::{self, Message, SYN};
 /// The UE of the command.
 const UE: UeId = UeId(0);
 /// Port of DNS.
-const DNS: u16 = 53;
+pub(super) const DNS: u16 = 53;
 
 /// Time before a first connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

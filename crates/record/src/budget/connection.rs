@@ -3,8 +3,8 @@
 //! A connection waits for one packet at a time: the packet with the next byte in order at the
 //! receiver, or, if that byte has not left its sender, the acknowledgment that would release it
 //! (`wait_object.rs`). The cause follows from the position of this packet: in the fixed network, in
-//! the radio access network, or lost (`wait_cause.rs`). If there is no such packet, the state of the
-//! sender gives the cause.
+//! the radio access network, or lost (`wait_cause.rs`). If there is no such packet, the state of
+//! the sender gives the cause.
 //!
 //! The budget calls [`Connection::advance`] before each event that may change the wait, and then
 //! changes the state of a direction ([`Connection::direction_mut`]).

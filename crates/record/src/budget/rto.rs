@@ -157,8 +157,8 @@ pub(super) struct Expiry {
 }
 
 impl Timeouts {
-    /// Records an expiry of the timer of `direction`, after a silence in which the connection waited
-    /// for `causes`. Returns whether the timeout is known to be needed.
+    /// Records an expiry of the timer of `direction`, after a silence in which the connection
+    /// waited for `causes`. Returns whether the timeout is known to be needed.
     pub fn expired(
         &mut self,
         direction: &DirectionState,

@@ -293,8 +293,8 @@ impl Leg {
     }
 }
 
-/// The place of the octet for which the receiver waits, from the progress of the first and the second
-/// leg. `None`: the leg's connection does not exist.
+/// The place of the octet for which the receiver waits, from the progress of the first and the
+/// second leg. `None`: the leg's connection does not exist.
 fn place(first: Option<Progress>, second: Option<Progress>) -> OctetPlace {
     let Some(second) = second else { return OctetPlace::FirstLeg };
     // Number 0 is the SYN of the leg; the first octet of data has number 1 on both legs.

@@ -86,8 +86,8 @@ struct Row {
     /// Empty for RRC states.
     direction: &'static str,
     kind: &'static str,
-    /// First and last sequence number of a segment or of PDUs. For a buffer of a proxy, both are the
-    /// octets in the buffer.
+    /// First and last sequence number of a segment or of PDUs. For a buffer of a proxy, both are
+    /// the octets in the buffer.
     first: u64,
     last: u64,
     /// Place of the loss, or [`NOT_LOST`].

@@ -20,6 +20,10 @@ use super::window::{BusyClock, Window};
 /// Number of the first payload byte. Number 0 is the SYN.
 const FIRST_BYTE: u64 = 1;
 
+/// Number of successive duplicate acknowledgments that make a run: as many as start a fast
+/// retransmit (RFC 5681 §3.2).
+const DUPACKS_OF_A_RUN: u32 = 3;
+
 /// Clocks and samples of the network, updated by the events of all connections.
 #[derive(Debug, Default)]
 pub(super) struct NetworkSamples {
@@ -38,15 +42,18 @@ pub(super) struct Connection {
     pub leg: ProxyLeg,
     pub flow: FlowId,
     pub ue: UeId,
+    /// The end that sends the data.
     pub sender: End,
     pub opened: Time,
     /// Payload of a full segment, in bytes.
     mss: u32,
+
+    // The data since the opening.
     /// Payload bytes that the application wrote.
     written: u64,
-    /// Payload bytes that are acknowledged, since the opening.
+    /// Payload bytes that are acknowledged.
     acknowledged: u64,
-    /// Payload bytes that were delivered in order, since the opening.
+    /// Payload bytes that were delivered in order.
     delivered: u64,
     /// Sequence number after the highest byte sent.
     highest_sent: u64,
@@ -54,18 +61,24 @@ pub(super) struct Connection {
     una: u64,
     /// Number of successive duplicate acknowledgments, independent of the sender's reaction.
     duplicates: u32,
+
+    // Times.
     /// Time at which the first SYN was sent.
     syn_sent: Option<Time>,
     /// Time at which the first data segment was sent.
     data_sent: Option<Time>,
+    /// Time at which payload last came into order at the receiver.
     last_delivery: Time,
     /// Start of the current packet call.
     call_since: Option<Time>,
     /// Whether the application reports the start and end of its packet calls.
     reports_packet_calls: bool,
+    /// The latest round-trip time that the sender measured.
     last_rtt: Option<Duration>,
     /// Start of the receiver's current zero window.
     zero_window_since: Option<Time>,
+
+    // Activity, and integrals over the active time.
     is_closed: bool,
     /// Whether the application has written data that are not acknowledged yet.
     is_active: bool,
@@ -77,6 +90,8 @@ pub(super) struct Connection {
     outstanding_integral: u128,
     /// Maximum of the outstanding data, in bytes.
     max_outstanding: u64,
+
+    // Sums.
     arrivals: Arrivals,
     idle_gaps: IdleGaps,
     stalls: StallDetector,
@@ -164,6 +179,7 @@ impl Connection {
         matches!((self.leg, self.sender), (ProxyLeg::Server, End::Server) | (ProxyLeg::Radio, End::Ue))
     }
 
+    /// The application wrote `bytes` of payload.
     pub fn wrote(&mut self, moment: Moment, bytes: u64, network: &mut NetworkSamples) {
         self.settle(moment.clamped);
         self.written = self.written.saturating_add(bytes);
@@ -306,6 +322,7 @@ impl Connection {
         }
     }
 
+    /// The sender reduced its window because of an ECN mark.
     pub fn ecn_reduction(&mut self, moment: Moment) {
         self.totals.ecn_reductions += u64::from(moment.measured);
     }
@@ -330,26 +347,26 @@ impl Connection {
         if moment.measured {
             self.totals.acknowledged += payload;
         }
-        if !self.reports_packet_calls
-            && self.acknowledged >= self.written
-            && let Some(since) = self.call_since.take()
-            && moment.measured
-        {
-            self.totals.packet_calls.add(moment.at - since);
+        let ends_packet_call = !self.reports_packet_calls && self.acknowledged >= self.written;
+        if ends_packet_call && let Some(since) = self.call_since.take() {
+            self.call_ended(moment, since);
         }
         self.update_activity(moment.clamped, network);
     }
 
+    /// The application reports the start of a packet call.
     pub fn call_started(&mut self) {
         self.reports_packet_calls = true;
     }
 
+    /// A packet call that began at `since` ended.
     pub fn call_ended(&mut self, moment: Moment, since: Time) {
         if moment.measured {
             self.totals.packet_calls.add(moment.at - since);
         }
     }
 
+    /// The sender measured a round-trip time.
     pub fn rtt_sample(&mut self, moment: Moment, rtt: Duration, network: &mut NetworkSamples) {
         self.settle(moment.clamped);
         self.last_rtt = Some(rtt);
@@ -359,9 +376,10 @@ impl Connection {
         }
     }
 
+    /// The sender received a duplicate acknowledgment. The third in a row makes a run.
     pub fn dupack(&mut self, moment: Moment) {
         self.duplicates += 1;
-        self.totals.dupack_runs += u64::from(moment.measured && self.duplicates == 3);
+        self.totals.dupack_runs += u64::from(moment.measured && self.duplicates == DUPACKS_OF_A_RUN);
     }
 
     /// The connection was refused, reset or given up.
@@ -384,10 +402,12 @@ impl Connection {
         }
     }
 
+    /// The sender undid a reaction to a loss that turned out to be unneeded.
     pub fn spurious_undone(&mut self, moment: Moment) {
         self.totals.spurious_undone += u64::from(moment.measured);
     }
 
+    /// The sender's retransmission timer expired.
     pub fn rto_expired(&mut self, moment: Moment) {
         // Duplicate acknowledgments after the timeout answer the retransmissions: a new run.
         self.duplicates = 0;
@@ -412,21 +432,34 @@ impl Connection {
         self.totals.window = window.length();
         self.totals.active_union = self.totals.active;
         self.totals.capacity = rate;
-        // From bytes times nanoseconds to segments times seconds.
+        self.sum_outstanding();
+        self.record_download(window);
+    }
+
+    /// Converts the outstanding data from bytes to segments, and its integral from nanoseconds to
+    /// seconds.
+    fn sum_outstanding(&mut self) {
         let mss = f64::from(self.mss.max(1));
         self.totals.outstanding_segment_s = self.outstanding_integral as f64 / mss / 1e9;
         self.totals.max_outstanding = self.max_outstanding as f64 / mss;
-        let is_whole_file = self.written > 0 && self.delivered >= self.written;
-        if is_whole_file && window.contains(self.last_delivery) {
-            if let Some(syn) = self.syn_sent {
-                self.totals.downloads.add(self.last_delivery - syn);
-            }
-            if let Some(data) = self.data_sent {
-                self.totals.data_downloads.add(self.last_delivery - data);
-            }
+    }
+
+    /// Records the download times if the receiver has all written data, the last of it inside the
+    /// window.
+    fn record_download(&mut self, window: &Window) {
+        let is_complete = self.written > 0 && self.delivered >= self.written;
+        if !is_complete || !window.contains(self.last_delivery) {
+            return;
+        }
+        if let Some(syn) = self.syn_sent {
+            self.totals.downloads.add(self.last_delivery - syn);
+        }
+        if let Some(data) = self.data_sent {
+            self.totals.data_downloads.add(self.last_delivery - data);
         }
     }
 
+    /// Extends the time from the first to the last packet of the connection.
     #[inline]
     fn record_packet_time(&mut self, moment: Moment) {
         if moment.measured {
@@ -437,7 +470,13 @@ impl Connection {
 
     #[inline]
     fn is_in_flight(&self) -> bool {
-        self.highest_sent > self.una.max(FIRST_BYTE)
+        self.outstanding() > 0
+    }
+
+    /// Payload that is sent and not acknowledged, in bytes.
+    #[inline]
+    fn outstanding(&self) -> u64 {
+        self.highest_sent.saturating_sub(self.una.max(FIRST_BYTE))
     }
 
     /// Adds the time since the last event to the integrals. Call before an event changes the
@@ -453,7 +492,7 @@ impl Connection {
         if self.is_transferring {
             self.totals.transfer_union += passed;
         }
-        let outstanding = self.highest_sent.saturating_sub(self.una.max(FIRST_BYTE));
+        let outstanding = self.outstanding();
         self.outstanding_integral += u128::from(outstanding) * u128::from(passed.as_nanos());
         self.max_outstanding = self.max_outstanding.max(outstanding);
         if let Some(rtt) = self.last_rtt {

@@ -108,24 +108,32 @@ impl Default for SeriesConfig {
 pub struct Series {
     config: SeriesConfig,
     connections: Open<Connection>,
+
+    // Connections.
     cwnd: Steps,
     ssthresh: Steps,
     outstanding: Steps,
     srtt: Steps,
     rto: Steps,
-    window: Steps,
-    rlc_buffer: BufferTable,
-    rlc_delivered: Rows<Delivered>,
-    goodput: Goodput,
-    states: Rows<rrc::State>,
-    reserved: Rows<rrc::Reserved>,
-    requests: rrc::Requests,
     rtt: Rows<Sample>,
+    goodput: Goodput,
+    pages: Rows<Page>,
+
+    // Time-sequence diagrams.
+    window: Steps,
     sent: Rows<Sent>,
     acked: Rows<Acked>,
     sacked: Rows<Sacked>,
     dropped: Rows<Dropped>,
-    pages: Rows<Page>,
+
+    // UEs and cells.
+    rlc_buffer: BufferTable,
+    rlc_delivered: Rows<Delivered>,
+    states: Rows<rrc::State>,
+    reserved: Rows<rrc::Reserved>,
+    requests: rrc::Requests,
+
+    // On request. `None`: not requested.
     pdus: Option<pdus::PduTable>,
     slots: Option<slots::SlotTable>,
     handovers: Option<Rows<handovers::Handover>>,
@@ -231,15 +239,146 @@ impl Series {
             &mut self.dropped,
             &mut self.pages,
         ];
-        let pdus = self.pdus.as_mut().map(|pdus| pdus as &mut dyn Recorded);
-        let slots = self.slots.as_mut().map(|slots| slots as &mut dyn Recorded);
-        let handovers = self.handovers.as_mut().map(|handovers| handovers as &mut dyn Recorded);
-        let calls = self.calls.as_mut().map(|calls| calls as &mut dyn Recorded);
-        let cells = self.cells.as_mut().map(|cells| cells as &mut dyn Recorded);
-        let dsch = self.dsch.as_mut().map(|dsch| dsch as &mut dyn Recorded);
-        always.into_iter().chain(pdus).chain(slots).chain(handovers).chain(calls).chain(cells).chain(dsch)
+        let requested = [
+            recorded(&mut self.pdus),
+            recorded(&mut self.slots),
+            recorded(&mut self.handovers),
+            recorded(&mut self.calls),
+            recorded(&mut self.cells),
+            recorded(&mut self.dsch),
+        ];
+        always.into_iter().chain(requested.into_iter().flatten())
+    }
+}
+
+/// The table, if it is requested.
+fn recorded<T: Recorded>(table: &mut Option<T>) -> Option<&mut dyn Recorded> {
+    table.as_mut().map(|table| table as &mut dyn Recorded)
+}
+
+impl TraceSink<TraceEvent> for Series {
+    const WANTS_DETAIL: bool = true;
+
+    fn show(&mut self, at: Time, detail: &Detail<'_>) {
+        if let Some(pdus) = &mut self.pdus {
+            pdus.show(at, detail);
+        }
+        if let Some(slots) = &mut self.slots {
+            slots.show(at, detail);
+        }
     }
 
+    /// Inlined where the event is created, so that the compiler keeps only the arm of that event.
+    /// Each arm is a call of a function that is not inlined.
+    #[inline]
+    fn record(&mut self, at: Time, event: &TraceEvent) {
+        match event {
+            TraceEvent::ConnectionOpened { .. }
+            | TraceEvent::ConnectionClosed { .. }
+            | TraceEvent::ConnectionFailed { .. }
+            | TraceEvent::SegmentSent { .. }
+            | TraceEvent::SegmentReceived { .. }
+            | TraceEvent::PacketDropped { .. }
+            | TraceEvent::Acked { .. }
+            | TraceEvent::Window { .. }
+            | TraceEvent::RtoUpdated { .. }
+            | TraceEvent::RttSample { .. } => self.record_connections(at, event),
+            TraceEvent::RlcBuffer { ue, direction, octets } => {
+                self.rlc_buffer.set(at, *ue, *direction, *octets);
+            }
+            TraceEvent::SduDelivered { ue, direction, size, entered, .. } => {
+                self.rlc_delivered.push(Delivered::new(at, ue.0, *direction, size.0, *entered));
+            }
+            TraceEvent::PageEnded { .. }
+            | TraceEvent::RrcState { .. }
+            | TraceEvent::RrcSwitch { .. }
+            | TraceEvent::CellReserved { .. }
+            | TraceEvent::DchRequested { .. }
+            | TraceEvent::DchGranted { .. }
+            | TraceEvent::DchRefused { .. }
+            | TraceEvent::DchQueued { .. }
+            | TraceEvent::Call { .. }
+            | TraceEvent::Handover { .. } => self.record_users(at, event),
+            TraceEvent::CellPower { .. }
+            | TraceEvent::DschGranted { .. }
+            | TraceEvent::DschPostponed { .. } => self.record_cells(at, event),
+            _ => {}
+        }
+    }
+}
+
+/// The steps of `record`: first dispatch by area, then the events of connections.
+impl Series {
+    /// Records events of connections. Windows, timers and round trips count for the sender of the
+    /// data only.
+    fn record_connections(&mut self, at: Time, event: &TraceEvent) {
+        match *event {
+            TraceEvent::ConnectionOpened { connection, sender, mss, .. } => {
+                self.opened(at, connection, sender, mss);
+            }
+            TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. } => {
+                self.closed(at, connection);
+            }
+            TraceEvent::SegmentSent { ref segment, cause, .. } => self.sent(at, segment, cause),
+            TraceEvent::SegmentReceived { ref segment, .. } => self.received(at, segment),
+            TraceEvent::PacketDropped { place, ref packet } => self.dropped(at, packet, place),
+            TraceEvent::Acked { connection, end, una, payload } => {
+                self.acked(at, connection, end, una, payload);
+            }
+            TraceEvent::Window { connection: id, end, cwnd: Real(cwnd), ssthresh: Real(ssthresh) } => {
+                if let Some(connection) = connection_sending_from(&mut self.connections, id, end) {
+                    self.cwnd.set(at, id.0, cwnd, &mut connection.cwnd);
+                    self.ssthresh.set(at, id.0, ssthresh, &mut connection.ssthresh);
+                }
+            }
+            TraceEvent::RtoUpdated { connection: id, end, srtt, rto } => {
+                if let Some(connection) = connection_sending_from(&mut self.connections, id, end) {
+                    self.srtt.set(at, id.0, srtt.as_secs(), &mut connection.srtt);
+                    self.rto.set(at, id.0, rto.as_secs(), &mut connection.rto);
+                }
+            }
+            TraceEvent::RttSample { connection, end, rtt }
+                if connection_sending_from(&mut self.connections, connection, end).is_some() =>
+            {
+                self.rtt.push(Sample::new(at, connection, rtt));
+            }
+            _ => {}
+        }
+    }
+
+    /// Records events of users and cells: pages, RRC states, DCH requests, calls and handovers.
+    fn record_users(&mut self, at: Time, event: &TraceEvent) {
+        match *event {
+            TraceEvent::PageEnded { flow, since } => self.pages.push(Page::new(at, flow, since)),
+            TraceEvent::RrcState { ue, state } => self.states.push(rrc::State::new(at, ue, state, None)),
+            TraceEvent::RrcSwitch { ue, from, to, .. } => {
+                self.states.push(rrc::State::new(at, ue, from, Some(to)))
+            }
+            TraceEvent::CellReserved { cell, rates, dchs, is_full } => {
+                self.reserved.push(rrc::Reserved::new(at, cell, rates, dchs, is_full));
+            }
+            TraceEvent::DchRequested { ue, again } => self.requests.begin(ue, again),
+            TraceEvent::DchGranted { ue, after_release: false } => self.requests.push(at, ue, "granted"),
+            TraceEvent::DchGranted { ue, after_release: true } => {
+                self.requests.push(at, ue, "granted after a release");
+            }
+            TraceEvent::DchRefused { ue } => self.requests.push(at, ue, "refused"),
+            TraceEvent::DchQueued { ue } => self.requests.push(at, ue, "queued"),
+            TraceEvent::Call { cell, step } => {
+                if let Some(calls) = &mut self.calls {
+                    calls.push(calls::CallRow::new(at, cell, step));
+                }
+            }
+            TraceEvent::Handover { ue, from, to, interruption } => {
+                if let Some(handovers) = &mut self.handovers {
+                    handovers.push(handovers::Handover::new(at, ue, [from, to], interruption));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Records events of the cells of a layout.
     fn record_cells(&mut self, at: Time, event: &TraceEvent) {
         if let Some(cells) = &mut self.cells {
             cells.record(at, event);
@@ -321,75 +460,6 @@ impl Series {
             self.dropped.push(Dropped::new(at, segment, is_data, place));
         }
     }
-
-    /// Records events of connections. Windows, timers and round trips count for the sender of the
-    /// data only.
-    fn record_connections(&mut self, at: Time, event: &TraceEvent) {
-        match *event {
-            TraceEvent::ConnectionOpened { connection, sender, mss, .. } => {
-                self.opened(at, connection, sender, mss);
-            }
-            TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. } => {
-                self.closed(at, connection);
-            }
-            TraceEvent::SegmentSent { ref segment, cause, .. } => self.sent(at, segment, cause),
-            TraceEvent::SegmentReceived { ref segment, .. } => self.received(at, segment),
-            TraceEvent::PacketDropped { place, ref packet } => self.dropped(at, packet, place),
-            TraceEvent::Acked { connection, end, una, payload } => {
-                self.acked(at, connection, end, una, payload);
-            }
-            TraceEvent::Window { connection: id, end, cwnd: Real(cwnd), ssthresh: Real(ssthresh) } => {
-                if let Some(connection) = connection_sending_from(&mut self.connections, id, end) {
-                    self.cwnd.set(at, id.0, cwnd, &mut connection.cwnd);
-                    self.ssthresh.set(at, id.0, ssthresh, &mut connection.ssthresh);
-                }
-            }
-            TraceEvent::RtoUpdated { connection: id, end, srtt, rto } => {
-                if let Some(connection) = connection_sending_from(&mut self.connections, id, end) {
-                    self.srtt.set(at, id.0, srtt.as_secs(), &mut connection.srtt);
-                    self.rto.set(at, id.0, rto.as_secs(), &mut connection.rto);
-                }
-            }
-            TraceEvent::RttSample { connection, end, rtt }
-                if connection_sending_from(&mut self.connections, connection, end).is_some() =>
-            {
-                self.rtt.push(Sample::new(at, connection, rtt));
-            }
-            _ => {}
-        }
-    }
-
-    /// Records events of users and cells: pages, RRC states, DCH requests, calls and handovers.
-    fn record_users(&mut self, at: Time, event: &TraceEvent) {
-        match *event {
-            TraceEvent::PageEnded { flow, since } => self.pages.push(Page::new(at, flow, since)),
-            TraceEvent::RrcState { ue, state } => self.states.push(rrc::State::new(at, ue, state, None)),
-            TraceEvent::RrcSwitch { ue, from, to, .. } => {
-                self.states.push(rrc::State::new(at, ue, from, Some(to)))
-            }
-            TraceEvent::CellReserved { cell, rates, dchs, is_full } => {
-                self.reserved.push(rrc::Reserved::new(at, cell, rates, dchs, is_full));
-            }
-            TraceEvent::DchRequested { ue, again } => self.requests.begin(ue, again),
-            TraceEvent::DchGranted { ue, after_release: false } => self.requests.push(at, ue, "granted"),
-            TraceEvent::DchGranted { ue, after_release: true } => {
-                self.requests.push(at, ue, "granted after a release");
-            }
-            TraceEvent::DchRefused { ue } => self.requests.push(at, ue, "refused"),
-            TraceEvent::DchQueued { ue } => self.requests.push(at, ue, "queued"),
-            TraceEvent::Call { cell, step } => {
-                if let Some(calls) = &mut self.calls {
-                    calls.push(calls::CallRow::new(at, cell, step));
-                }
-            }
-            TraceEvent::Handover { ue, from, to, interruption } => {
-                if let Some(handovers) = &mut self.handovers {
-                    handovers.push(handovers::Handover::new(at, ue, [from, to], interruption));
-                }
-            }
-            _ => {}
-        }
-    }
 }
 
 /// The connection, if `end` is the sender of its data.
@@ -399,57 +469,6 @@ fn connection_sending_from(
     end: End,
 ) -> Option<&mut Connection> {
     connections.get(id).filter(|connection| connection.sender == end)
-}
-
-impl TraceSink<TraceEvent> for Series {
-    const WANTS_DETAIL: bool = true;
-
-    fn show(&mut self, at: Time, detail: &Detail<'_>) {
-        if let Some(pdus) = &mut self.pdus {
-            pdus.show(at, detail);
-        }
-        if let Some(slots) = &mut self.slots {
-            slots.show(at, detail);
-        }
-    }
-
-    /// Inlined where the event is created, so that the compiler keeps only the arm of that event.
-    /// Each arm is a call of a function that is not inlined.
-    #[inline]
-    fn record(&mut self, at: Time, event: &TraceEvent) {
-        match event {
-            TraceEvent::ConnectionOpened { .. }
-            | TraceEvent::ConnectionClosed { .. }
-            | TraceEvent::ConnectionFailed { .. }
-            | TraceEvent::SegmentSent { .. }
-            | TraceEvent::SegmentReceived { .. }
-            | TraceEvent::PacketDropped { .. }
-            | TraceEvent::Acked { .. }
-            | TraceEvent::Window { .. }
-            | TraceEvent::RtoUpdated { .. }
-            | TraceEvent::RttSample { .. } => self.record_connections(at, event),
-            TraceEvent::RlcBuffer { ue, direction, octets } => {
-                self.rlc_buffer.set(at, *ue, *direction, *octets);
-            }
-            TraceEvent::SduDelivered { ue, direction, size, entered, .. } => {
-                self.rlc_delivered.push(Delivered::new(at, ue.0, *direction, size.0, *entered));
-            }
-            TraceEvent::PageEnded { .. }
-            | TraceEvent::RrcState { .. }
-            | TraceEvent::RrcSwitch { .. }
-            | TraceEvent::CellReserved { .. }
-            | TraceEvent::DchRequested { .. }
-            | TraceEvent::DchGranted { .. }
-            | TraceEvent::DchRefused { .. }
-            | TraceEvent::DchQueued { .. }
-            | TraceEvent::Call { .. }
-            | TraceEvent::Handover { .. } => self.record_users(at, event),
-            TraceEvent::CellPower { .. }
-            | TraceEvent::DschGranted { .. }
-            | TraceEvent::DschPostponed { .. } => self.record_cells(at, event),
-            _ => {}
-        }
-    }
 }
 
 impl Connection {

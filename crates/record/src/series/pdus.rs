@@ -145,31 +145,24 @@ impl Recorded for PduTable {
         let end = if now == Time::NEVER { all } else { in_transit.copied().min().unwrap_or(all) };
         let rows: Vec<Row> = self.rows.drain(..end - self.taken_rows).collect();
         self.taken_rows = end;
+        let words = |of: fn(&Row) -> &'static str| Values::Word(rows.iter().map(of).collect());
+        let floats = |of: fn(&Row) -> f64| Values::Float(rows.iter().map(of).collect());
+        let ids = |of: fn(&Row) -> Option<u32>| Values::OptionalId(rows.iter().map(of).collect());
+        let flags = |of: fn(&Row) -> bool| Values::Flag(rows.iter().map(of).collect());
+        let texts = |of: fn(&Row) -> String| Values::Text(rows.iter().map(of).collect());
         let columns = vec![
-            Column::new("time_s", "s", Values::Float(rows.iter().map(|row| row.at.as_secs()).collect())),
-            Column::new("end_s", "s", Values::Float(rows.iter().map(|row| row.end.as_secs()).collect())),
+            Column::new("time_s", "s", floats(|row| row.at.as_secs())),
+            Column::new("end_s", "s", floats(|row| row.end.as_secs())),
             Column::new("ue", "", Values::Id(rows.iter().map(|row| u32::from(row.ue)).collect())),
-            Column::new("direction", "", Values::Word(rows.iter().map(|row| row.direction.name()).collect())),
-            Column::new("kind", "", Values::Word(rows.iter().map(|row| row.kind).collect())),
-            Column::new("sn", "", Values::OptionalId(rows.iter().map(|row| row.sn.map(u32::from)).collect())),
-            Column::new(
-                "transmission",
-                "",
-                Values::OptionalId(rows.iter().map(|row| row.transmission).collect()),
-            ),
-            Column::new("polls", "", Values::Flag(rows.iter().map(|row| row.polls).collect())),
-            Column::new(
-                "poll_causes",
-                "",
-                Values::Text(rows.iter().map(|row| row.poll_causes.to_string()).collect()),
-            ),
-            Column::new(
-                "lsn",
-                "",
-                Values::OptionalId(rows.iter().map(|row| row.lsn.map(u32::from)).collect()),
-            ),
-            Column::new("lost", "", Values::Flag(rows.iter().map(|row| row.lost).collect())),
-            Column::new("missing", "", Values::Text(rows.into_iter().map(|row| row.missing).collect())),
+            Column::new("direction", "", words(|row| row.direction.name())),
+            Column::new("kind", "", words(|row| row.kind)),
+            Column::new("sn", "", ids(|row| row.sn.map(u32::from))),
+            Column::new("transmission", "", ids(|row| row.transmission)),
+            Column::new("polls", "", flags(|row| row.polls)),
+            Column::new("poll_causes", "", texts(|row| row.poll_causes.to_string())),
+            Column::new("lsn", "", ids(|row| row.lsn.map(u32::from))),
+            Column::new("lost", "", flags(|row| row.lost)),
+            Column::new("missing", "", texts(|row| row.missing.clone())),
         ];
         Table { name: "rlc_pdus", columns }
     }

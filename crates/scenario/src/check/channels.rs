@@ -14,7 +14,7 @@ use crate::model::{BlockErrors, Dch, FachScheduling, RachAccess, Radio, Rlc, TTI
 use crate::resolved;
 
 /// Largest number of transport blocks of a user in a TTI.
-const MAX_BLOCKS: u32 = Lost::MOST_BLOCKS;
+const MAX_BLOCKS: u32 = Lost::MAX_BLOCKS;
 
 /// The largest `rlc.pdu_payload`, in octets.
 const LARGEST_PDU: u64 = 1500;

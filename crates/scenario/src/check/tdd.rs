@@ -201,7 +201,7 @@ impl Inspection<'_> {
         }
         self.rlc_in_tdd(i, ue)?;
         self.errors_in_tdd(i, ue)?;
-        let blocks = tdd.most_blocks();
+        let blocks = tdd.max_blocks();
         let bits_per_frame = u64::from(blocks) * PAYLOAD.bits();
         let frames_per_second = Duration::from_secs(1) / FRAME;
         let rate = BitRate::from_bps(bits_per_frame * frames_per_second).expect("a grant has a block");

@@ -24,7 +24,7 @@ pub enum Duplex {
     Tdd,
 }
 
-/// Slots of this pattern change their direction on demand.
+/// Value of [`Tdd::slots`] with which slots change their direction on demand.
 const DYNAMIC: &str = "dynamic";
 
 /// Time division duplex.
@@ -124,7 +124,7 @@ impl Tdd {
     }
 
     /// Blocks per frame at the highest level.
-    pub fn most_blocks(&self) -> u32 {
+    pub fn max_blocks(&self) -> u32 {
         self.grant.weights.iter().copied().max().unwrap_or(1)
     }
 
@@ -133,24 +133,25 @@ impl Tdd {
     /// direction always has.
     pub fn capacity(&self, direction: Direction) -> u32 {
         let layout = self.layout.layout();
-        let per_slot = layout.blocks_per_slot();
+        let blocks_per_slot = layout.blocks_per_slot();
         let slots = match self.pattern() {
             Ok(Some(directions)) => directions.iter().filter(|slot| **slot == Some(direction)).count(),
             _ => layout.data_slots().count(),
         } as u32;
         match self.ack.channel {
-            AckChannel::Dedicated => slots * per_slot,
+            AckChannel::Dedicated => slots * blocks_per_slot,
             AckChannel::Common => {
                 let ack_capacity = |direction: Direction| match direction {
                     Direction::Downlink => self.ack.downlink_per_frame.unwrap_or(1),
                     Direction::Uplink => self.ack.uplink_places,
                 };
                 let reserved_slots = if self.slots == DYNAMIC {
-                    ack_capacity(direction.reversed()).div_ceil(per_slot)
+                    ack_capacity(direction.reversed()).div_ceil(blocks_per_slot)
                 } else {
                     0
                 };
-                (slots.saturating_sub(reserved_slots) * per_slot).saturating_sub(ack_capacity(direction))
+                (slots.saturating_sub(reserved_slots) * blocks_per_slot)
+                    .saturating_sub(ack_capacity(direction))
             }
         }
     }

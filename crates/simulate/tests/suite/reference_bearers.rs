@@ -24,7 +24,7 @@ fn blocks_have_the_sizes_and_counts_of_ts_34108() {
         let network = network_config(&scenario(bearer.name, &rlc));
         for (channel, reference) in network.ues[0].channels.iter().zip([bearer.downlink, bearer.uplink]) {
             assert_eq!(channel.block_bits, reference.block_bits, "{}", bearer.name);
-            assert_eq!(channel.format.blocks, reference.most_blocks(), "{}", bearer.name);
+            assert_eq!(channel.format.blocks, reference.max_blocks(), "{}", bearer.name);
             assert_eq!(channel.format.tti, reference.tti(), "{}", bearer.name);
             compared += 1;
         }

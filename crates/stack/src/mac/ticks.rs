@@ -99,7 +99,7 @@ impl Ticks {
         let (direction, now) = (config.direction, ctx.cx.now);
         self.members.retain(|&ue| {
             let context = &mut below.ues[ue];
-            if context.is_takeable | context.awaits_fall {
+            if context.counts_as_preemptible | context.awaits_fall {
                 below.watched.push(ue);
             }
             let has_more = std::mem::take(&mut context.has_more[direction.index()]);

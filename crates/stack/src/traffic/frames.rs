@@ -15,7 +15,7 @@ pub struct FramesConfig {
     pub payload: u32,
     /// Time between frames.
     pub interval: Duration,
-    /// Delays the first frame by a random part of the interval.
+    /// Whether the first frame is delayed by a random part of the interval.
     pub random_phase: bool,
     /// `None`: one spurt without end.
     pub spurts: Option<Spurts>,
@@ -30,22 +30,22 @@ pub struct Spurts {
     pub silence: Duration,
 }
 
+/// A source of frames.
 #[derive(Debug)]
 pub struct Frames {
     config: FramesConfig,
     sender: End,
+    /// Delay of the first frame, as a share of the interval.
     phase: Stream,
-    /// Lengths of spurts.
-    on: Stream,
-    /// Lengths of silences.
-    off: Stream,
+    spurt_lengths: Stream,
+    silence_lengths: Stream,
     /// Time of the next frame.
     next: Option<Time>,
     /// End of the spurt.
     spurt_ends: Time,
     /// End of the flow.
     flow_ends: Time,
-    /// A frame must be sent now.
+    /// Whether a frame must be sent now.
     is_due: bool,
 }
 
@@ -56,8 +56,8 @@ impl Frames {
             config: config.clone(),
             sender,
             phase: stream("phase"),
-            on: stream("on"),
-            off: stream("off"),
+            spurt_lengths: stream("on"),
+            silence_lengths: stream("off"),
             next: None,
             spurt_ends: Time::NEVER,
             flow_ends: Time::NEVER,
@@ -72,7 +72,7 @@ impl Frames {
         let first = now + offset;
         self.flow_ends = self.config.length.map_or(Time::NEVER, |length| now + length);
         if let Some(Spurts { spurt, .. }) = self.config.spurts {
-            self.spurt_ends = first + exponential(spurt, &mut self.on);
+            self.spurt_ends = first + exponential(spurt, &mut self.spurt_lengths);
         }
         self.wait_until(first);
     }
@@ -83,8 +83,8 @@ impl Frames {
         if let Some(Spurts { spurt, silence }) = self.config.spurts {
             // A spurt or a silence shorter than the frame interval has no effect.
             while next >= self.spurt_ends {
-                next = next.max(self.spurt_ends + exponential(silence, &mut self.off));
-                self.spurt_ends = next + exponential(spurt, &mut self.on);
+                next = next.max(self.spurt_ends + exponential(silence, &mut self.silence_lengths));
+                self.spurt_ends = next + exponential(spurt, &mut self.spurt_lengths);
             }
         }
         self.wait_until(next);
@@ -138,9 +138,14 @@ mod tests {
     fn constant_source_sends_at_its_interval_for_its_length() {
         let length = Some(Duration::from_secs(1));
         let sent = frames(&FramesConfig { length, ..config() }, 10);
+        // 1 s / 20 ms.
         assert_eq!(sent.len(), 50);
         assert!(sent.windows(2).all(|pair| pair[1] - pair[0] == Duration::from_millis(20)));
         assert_eq!(sent[0], Time::ZERO);
+    }
+
+    #[test]
+    fn random_phase_delays_the_first_frame_by_less_than_the_interval() {
         let offset = frames(&FramesConfig { random_phase: true, ..config() }, 1)[0];
         assert!(offset > Time::ZERO && offset < Time::ZERO + Duration::from_millis(20));
     }

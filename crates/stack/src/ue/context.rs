@@ -92,9 +92,9 @@ pub struct UeContext {
     pub is_measured: bool,
     /// Whether RRC must also be notified when blocks leave.
     pub awaits_fall: bool,
-    /// The UE does not use its DCH, which another UE may therefore preempt. Set when the cell is
-    /// checked for free DCHs, cleared when the UE uses the DCH again.
-    pub is_takeable: bool,
+    /// Whether the cell counts the DCH of the UE as preemptible, because the UE does not use it. Set
+    /// when the cell is checked for free DCHs, cleared when the UE uses the DCH again.
+    pub counts_as_preemptible: bool,
 }
 
 impl UeContext {
@@ -137,7 +137,7 @@ impl UeContext {
             is_measured: control.as_ref().is_some_and(|control| !control.rrc().ignores_buffers()),
             control,
             awaits_fall: false,
-            is_takeable: false,
+            counts_as_preemptible: false,
         }
     }
 

@@ -106,7 +106,7 @@ impl Carriers {
 
     /// Adds the carrier of the DSCHs of a layout, with the Iub of its cells.
     pub fn add_multicell(&mut self, multicell: Multicell, iub: Iub) -> CarrierId {
-        let format = TransportFormat::up_to(Lost::MOST_BLOCKS, multicell.tti());
+        let format = TransportFormat::up_to(Lost::MAX_BLOCKS, multicell.tti());
         let (cell, direction, channel) = (CellId(0), Direction::Downlink, Channel::Dsch);
         let config = CarrierConfig { cell, direction, channel, format, iub };
         self.push(config, CarrierMac::Multicell(Box::new(multicell)))

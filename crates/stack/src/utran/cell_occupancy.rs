@@ -57,10 +57,10 @@ impl Utran {
     ) {
         let context = &mut self.ues[ue];
         let is_unused = |holder: Preemptible| holder.unused_from().is_some_and(|from| from <= ctx.cx.now);
-        if !context.is_takeable || context.preemptible().is_some_and(is_unused) {
+        if !context.counts_as_preemptible || context.preemptible().is_some_and(is_unused) {
             return;
         }
-        context.is_takeable = false;
+        context.counts_as_preemptible = false;
         let cell = context.cell;
         self.record_if_full_changed(ctx, cell);
     }
@@ -85,7 +85,7 @@ impl Utran {
         for ue in cell.admission.holders() {
             let holder = &mut ues[ue];
             match holder.preemptible().and_then(|dch| dch.unused_from()) {
-                Some(from) if from <= ctx.cx.now => holder.is_takeable = true,
+                Some(from) if from <= ctx.cx.now => holder.counts_as_preemptible = true,
                 Some(from) => next_preemptible = next_preemptible.min(from),
                 None => {}
             }

@@ -10,6 +10,7 @@ use crate::clock::wall_clock::Arrival;
 use crate::devices::port::Behind;
 use crate::devices::topology::{SERVER_PORT, ue_port};
 use crate::outside::recording::Recording;
+use crate::results::first_connection::DNS;
 use crate::run::tests::recorded;
 use crate::run::{OutputConfig, Results, replay};
 
@@ -183,18 +184,6 @@ fn simulated_users_have_a_separate_budget() {
         ["simulated_budget_intervals", "simulated_budget_rtos", "budget_intervals", "budget_connections"];
     assert_eq!(names[names.len() - 5..names.len() - 1], last);
     assert_eq!(names[names.len() - 1], "program_rtt");
-}
-
-#[test]
-fn out_of_order_ranges_take_bounded_memory() {
-    // Every second ten octets are missing. Then the first nine octets arrive, and close the first
-    // gap.
-    let mut stream = StreamDirection::default();
-    for piece in 0..10_000 {
-        assert_eq!(stream.receive(10 + 20 * piece, 20 + 20 * piece), 0);
-    }
-    assert_eq!(stream.out_of_order.len(), MAX_OUT_OF_ORDER);
-    assert_eq!(stream.receive(1, 10), 19);
 }
 
 /// Builds a datagram between port `port` of a server and port 6000 of the first UE.

@@ -40,7 +40,8 @@ impl Budget {
         }
     }
 
-    /// Both entities of a bearer return to their initial state, after a reset or a re-establishment.
+    /// Both entities of a bearer return to their initial state, after a reset or a
+    /// re-establishment.
     pub(super) fn reinitialise(&mut self, now: Time, ue: UeId, direction: Direction) {
         let mut undeliverable = std::mem::take(&mut self.undeliverable);
         self.ue_at(now, ue).bearers[direction.index()].reinitialise(&mut undeliverable);

@@ -1,5 +1,5 @@
-//! Block sets of UEs on their way from RLC to RLC, and the radio resources that UEs lack: which UE a
-//! channel serves, and which other UEs wait for it.
+//! Block sets of UEs on their way from RLC to RLC, and the radio resources that UEs lack: which UE
+//! a channel serves, and which other UEs wait for it.
 
 use umts_stack::detail::Stage;
 use umts_stack::ids::{Direction, UeId};
@@ -114,7 +114,8 @@ impl Budget {
         }
     }
 
-    /// Records events of HARQ and reordering on the HS-DSCH and the E-DCH. Returns whether `event` is one.
+    /// Records events of HARQ and reordering on the HS-DSCH and the E-DCH. Returns whether `event`
+    /// is one.
     pub(super) fn record_harq(&mut self, now: Time, event: &TraceEvent) -> bool {
         match *event {
             TraceEvent::HsBlockSent { ue, attempt, is_decoded, is_last, .. } => {

@@ -116,7 +116,8 @@ impl Budget {
         }
     }
 
-    /// A packet of a connection was lost. Lost datagrams are not repeated, so the wait for them ends.
+    /// A packet of a connection was lost. Lost datagrams are not repeated, so the wait for them
+    /// ends.
     pub(super) fn lost(
         &mut self,
         now: Time,

@@ -26,6 +26,7 @@ pub(in crate::metrics) struct RadioTotals {
     pub retransmitted_pdus: u64,
     /// PDUs that were dropped before the air.
     pub pdus_dropped: u64,
+    /// RESET procedures that the sender of the data started.
     pub resets: u64,
     /// STATUS PDUs, except piggybacked ones and requests to move the receiving window.
     pub status_pdus: u64,
@@ -37,6 +38,7 @@ pub(in crate::metrics) struct RadioTotals {
     pub sdus_lost: u64,
     /// SDUs that the full buffer refused.
     pub sdus_refused: u64,
+    /// Bits of the delivered SDUs.
     pub delivered_bits: u64,
     /// Sum of the delays of delivered SDUs, in nanoseconds.
     pub delay_ns: u128,
@@ -61,7 +63,13 @@ pub(in crate::metrics) struct TddTotals {
     pub window: Duration,
     /// Whether any user needed capacity of a TDD cell.
     pub is_tdd: bool,
+    /// Requests for capacity on the RACH.
     pub requests: u64,
+    /// Collisions on the common channel of uplink acknowledgments.
+    pub ack_collisions: u64,
+
+    // Capacity, by direction.
+    /// Requests that could not be granted at once.
     pub refusals: [u64; 2],
     /// Time from a need to its grant.
     pub waits: [Intervals; 2],
@@ -69,13 +77,14 @@ pub(in crate::metrics) struct TddTotals {
     pub grants: [u64; 2],
     /// SDUs that were acknowledged or discarded during the ended grants.
     pub grant_sdus: [u64; 2],
-    /// Slots of frames with granted capacity, by direction.
+    /// Slots of frames with granted capacity.
     pub slots: [u64; 2],
     /// Resource units that grants hold.
     pub held: [u64; 2],
     /// Resource units that carry blocks.
     pub used: [u64; 2],
-    pub ack_collisions: u64,
+
+    // Blocks and segments on the air.
     /// Blocks, indexed by the number of other users' blocks in the same slot.
     pub blocks: [u64; 4],
     /// Lost blocks, with the same index.

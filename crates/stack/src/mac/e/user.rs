@@ -298,7 +298,7 @@ impl User {
         let context = &mut below.ues[ue];
         let mut set = below.air.spare_set();
         let pdus = context.take_blocks(&mut ctx.cx, carrier.direction, carrier.channel, max_pdus, &mut set);
-        if context.is_takeable | context.awaits_fall {
+        if context.counts_as_preemptible | context.awaits_fall {
             below.watched.push(ue);
         }
         if pdus == 0 {

@@ -184,7 +184,7 @@ impl MacHs {
                 self.flow_control.buffer_is_empty(ue);
             }
             context.schedule_wake(ctx, Direction::Downlink);
-            if context.is_takeable | context.awaits_fall {
+            if context.counts_as_preemptible | context.awaits_fall {
                 below.watched.push(ue);
             }
             if let Some(arrival) = arrival {

@@ -58,10 +58,10 @@ impl TransportFormatSet {
     /// The formats with these numbers of blocks.
     ///
     /// # Panics
-    /// Panics if a number exceeds [`Lost::MOST_BLOCKS`], or if all are 0.
+    /// Panics if a number exceeds [`Lost::MAX_BLOCKS`], or if all are 0.
     pub fn new(blocks: impl IntoIterator<Item = u32>) -> Self {
         let bit = |blocks| {
-            assert!(blocks <= Lost::MOST_BLOCKS, "a TTI holds at most {} blocks", Lost::MOST_BLOCKS);
+            assert!(blocks <= Lost::MAX_BLOCKS, "a TTI holds at most {} blocks", Lost::MAX_BLOCKS);
             1_u128 << (blocks - 1)
         };
         let counts = blocks.into_iter().filter(|&blocks| blocks > 0).map(bit).fold(0, |all, bit| all | bit);
@@ -86,7 +86,7 @@ impl TransportFormatSet {
     fn largest_up_to(self, blocks: u32) -> Option<u32> {
         let allowed = match blocks {
             0 => 0,
-            _ => self.counts & (u128::MAX >> (Lost::MOST_BLOCKS - blocks)),
+            _ => self.counts & (u128::MAX >> (Lost::MAX_BLOCKS - blocks)),
         };
         (allowed != 0).then(|| u128::BITS - allowed.leading_zeros())
     }

@@ -99,7 +99,7 @@ pub fn errors_stream(direction: Direction, ue: UeId) -> String {
 }
 
 /// The blocks of a TTI have addresses 0 to 127. The draw of the chain follows.
-const CHAIN: u32 = Lost::MOST_BLOCKS;
+const CHAIN: u32 = Lost::MAX_BLOCKS;
 
 /// Address of the draw for a block that is not sent, after the address for signalling.
 const UNSENT: u32 = CHAIN + 2;

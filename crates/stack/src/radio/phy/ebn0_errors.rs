@@ -9,7 +9,7 @@ use umts_kernel::random::AddressedStream;
 use super::{LinkTable, Lost};
 
 /// Address of the draw for a block that is not sent, after the addresses of blocks and signalling.
-const UNSENT: u32 = Lost::MOST_BLOCKS + 2;
+const UNSENT: u32 = Lost::MAX_BLOCKS + 2;
 
 /// The error process of one DCH.
 #[derive(Debug, Clone)]

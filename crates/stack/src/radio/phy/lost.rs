@@ -6,12 +6,12 @@ pub struct Lost(pub u128);
 
 impl Lost {
     /// Maximum number of blocks in a set.
-    pub const MOST_BLOCKS: u32 = 128;
+    pub const MAX_BLOCKS: u32 = 128;
 
     /// All of `blocks` blocks.
     #[inline]
     pub fn all(blocks: u32) -> Self {
-        Lost(if blocks >= Self::MOST_BLOCKS { u128::MAX } else { (1 << blocks) - 1 })
+        Lost(if blocks >= Self::MAX_BLOCKS { u128::MAX } else { (1 << blocks) - 1 })
     }
 
     /// The blocks for which `is_lost` returns true. Called for each of `blocks` blocks in order.
@@ -20,7 +20,7 @@ impl Lost {
         // Two words, because shifting 128 bits takes several instructions. One loop, so that the
         // inlined body of `is_lost` exists only once.
         let mut words = [0_u64; 2];
-        for block in 0..blocks.min(Self::MOST_BLOCKS) {
+        for block in 0..blocks.min(Self::MAX_BLOCKS) {
             // Without a branch, because the processor cannot predict losses.
             words[(block / 64) as usize] |= u64::from(is_lost(block)) << (block % 64);
         }

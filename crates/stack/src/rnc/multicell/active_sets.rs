@@ -1,8 +1,9 @@
-//! The active sets of calls: which cells send to each call, and on which codes.
+//! The active sets of calls: which cells send to each call, and on which codes. After each
+//! measurement of a call [`ActiveSets::update_cells`] follows the path gains of its mobile.
 //!
-//! Without soft handover a call has one cell: the best one, with a hysteresis. With soft handover all
-//! cells of its active set transmit the same data. Each cell allocates a code, or refuses the call if
-//! it has none.
+//! Without soft handover a call has one cell: the best one, with a hysteresis. With soft handover
+//! all cells of its active set transmit the same data. Each cell allocates a code, or refuses the
+//! call if it has none.
 
 use super::MulticellConfig;
 use super::codes::{DchCodes, WithoutCode};
@@ -18,7 +19,9 @@ pub(super) struct ActiveSets {
     pub selection: CellSelection,
     /// Rule for active sets. `None`: hard handover.
     pub soft: Option<ActiveSet>,
+    /// `None`: no compressed mode.
     pub compressed: Option<CompressedMode>,
+    /// Treatment of a call that a better cell has refused.
     pub without: WithoutCode,
     /// Whether call events are recorded.
     pub is_recorded: bool,
@@ -75,8 +78,8 @@ impl ActiveSets {
     ) -> bool {
         let factor = self.factor_of(at, spreading_factor);
         let stays = match self.soft {
-            None => self.hand_over(codes, at, factor),
-            Some(set) => self.update(codes, &set, at, factor),
+            None => self.hard_handover(codes, at, factor),
+            Some(set) => self.soft_handover(codes, &set, at, factor),
         };
         if let Some(mode) = self.compressed {
             self.compress(codes, &mode, at, spreading_factor);
@@ -88,8 +91,9 @@ impl ActiveSets {
         stays
     }
 
-    /// Hard handover.
-    fn hand_over(&mut self, codes: &mut DchCodes, at: &mut CallLocation, spreading_factor: u16) -> bool {
+    /// Changes to the best cell if that is better by the hysteresis. Returns false if the call must
+    /// be dropped.
+    fn hard_handover(&mut self, codes: &mut DchCodes, at: &mut CallLocation, spreading_factor: u16) -> bool {
         let Some(better) = self.selection.better(at.main.cell, at.mobile.gains()) else { return true };
         let Some(code) = codes.take(better, spreading_factor) else {
             self.note_step(better, CallStep::Refused);
@@ -101,8 +105,9 @@ impl ActiveSets {
         true
     }
 
-    /// Soft handover.
-    fn update(
+    /// Adds cells to the active set and removes cells from it. The best cell becomes the main one.
+    /// Returns false if the call must be dropped.
+    fn soft_handover(
         &mut self,
         codes: &mut DchCodes,
         set: &ActiveSet,
@@ -114,45 +119,44 @@ impl ActiveSets {
         legs.insert(0, at.main);
         for cell in set.wanted(gains) {
             if legs.iter().all(|leg| leg.cell != cell) {
-                self.add(codes, set, (&mut legs, cell), gains, spreading_factor);
+                self.add(codes, set, &mut legs, cell, gains, spreading_factor);
             }
         }
         let gain = |leg: &RadioLink| gains.of(leg.cell);
         legs.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
-        let keeps = legs.iter().take_while(|leg| set.keeps(leg.cell, gains)).count();
-        for leg in legs.drain(keeps.max(1)..) {
+        let good_legs = legs.iter().take_while(|leg| set.keeps(leg.cell, gains)).count();
+        for leg in legs.drain(good_legs.max(1)..) {
             self.remove(codes, &leg);
         }
         at.main = legs.remove(0);
         at.main.share = 1.0;
         at.further = legs;
-        // None of its cells is good enough, and the better ones have refused.
-        keeps > 0 || self.is_kept(at)
+        // If no cell of the call is good enough, the better cells have refused the call.
+        good_legs > 0 || self.is_kept(at)
     }
 
-    /// Adds a cell. If the set is full, replaces its worst cell, if that is worse by the
-    /// hysteresis.
+    /// Adds a cell, if it has a code. In a full set the cell replaces the worst one, if that is
+    /// worse by the hysteresis.
     fn add(
         &mut self,
         codes: &mut DchCodes,
         set: &ActiveSet,
-        (legs, cell): (&mut Vec<RadioLink>, CellId),
+        legs: &mut Vec<RadioLink>,
+        cell: CellId,
         gains: &Gains,
-        factor: u16,
+        spreading_factor: u16,
     ) {
-        let worst = if legs.len() < set.legs {
-            None
-        } else {
-            let worst =
-                (0..legs.len()).min_by(|&a, &b| gains.of(legs[a].cell).total_cmp(&gains.of(legs[b].cell)));
-            let worst = worst.expect("a call has a cell");
-            if !self.selection.is_better(legs[worst].cell, cell, gains) {
-                return;
-            }
-            Some(worst)
+        let gain = |leg: &RadioLink| gains.of(leg.cell);
+        let is_full = legs.len() >= set.legs;
+        let worst = (0..legs.len()).min_by(|&a, &b| gain(&legs[a]).total_cmp(&gain(&legs[b])));
+        let replaced = worst.filter(|_| is_full);
+        if replaced.is_some_and(|worst| !self.selection.is_better(legs[worst].cell, cell, gains)) {
+            return;
+        }
+        let Some(code) = codes.take(cell, spreading_factor) else {
+            return self.note_step(cell, CallStep::Refused);
         };
-        let Some(code) = codes.take(cell, factor) else { return self.note_step(cell, CallStep::Refused) };
-        if let Some(worst) = worst {
+        if let Some(worst) = replaced {
             self.remove(codes, &legs.remove(worst));
         }
         legs.push(RadioLink::new(cell, code));
@@ -175,6 +179,7 @@ impl ActiveSets {
         stays
     }
 
+    /// Notes a call event of `cell`, if call events are recorded.
     pub fn note_step(&mut self, cell: CellId, step: CallStep) {
         if self.is_recorded {
             self.events.push((cell, step));
@@ -211,20 +216,18 @@ impl ActiveSets {
     }
 }
 
-/// Allocates codes of a smaller spreading factor to all legs. Returns false, without effect, if a cell has
-/// none.
+/// Allocates codes of a smaller spreading factor to all legs. Returns false, without effect, if a
+/// cell has none.
 fn exchange_for_shorter(codes: &mut DchCodes, at: &mut CallLocation, spreading_factor: u16) -> bool {
-    let mut got = Vec::new();
+    let mut taken = Vec::new();
     for leg in at.legs() {
-        match codes.take(leg.cell, spreading_factor) {
-            Some(code) => got.push((leg.cell, code)),
-            None => {
-                got.iter().for_each(|&(cell, code)| codes.release(cell, code));
-                return false;
-            }
-        }
+        let Some(code) = codes.take(leg.cell, spreading_factor) else {
+            at.legs().zip(taken).for_each(|(leg, code)| codes.release(leg.cell, code));
+            return false;
+        };
+        taken.push(code);
     }
-    for (leg, (_, code)) in at.legs_mut().zip(got) {
+    for (leg, code) in at.legs_mut().zip(taken) {
         codes.release(leg.cell, std::mem::replace(&mut leg.code, code));
     }
     true
@@ -234,7 +237,7 @@ fn exchange_for_shorter(codes: &mut DchCodes, at: &mut CallLocation, spreading_f
 fn exchange_for_longer(codes: &mut DchCodes, at: &mut CallLocation, spreading_factor: u16) {
     for leg in at.legs_mut() {
         codes.release(leg.cell, leg.code);
-        leg.code = codes.take(leg.cell, spreading_factor).expect("there is room for two of them");
+        leg.code = codes.take(leg.cell, spreading_factor).expect("the released code has room");
     }
 }
 
@@ -250,7 +253,7 @@ mod tests {
     const DSCH: Code = Code { spreading_factor: 4, number: 3 };
     const POWERS: [f64; CELLS] = [1e3; CELLS];
 
-    /// Active sets, and the codes of their cells.
+    /// Active sets, and the codes of their cells, all of which are free.
     fn with(soft: Option<SoftHandover>, without: WithoutCode) -> (ActiveSets, DchCodes) {
         let config = DchConfig {
             codes: CodeLimit::OneTree,

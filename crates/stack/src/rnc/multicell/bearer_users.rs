@@ -1,10 +1,16 @@
-//! Users of DCHs and of the FACH in the cells of a layout: their cells and codes, their links in a turn, and
-//! the Eb/N0 of their downlink. MAC-d and MAC-c serve them as everywhere (`mac::Dedicated`, `mac::Shared`).
-//! The Eb/N0 decides the losses of the blocks that are sent until the next turn (`EbN0Errors`).
+//! Users of DCHs and of the FACH in the cells of a layout: their cells and codes, their links in a
+//! turn, and the Eb/N0 of their downlink. MAC-d and MAC-c serve them as outside a layout
+//! (`mac::Dedicated`, `mac::Shared`). The Eb/N0 decides the losses of the blocks that are sent
+//! until the next turn (`EbN0Errors`).
 //!
-//! A user of a DCH keeps its codes. Its DCH takes the power of the full rate in turns that begin with data
-//! in RLC, sent or not, and no power otherwise. The S-CCPCH of a cell, which carries the FACH, takes its
-//! power in turns that begin with data for a user of the FACH. All users are measured all the time.
+//! In each turn `measure` updates the cells of users, `begin` decides which users receive power,
+//! `add_links` adds their links to the power solver, and `receive` sets the Eb/N0 of their
+//! downlink.
+//!
+//! A user of a DCH keeps its codes. Its DCH takes the power of the full rate in turns that begin
+//! with data in RLC, sent or not, and no power otherwise. The S-CCPCH of a cell, which carries the
+//! FACH, takes its power in turns that begin with data for a user of the FACH. Users are measured
+//! with or without data.
 //!
 //! RRC may switch users between the two (`switching.rs`).
 
@@ -19,10 +25,11 @@ use umts_units::{Bytes, Duration, Time};
 
 use self::switching::GrantedDch;
 use super::active_sets::ActiveSets;
+use super::clock::MeasuredTurn;
 use super::codes::DchCodes;
 use super::mobility::{CellChange, Handover};
-use super::power_solver::{LinkKind, PowerSolver, Receiver};
-use super::voice_calls::{Aim, PoweredDch, link, share_target};
+use super::power_solver::{DownlinkLink, LinkKind, PowerSolver, Receiver};
+use super::voice_calls::{Aim, PoweredDch, link, receive_links, share_target};
 use super::{BufferAtHandover, DchUserConfig, HandoverConfig, MulticellConfig, RlcAtHandover, SccpchConfig};
 use crate::EventContext;
 use crate::environment::{Environment, MobilityConfig};
@@ -42,9 +49,9 @@ const DOWN: Direction = Direction::Downlink;
 pub(super) struct PlacedUser {
     pub ue: UeId,
     pub mobility: MobilityConfig,
-    /// Its DCH, or each DCH that RRC may allocate. Empty for users that stay on the FACH.
+    /// The DCH of the UE, or each DCH that RRC may allocate. Empty for users that stay on the FACH.
     pub dchs: Vec<Arc<DchUserConfig>>,
-    /// Whether RRC switches it. It starts on the FACH.
+    /// Whether RRC switches the UE. It then starts on the FACH.
     pub is_switched: bool,
 }
 
@@ -59,26 +66,31 @@ pub(super) enum Downlink {
 #[derive(Debug)]
 pub(super) struct BearerUser {
     pub ue: UeId,
-    /// Its place, and the links from its cells.
+    /// Place of the user, and the links from its cells.
     pub at: CallLocation,
-    /// Its DCH, or each DCH that RRC may allocate.
+
+    // Channels.
+    /// The DCH of the user, or each DCH that RRC may allocate.
     dchs: Vec<Arc<DchUserConfig>>,
     is_switched: bool,
-    /// The DCH that it has or, if it is switched, that RRC has allocated. `None`: no DCH.
+    /// The current DCH: fixed, or allocated by RRC. `None`: no DCH.
     dch: Option<Arc<DchUserConfig>>,
-    /// The channel that it uses.
+    /// The channel in use.
     downlink: Downlink,
     /// Whether RRC has suspended the transmission to a switched user.
     is_suspended: bool,
-    /// The DCH that it is switching to.
+    /// The DCH to which RRC is switching the user.
     granted: GrantedDch,
+
+    // The DCH in a turn.
     loops: PowerControlLoops,
-    /// Whether it has a code in its cells. Without a code a DCH neither sends nor receives.
+    /// Whether the user has a code in its cells. Without a code a DCH neither sends nor receives.
     has_code: bool,
-    /// Whether data for it are sent in this turn: its DCH, or the S-CCPCH of its cell, takes power.
+    /// Whether data for the user is sent in this turn: the DCH, or the S-CCPCH of the cell, takes
+    /// power.
     is_sent: bool,
-    /// Whether its power was limited in the previous turn. The target of the outer loop then stays, because
-    /// losses do not show that it is too low.
+    /// Whether the power of the DCH was limited in the previous turn. The target of the outer loop
+    /// then stays, because losses do not show that it is too low.
     is_limited: bool,
 }
 
@@ -123,13 +135,13 @@ impl BearerUsers {
         &self.users[number]
     }
 
-    /// The best of the cells of a UE. `None` for UEs with neither a DCH nor the FACH.
+    /// The best cell of a UE. `None` for UEs with neither a DCH nor the FACH.
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
         Some(self.of_ue(ue)?.at.main.cell)
     }
 
-    /// Block error ratio by Eb/N0 of the downlink of a UE with this channel number: [`COMMON`], or 1 + the
-    /// index of a DCH that RRC allocates.
+    /// Block error ratio by Eb/N0 of the downlink of a UE with this channel number: [`COMMON`], or
+    /// 1 + the index of a DCH that RRC allocates. `None` for other UEs.
     pub fn errors_of(&self, ue: UeId, number: usize) -> Option<Arc<LinkTable>> {
         let user = self.of_ue(ue)?;
         let dch = match number {
@@ -152,12 +164,12 @@ impl BearerUsers {
         Some(&mut self.users[number])
     }
 
-    /// Measures the part of the users that turn number `turn` measures, and updates their cells. Adds the
-    /// changes that UTRAN must execute to `handovers`. `can_change_cell`: whether a user that is switched or
-    /// has the FACH may change its cell.
+    /// Measures the users that `turn` measures, and updates their cells. Adds the changes that
+    /// UTRAN must execute to `handovers`. `can_change_cell`: whether a user that is switched or has
+    /// the FACH may change its cell.
     pub fn measure(
         &mut self,
-        (now, turn): (Time, u64),
+        turn: MeasuredTurn,
         environment: &Environment,
         codes: &mut DchCodes,
         powers: &[f64],
@@ -165,30 +177,15 @@ impl BearerUsers {
         handovers: &mut VecDeque<Handover>,
     ) {
         let BearerUsers { users, sets, handover, period, .. } = self;
-        let phase = turn % *period;
-        for user in users.iter_mut().filter(|user| u64::from(user.ue.0) % *period == phase) {
-            environment.measure(&mut user.at.mobile, now);
+        for user in users.iter_mut().filter(|user| turn.measures(user.ue.0.into(), *period)) {
+            environment.measure(&mut user.at.mobile, turn.now);
+            let is_bound_to_rrc = user.is_switched || user.dch.is_none();
+            if is_bound_to_rrc && !can_change_cell(user.ue) {
+                user.measure_links(powers);
+                continue;
+            }
             let from = user.at.main.cell;
-            let had_code = user.has_code;
-            let stays = (user.is_switched || user.dch.is_none()) && !can_change_cell(user.ue);
-            let change = match user.dch.clone() {
-                _ if stays => {
-                    user.measure_links(powers);
-                    continue;
-                }
-                None => {
-                    user.select_cell(&sets.selection);
-                    CellChange::Reselection
-                }
-                Some(dch) => {
-                    user.update_cells(sets, codes, dch.spreading_factor, powers);
-                    match user.has_code {
-                        false if user.is_switched => user.lose_dch(),
-                        _ if had_code && sets.soft.is_some() => CellChange::Soft,
-                        _ => CellChange::Hard,
-                    }
-                }
-            };
+            let change = user.change_cell(sets, codes, powers);
             let (ue, to) = (user.ue, user.at.main.cell);
             if to != from || change == CellChange::DchLost {
                 let config = if change == CellChange::Hard { *handover } else { WITHOUT_LOSS };
@@ -197,8 +194,8 @@ impl BearerUsers {
         }
     }
 
-    /// Begins a turn: decides which users receive power, and adds the losses since the previous turn to the
-    /// outer loops.
+    /// Begins a turn: decides which users receive power, and adds the losses since the previous
+    /// turn to the outer loops.
     pub fn begin(&mut self, now: Time, power: &PowerConfig, ues: &mut Ues) {
         for user in &mut self.users {
             let context = &mut ues[user.ue];
@@ -219,7 +216,8 @@ impl BearerUsers {
         }
     }
 
-    /// Adds the power of each S-CCPCH and the links of the DCHs that take power in this turn to `solver`.
+    /// Adds the power of each S-CCPCH and the links of the DCHs that take power in this turn to
+    /// `solver`.
     pub fn add_links(&mut self, solver: &mut PowerSolver) {
         let users = self.users.iter_mut().enumerate();
         for (number, user) in users.filter(|(_, user)| user.is_sent) {
@@ -247,8 +245,8 @@ impl BearerUsers {
         })
     }
 
-    /// Ends a turn at `now`: sets the Eb/N0 at which blocks are received until the next turn, after
-    /// `interval`. A DCH without data has its target: its next block may leave before it has power again.
+    /// Ends a turn: sets the Eb/N0 at which blocks are received until the next turn, after
+    /// `interval`.
     pub fn receive<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -269,30 +267,12 @@ impl BearerUsers {
             }
             // After its release a switched user has no DCH until RRC has changed the channel.
             let Some(dch) = &user.dch else { continue };
+            // A DCH without data has its target: its next block may leave before it has power
+            // again.
             let mut ebn0 = dch.target * user.loops.target_scale;
             if user.is_sent {
                 let main = mains.next().expect("each DCH with power has a link from its best cell");
-                user.at.main.interference = main.interference;
-                let most = solver.power.dch_max.unwrap_or(f64::INFINITY);
-                user.is_limited = main.power_mw >= most || solver.cells[main.cell.index()].sent.factor < 1.0;
-                let (mut beside, mut further_power) = (0.0, 0.0);
-                for (leg, of) in user.at.further.iter_mut().zip(&mut others) {
-                    leg.interference = of.interference;
-                    beside += of.ebn0;
-                    further_power += of.power_mw;
-                }
-                ebn0 = match solver.power.control {
-                    PowerControl::Steps => user.loops.achieved,
-                    PowerControl::Ideal | PowerControl::Frame => main.ebn0 + beside,
-                };
-                ctx.cx.record(|| TraceEvent::DchSent {
-                    ue: user.ue,
-                    cell: main.cell.0,
-                    legs: 1 + user.at.further.len() as u8,
-                    power: Real(main.power_mw as f32),
-                    further_power: Real(further_power as f32),
-                    ebn0: Real(ebn0 as f32),
-                });
+                ebn0 = user.receive_dch(ctx, solver, main, &mut others);
             } else if !user.has_code {
                 // The next turn is later than any TTI that begins before it.
                 context.silent_until = context.silent_until.max(ctx.cx.now + interval);
@@ -304,7 +284,8 @@ impl BearerUsers {
     }
 }
 
-/// A change of the best cell within an active set.
+/// Configuration of changes that interrupt nothing by themselves: changes of the best cell in soft
+/// handover, and changes that RRC executes by a cell update.
 const WITHOUT_LOSS: HandoverConfig = HandoverConfig {
     hysteresis: umts_units::Db(0.0),
     interruption: Duration::ZERO,
@@ -348,6 +329,52 @@ impl BearerUser {
         user
     }
 
+    /// Updates the cells after a measurement, with the rules of the channel in use. Returns the
+    /// kind of the change if the best cell has changed.
+    fn change_cell(&mut self, sets: &mut ActiveSets, codes: &mut DchCodes, powers: &[f64]) -> CellChange {
+        let Some(dch) = self.dch.clone() else {
+            self.select_cell(&sets.selection);
+            return CellChange::Reselection;
+        };
+        let had_code = self.has_code;
+        self.update_cells(sets, codes, dch.spreading_factor, powers);
+        if self.is_switched && !self.has_code {
+            self.lose_dch()
+        } else if had_code && sets.soft.is_some() {
+            CellChange::Soft
+        } else {
+            CellChange::Hard
+        }
+    }
+
+    /// Receives the DCH in a turn in which it is sent. `further` begins with its links beside
+    /// `main`. Returns the Eb/N0, linear.
+    fn receive_dch<'a, T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        solver: &PowerSolver,
+        main: &DownlinkLink,
+        further: &mut impl Iterator<Item = &'a DownlinkLink>,
+    ) -> f64 {
+        let max_power = solver.power.dch_max.unwrap_or(f64::INFINITY);
+        let is_scaled = solver.cells[main.cell.index()].sent.factor < 1.0;
+        self.is_limited = main.power_mw >= max_power || is_scaled;
+        let received = receive_links(&mut self.at, main, further);
+        let ebn0 = match solver.power.control {
+            PowerControl::Steps => self.loops.achieved,
+            PowerControl::Ideal | PowerControl::Frame => received.ebn0,
+        };
+        ctx.cx.record(|| TraceEvent::DchSent {
+            ue: self.ue,
+            cell: main.cell.0,
+            legs: 1 + self.at.further.len() as u8,
+            power: Real(main.power_mw as f32),
+            further_power: Real(received.further_power as f32),
+            ebn0: Real(ebn0 as f32),
+        });
+        ebn0
+    }
+
     /// Selects the best cell, with the hysteresis of handovers.
     fn select_cell(&mut self, selection: &CellSelection) {
         let CallLocation { mobile, main, .. } = &mut self.at;
@@ -356,8 +383,8 @@ impl BearerUser {
         }
     }
 
-    /// Updates the cells of a DCH. Without a code it tries to take one of the best cell. Afterwards it may have
-    /// no code.
+    /// Updates the cells of a DCH. A DCH without a code tries to take one of the best cell. A DCH
+    /// that no cell can carry loses its codes.
     fn update_cells(&mut self, sets: &mut ActiveSets, codes: &mut DchCodes, factor: u16, powers: &[f64]) {
         if !self.has_code {
             self.at.main.cell = self.at.mobile.gains().best();
@@ -379,7 +406,7 @@ impl BearerUser {
     }
 }
 
-/// The link of a user without a code.
+/// The link of a user without a code. The code is a placeholder that no cell has allocated.
 fn without_code(cell: CellId) -> RadioLink {
     RadioLink::new(cell, Code::last(LARGEST_SF))
 }

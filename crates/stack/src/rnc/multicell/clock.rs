@@ -4,9 +4,24 @@ use umts_units::{Duration, Time};
 
 use crate::rnc::mac_sh::MacShConfig;
 
-/// Interval of the measurements of a mobile. A part of the mobiles is measured in each TTI (Rendón et
-/// al. 2004, §3.2).
+/// Interval of the measurements of a mobile. A part of the mobiles is measured in each TTI (Rendón
+/// et al. 2004, §3.2).
 pub(super) const MEASURED_EACH: Duration = Duration::from_millis(100);
+
+/// A turn whose measurements are made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MeasuredTurn {
+    pub now: Time,
+    pub number: u64,
+}
+
+impl MeasuredTurn {
+    /// Whether a call or user with this number is measured in this turn, if each is measured once
+    /// per `period` turns.
+    pub fn measures(self, number: u64, period: u64) -> bool {
+        number % period == self.number % period
+    }
+}
 
 /// Turns of all cells: TTIs, or frames if the DSCH is scheduled every frame. For example, a TTI of
 /// 20 ms with decisions every frame has 2 phases, an interval of 10 ms and a period of 10 turns.

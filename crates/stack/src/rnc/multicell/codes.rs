@@ -1,6 +1,6 @@
-//! Codes of dedicated channels. If codes are limited, they come from the code tree of the cell, which
-//! the common channels and the branch of the DSCH share. Otherwise each comes from a secondary
-//! scrambling code, and there are always enough.
+//! Codes of dedicated channels. If codes are limited, they come from the code tree of the cell,
+//! which the common channels and the branch of the DSCH share. Otherwise each comes from a
+//! secondary scrambling code, and there are always enough.
 
 use super::DchConfig;
 use crate::ids::CellId;
@@ -20,7 +20,9 @@ pub enum WithoutCode {
 
 /// Codes of a cell that channels other than DCHs and calls use all the time.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct FixedCodes(Vec<Code>);
+pub struct FixedCodes {
+    codes: Vec<Code>,
+}
 
 /// Spreading factor of HS-PDSCHs (TS 25.211 §5.3.3.13).
 const HS_PDSCH: u16 = 16;
@@ -28,35 +30,36 @@ const HS_PDSCH: u16 = 16;
 const HS_SCCH: u16 = 128;
 
 impl FixedCodes {
-    /// The branch `dsch` of the DSCH, the branch of the common channels, and the code of the S-CCPCH beside it.
+    /// The branch `dsch` of the DSCH, the branch of the common channels, and the code of the
+    /// S-CCPCH beside it.
     pub fn new(config: &DchConfig, dsch: Option<Code>, sccpch: Option<Code>) -> Self {
         let common = config.common_code();
         let is_beside = |code: &Code| common.is_none_or(|common| !common.meets(*code));
-        FixedCodes(dsch.into_iter().chain(common).chain(sccpch.filter(is_beside)).collect())
+        FixedCodes { codes: dsch.into_iter().chain(common).chain(sccpch.filter(is_beside)).collect() }
     }
 
-    /// With successive codes for `pdschs` HS-PDSCHs, the last ones that are free, and codes for `scchs` HS-SCCHs, the
-    /// first ones that are free then. `None` if there is no room for them.
+    /// With successive codes for `pdschs` HS-PDSCHs, the last ones that are free, and codes for
+    /// `scchs` HS-SCCHs, the first ones that are free then. `None` if there is no room for them.
     #[must_use]
     pub fn with_hs_dsch(&self, pdschs: u8, scchs: u8) -> Option<Self> {
         let pdschs = u16::from(pdschs);
-        let branch =
+        let branch_from =
             |first: u16| (first..first + pdschs).map(|number| Code { spreading_factor: HS_PDSCH, number });
-        let mut all = self.clone();
-        let first =
-            (0..=HS_PDSCH - pdschs).rev().find(|&first| branch(first).all(|code| self.has_free(code)))?;
-        all.0.extend(branch(first));
+        let is_free = |&first: &u16| branch_from(first).all(|code| self.has_free(code));
+        let last_free = (0..=HS_PDSCH - pdschs).rev().find(is_free)?;
+        let mut fixed = self.clone();
+        fixed.codes.extend(branch_from(last_free));
         for _ in 0..scchs {
-            let mut codes = (0..HS_SCCH).map(|number| Code { spreading_factor: HS_SCCH, number });
-            let free = codes.find(|code| all.has_free(*code))?;
-            all.0.push(free);
+            let mut hs_scchs = (0..HS_SCCH).map(|number| Code { spreading_factor: HS_SCCH, number });
+            let first_free = hs_scchs.find(|code| fixed.has_free(*code))?;
+            fixed.codes.push(first_free);
         }
-        Some(all)
+        Some(fixed)
     }
 
     /// Whether none of the codes is on the path of `code`.
     pub(super) fn has_free(&self, code: Code) -> bool {
-        self.0.iter().all(|fixed| !fixed.meets(code))
+        self.codes.iter().all(|fixed| !fixed.meets(code))
     }
 
     /// Whether a code of this spreading factor is left.
@@ -80,7 +83,7 @@ impl DchCodes {
         // Without a common tree the codes are not counted, and the fixed ones may meet.
         let tree = || {
             let mut tree = CodeTree::new();
-            fixed.0.iter().for_each(|code| tree.reserve(*code));
+            fixed.codes.iter().for_each(|code| tree.reserve(*code));
             tree
         };
         let trees = if config.has_one_tree() { vec![tree(); cells] } else { Vec::new() };
@@ -117,6 +120,7 @@ impl DchCodes {
     }
 }
 
+/// Share of the tree that a code takes, in codes of [`LARGEST_SF`].
 fn leaves(code: Code) -> u32 {
     u32::from(LARGEST_SF / code.spreading_factor)
 }
@@ -150,7 +154,7 @@ mod tests {
         assert!(!all.leave(512));
         let five = without_dsch.with_hs_dsch(5, 1).expect("there is room");
         assert_eq!(
-            five.0[1..],
+            five.codes[1..],
             [11, 12, 13, 14, 15]
                 .map(|number| Code { spreading_factor: 16, number })
                 .into_iter()
@@ -160,7 +164,8 @@ mod tests {
         let beside_dsch = FixedCodes::new(&config, Some(DSCH), None);
         assert!(beside_dsch.with_hs_dsch(11, 1).is_some() && beside_dsch.with_hs_dsch(12, 1).is_none());
         let mut codes = DchCodes::new(&config, &five, 1);
-        // 16 branches of two codes each, less five for HS-PDSCHs, the common channels and the HS-SCCH.
+        // 16 branches of two codes each, less five for HS-PDSCHs, the common channels and the
+        // HS-SCCH.
         assert_eq!(
             std::iter::repeat_with(|| codes.take(CellId(0), 32)).take_while(Option::is_some).count(),
             20
@@ -169,12 +174,14 @@ mod tests {
 
     #[test]
     fn one_tree_leaves_23_codes_for_calls() {
+        // The tree has 32 codes of spreading factor 32. The DSCH has 8 of them, the common channels
+        // 1 or none.
         let cell = CellId(1);
-        let with = |common| {
+        let left = |common| {
             let mut codes = codes_beside(&one_tree(common), None, 2);
             std::iter::repeat_with(|| codes.take(cell, 32)).take_while(Option::is_some).count()
         };
-        assert_eq!((with(Some(TreeShare::of(32))), with(None)), (23, 24));
+        assert_eq!((left(Some(TreeShare::of(32))), left(None)), (23, 24));
     }
 
     #[test]
@@ -184,8 +191,13 @@ mod tests {
             let mut codes = codes_beside(&one_tree(common), sccpch, 1);
             std::iter::repeat_with(|| codes.take(CellId(0), 32)).take_while(Option::is_some).count()
         };
-        assert_eq!((left(Some(TreeShare::of(32)), 64), left(Some(TreeShare::of(32)), 32)), (23, 22));
-        assert_eq!((left(None, 64), left(Some(TreeShare::of(32)), 8)), (23, 19));
+        // Of 24 codes of spreading factor 32 beside the DSCH, the common channels take 1. An
+        // S-CCPCH of spreading factor 64 lies within it. One of 32 takes another code, and one of 8
+        // four codes.
+        let with_common = Some(TreeShare::of(32));
+        assert_eq!([64, 32, 8].map(|factor| left(with_common, factor)), [23, 22, 19]);
+        // Without a branch of the common channels, the S-CCPCH of 64 takes a code of 32.
+        assert_eq!(left(None, 64), 23);
     }
 
     #[test]

@@ -1,11 +1,13 @@
-//! DCHs that RRC requests for the users of a layout: codes and power of their cells, and the switches to them.
+//! DCHs that RRC requests for the users of a layout: codes and power of their cells, and the
+//! switches to them.
 
 use super::Multicell;
 use crate::ids::{CellId, UeId};
 use crate::ue::UeContext;
 
 impl Multicell {
-    /// Whether `cell` can set up DCH number `dch` of a UE: it has codes and, with admission by power, power.
+    /// Whether `cell` can set up DCH number `dch` of a UE: it has codes and, with admission by
+    /// power, power.
     pub fn has_room_for_dch(&self, ue: UeId, cell: CellId, dch: usize) -> bool {
         let Multicell { bearers, codes, admission, solver, .. } = self;
         bearers.has_free_codes(codes, ue, cell, dch)
@@ -41,8 +43,8 @@ impl Multicell {
         self.bearers.use_channels(number, &self.solver, self.admission.as_mut(), context);
     }
 
-    /// Whether requests that wait for a DCH should be repeated, once per period of the measurements: codes or
-    /// power may have become free.
+    /// Whether requests that wait for a DCH should be repeated, once per period of the
+    /// measurements: codes or power may have become free.
     pub fn take_is_retry_due(&mut self) -> bool {
         std::mem::take(&mut self.is_retry_due)
     }

@@ -1,4 +1,6 @@
-//! The DSCH of each cell in a TTI: candidates, grants, blocks and their losses.
+//! The DSCH of each cell in a turn (a TTI, or a frame if the DSCH is scheduled every frame):
+//! `schedule` turns candidates into grants, and `transmit` queries RLC for the blocks of the grants
+//! and decides their losses. Between the two, the power solver determines the Eb/N0 of each grant.
 
 use std::sync::Arc;
 
@@ -33,7 +35,7 @@ pub(super) struct Dschs {
     draws: AddressedStream,
     /// Candidates of one cell. The buffer is used again for each cell.
     candidates: Candidates,
-    /// Users with a grant in this TTI: their RLC was pulled.
+    /// Users with a grant in this turn, whose RLC was queried for blocks.
     pub served: Vec<UeId>,
 }
 
@@ -45,7 +47,8 @@ pub(super) struct DownlinkCell {
     pub ready: Vec<Ready>,
     /// Index of its first grant among the links of all grants.
     pub first_grant: usize,
-    /// TTIs that began a frame ago in the order of their priority, if the DSCH is scheduled every frame.
+    /// TTIs that began a frame ago in the order of their priority, if the DSCH is scheduled every
+    /// frame.
     pub in_progress: Vec<TtiInProgress>,
     /// The transmission of these TTIs, and its time of arrival.
     pub transmission: Option<(Box<Transmission>, Time)>,
@@ -72,7 +75,7 @@ impl Dschs {
 }
 
 impl Multicell {
-    /// Selects the users of a cell's DSCH in this TTI.
+    /// Selects the users of a cell's DSCH in this turn, and adds their links to the power solver.
     pub(super) fn schedule<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -150,18 +153,20 @@ impl Multicell {
         Below { ues, air, .. }: &mut Below<'_>,
     ) {
         let direction = Direction::Downlink;
+        let lasts_two_turns = self.clock.phases > 1;
         let mut transmission = air.begin(direction, Channel::Dsch);
-        let (mut octets, first) = (Bytes::ZERO, self.dschs.cells[cell.index()].first_grant);
+        let mut max_octets = Bytes::ZERO;
+        let first_grant = self.dschs.cells[cell.index()].first_grant;
         for number in 0..self.dschs.cells[cell.index()].mac.grants().len() {
             let grant = self.dschs.cells[cell.index()].mac.grants()[number];
-            let DownlinkLink { power_mw, ebn0, .. } = self.solver.links(LinkKind::Dsch)[first + number];
+            let DownlinkLink { power_mw, ebn0, .. } = self.solver.links(LinkKind::Dsch)[first_grant + number];
             let ue = &mut ues[grant.ue];
-            let bits = ue.channel(direction).block_bits;
+            let block_bits = ue.channel(direction).block_bits;
             let blocks = ue.send(&mut ctx.cx, direction, Pdus::All, grant.blocks, None, &mut transmission);
             self.dschs.served.push(grant.ue);
-            octets = octets.max(Iub::octets(blocks, bits));
+            max_octets = max_octets.max(Iub::octets(blocks, block_bits));
             ctx.cx.record(|| self.granted_event(cell, &grant, blocks, power_mw as f32));
-            if self.clock.phases > 1 {
+            if lasts_two_turns {
                 self.begin_tti(cell, grant, blocks, ebn0);
                 continue;
             }
@@ -171,11 +176,12 @@ impl Multicell {
             }
             let loops = &mut self.mobility.user_mut(grant.ue).loops;
             loops.handle_blocks(&self.solver.power, blocks, lost.count());
-            self.dschs.cells[cell.index()].mac.served(self.clock.tti, &grant, blocks, blocks - lost.count());
+            let received = blocks - lost.count();
+            self.dschs.cells[cell.index()].mac.served(self.clock.tti, &grant, blocks, received);
         }
         // All block sets arrive when the largest one has crossed the Iub.
-        let arrival = config.arrival(ctx.cx.now, octets, Duration::ZERO);
-        if self.clock.phases > 1 {
+        let arrival = config.arrival(ctx.cx.now, max_octets, Duration::ZERO);
+        if lasts_two_turns {
             self.dschs.cells[cell.index()].transmission = Some((transmission, arrival));
         } else {
             air.depart(ctx, transmission, arrival);
@@ -186,7 +192,7 @@ impl Multicell {
     #[inline]
     pub(super) fn lost(&self, cell: CellId, grant: &Grant, ebn0: f64, blocks: u32) -> Lost {
         let format = &self.dschs.cells[cell.index()].mac.config().formats[grant.format];
-        let first = u32::from(grant.ue.0) * Lost::MOST_BLOCKS;
+        let first = u32::from(grant.ue.0) * Lost::MAX_BLOCKS;
         format.errors.losses(self.dschs.draws.tti(self.clock.tti), first, blocks, ebn0)
     }
 
@@ -204,7 +210,8 @@ impl Multicell {
         }
     }
 
-    /// Records the TTI of a cell, with its DCHs if they need codes or power that are limited.
+    /// Records the power of a cell in this turn: its calls, its channels without power control, and
+    /// its DCHs if they need codes or power that are limited.
     pub(super) fn record_power<T: TraceSink<TraceEvent>>(
         &self,
         ctx: &mut EventContext<'_, T>,
@@ -230,15 +237,15 @@ impl Multicell {
             let (power, share) = (Real(hs_dsch.mean() as f32), Real(hs_dsch.share as f32));
             ctx.cx.record(|| TraceEvent::HsDschSent { cell: cell.0, power, share });
         }
-        if self.active_sets.is_recorded || self.dschs.associated.is_some() || !self.bearers.is_empty() {
-            let ((further, further_power), (associated, associated_power)) =
-                (power.soft_legs, power.associated);
+        let has_dchs =
+            self.active_sets.is_recorded || self.dschs.associated.is_some() || !self.bearers.is_empty();
+        if has_dchs {
             ctx.cx.record(|| TraceEvent::CellDchs {
                 cell: cell.0,
-                further,
-                further_power: Real(further_power as f32),
-                associated,
-                associated_power: Real(associated_power as f32),
+                further: power.soft_legs.count,
+                further_power: Real(power.soft_legs.power as f32),
+                associated: power.associated.count,
+                associated_power: Real(power.associated.power as f32),
                 compressed,
                 codes: Real(self.codes.used(cell.index()) as f32),
             });

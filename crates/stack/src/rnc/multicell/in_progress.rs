@@ -33,8 +33,8 @@ pub(super) struct TtiInProgress {
     pub grant: Grant,
     /// Blocks sent to the user.
     pub sent: u32,
-    /// Eb/N0 in the first frame.
-    pub first: f64,
+    /// Eb/N0 in the first frame, linear.
+    pub first_ebn0: f64,
     /// Index among the links of the second frame.
     link: usize,
 }
@@ -54,10 +54,10 @@ impl Multicell {
         }
     }
 
-    /// Begins a TTI of `sent` blocks with this grant. `first` is the Eb/N0 in its first frame.
-    pub(super) fn begin_tti(&mut self, cell: CellId, grant: Grant, sent: u32, first: f64) {
+    /// Begins a TTI of `sent` blocks with this grant. `first_ebn0` is the Eb/N0 in its first frame.
+    pub(super) fn begin_tti(&mut self, cell: CellId, grant: Grant, sent: u32, first_ebn0: f64) {
         self.mobility.user_mut(grant.ue).free_from = self.clock.tti + self.clock.phases;
-        self.dschs.cells[cell.index()].in_progress.push(TtiInProgress { grant, sent, first, link: 0 });
+        self.dschs.cells[cell.index()].in_progress.push(TtiInProgress { grant, sent, first_ebn0, link: 0 });
     }
 
     /// Ends the TTIs in progress with this frame: decides their losses and puts them on the air.
@@ -73,13 +73,15 @@ impl Multicell {
         let ttis = std::mem::take(&mut self.dschs.cells[cell.index()].in_progress);
         let mut sets = transmission.sets_mut().iter_mut();
         let number = self.clock.tti - 1;
+        // Share of the code tree, and power in mW.
         let (mut codes, mut power) = (0.0, 0.0);
         for tti in &ttis {
             let TtiInProgress { grant, sent, .. } = tti;
             let link = &self.solver.links(LinkKind::InProgress)[tti.link];
             codes += 1.0 / f64::from(grant.code.spreading_factor);
             power += link.power_mw;
-            let lost = self.lost(cell, grant, f64::midpoint(tti.first, link.ebn0), *sent);
+            let mean_ebn0 = f64::midpoint(tti.first_ebn0, link.ebn0);
+            let lost = self.lost(cell, grant, mean_ebn0, *sent);
             // A user with nothing to send after all has no blocks in the transmission.
             if *sent > 0
                 && let Some(set) = sets.next()

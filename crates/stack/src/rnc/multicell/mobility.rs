@@ -16,13 +16,14 @@ use crate::rnc::rrc::CellSelection;
 /// How a UE changes its cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellChange {
+    /// Hard handover: the transmission to the UE is interrupted.
     Hard,
     /// The new cell has sent to the UE before: nothing is interrupted.
     Soft,
     /// The UE on common channels selects the cell and informs the RNC by a cell update.
     Reselection,
-    /// No cell in reach has a code for the DCH of a switched UE: its radio link fails, and it selects the best
-    /// cell.
+    /// No cell in reach has a code for the DCH of a switched UE: its radio link fails, and it
+    /// selects the best cell.
     DchLost,
 }
 
@@ -43,12 +44,14 @@ pub(super) struct User {
     pub cell: CellId,
     /// Path gain from its cell, as of the last measurement.
     pub gain: f64,
-    /// First turn in which a TTI of the user can begin, if the DSCH is scheduled every frame.
+    /// First turn in which the next TTI of the user can begin, if the DSCH is scheduled every
+    /// frame.
     pub free_from: u64,
     /// Code of the associated DCH.
     pub dch: Option<Code>,
     /// Outer loop of power control.
     pub loops: PowerControlLoops,
+    /// Whether the user is in the list of measured users.
     is_measured: bool,
 }
 
@@ -118,10 +121,10 @@ impl Mobility {
         is_new
     }
 
-    /// Removes and returns the users that are measured in turn number `tti`. The caller must pass those
-    /// with data to [`start_measuring`](Self::start_measuring) again.
-    pub fn due(&mut self, tti: u64) -> Vec<UeId> {
-        let phase = (tti % self.measured.len() as u64) as usize;
+    /// Removes and returns the users that are measured in turn number `turn`. The caller must pass
+    /// those with data to [`start_measuring`](Self::start_measuring) again.
+    pub fn due(&mut self, turn: u64) -> Vec<UeId> {
+        let phase = (turn % self.measured.len() as u64) as usize;
         let due = std::mem::take(&mut self.measured[phase]);
         due.iter().for_each(|&ue| self.user_mut(ue).is_measured = false);
         due

@@ -1,5 +1,5 @@
-//! The cells of a layout and their common TTI. The power of each cell is interference in all others,
-//! so all cells schedule before any of them transmits (Rendón et al. 2004, §2).
+//! The cells of a layout and their common TTI. The power of each cell is interference in all
+//! others, so all cells schedule before any of them transmits (Rendón et al. 2004, §2).
 //!
 //! ```text
 //!   measure    moving UEs are measured every 100 ms and change cells           mobility, active_sets, bearer_users
@@ -11,8 +11,9 @@
 //! A turn is one pass through these steps: a TTI, or a frame if the DSCH is scheduled every frame.
 //! In the second case half of the users are in the middle of their TTI (`in_progress.rs`).
 //!
-//! Idle users take no part in these steps until they have data. Users of HS-DSCHs are measured too (`hs_users`).
-//! MAC-hs of their cells transmits to them between the turns, with the SNR of the last turn.
+//! Idle users take no part in these steps until they have data. Users of HS-DSCHs are measured too
+//! (`hs_users`). MAC-hs of their cells transmits to them between the turns, with the SNR of the
+//! last turn.
 
 mod active_sets;
 mod associated;
@@ -41,7 +42,7 @@ use umts_units::{Bytes, Duration, Erlang, Time};
 
 use self::active_sets::ActiveSets;
 use self::bearer_users::{BearerUsers, PlacedUser};
-use self::clock::{Clock, MEASURED_EACH};
+use self::clock::{Clock, MEASURED_EACH, MeasuredTurn};
 use self::codes::DchCodes;
 pub use self::codes::{FixedCodes, WithoutCode};
 pub use self::config::{
@@ -55,7 +56,7 @@ use self::mobility::Mobility;
 pub use self::mobility::{CellChange, Handover};
 use self::power_admission::PowerAdmission;
 use self::power_solver::{PowerSolver, Receivers};
-use self::voice_calls::VoiceCalls;
+use self::voice_calls::{CallCounts, VoiceCalls};
 use crate::environment::{Environment, MobilityConfig};
 use crate::ids::{CellId, Direction, MacTimer, UeId};
 use crate::mac::{Below, CarrierConfig, Mac};
@@ -83,6 +84,8 @@ pub struct Multicell {
     clock: Clock,
     /// Whether the resources of DCHs are limited, so that requests may have to wait for them.
     has_limits: bool,
+    /// Whether waiting requests for DCHs should be repeated: the measurements of a period have
+    /// ended.
     is_retry_due: bool,
 }
 
@@ -148,8 +151,8 @@ impl Multicell {
         self.mobility.cell_of(ue).or_else(|| self.bearers.cell_of(ue)).or_else(on_hs_dsch)
     }
 
-    /// Block error ratio by Eb/N0 of the downlink of a UE with this channel number. `None` unless it is a DCH or
-    /// FACH in the layout.
+    /// Block error ratio by Eb/N0 of the downlink of a UE with this channel number. `None` unless
+    /// it is a DCH or FACH in the layout.
     pub fn errors_of(&self, ue: UeId, number: usize) -> Option<Arc<LinkTable>> {
         self.bearers.errors_of(ue, number)
     }
@@ -159,7 +162,8 @@ impl Multicell {
         self.mobility.handovers.pop_front()
     }
 
-    /// `ue` has data for its DSCH. A user that had none is measured first, which may cause a handover.
+    /// `ue` has data for its DSCH. A user that had none is measured first, which may cause a
+    /// handover.
     fn user_has_data(&mut self, now: Time, ue: UeId) {
         if self.mobility.start_measuring(ue) {
             self.measure_user(now, ue);
@@ -168,14 +172,14 @@ impl Multicell {
         self.mark_ready(ue);
     }
 
-    /// Measures the users and calls of this TTI. Users without data are not measured again until they
-    /// have data.
+    /// Measures the users and calls of this turn. Users without data are not measured again until
+    /// they have data.
     fn measure_all(&mut self, now: Time, ues: &mut Ues) {
-        let tti = self.clock.tti;
+        let turn = MeasuredTurn { now, number: self.clock.tti };
         if let Some(hs_users) = &mut self.hs_users {
             hs_users.count_blocks(ues);
         }
-        for ue in self.mobility.due(tti) {
+        for ue in self.mobility.due(turn.number) {
             let rlc = &ues[ue].rlc;
             if rlc.iter().any(|rlc| rlc.buffer_occupancy() > Bytes::ZERO) {
                 self.mobility.start_measuring(ue);
@@ -187,11 +191,11 @@ impl Multicell {
         let Multicell { mobility, calls, active_sets, bearers, hs_users, codes, solver, admission, .. } =
             self;
         let Mobility { environment, handovers, .. } = mobility;
-        calls.measure((now, tti), environment, active_sets, codes, (&*solver, admission.as_mut()));
+        calls.measure(turn, environment, active_sets, codes, solver, admission.as_mut());
         let can_change_cell = |ue: UeId| ues[ue].can_change_cell();
-        bearers.measure((now, tti), environment, codes, &solver.before, can_change_cell, handovers);
+        bearers.measure(turn, environment, codes, &solver.before, can_change_cell, handovers);
         if let Some(hs_users) = hs_users {
-            hs_users.measure((now, tti), environment, can_change_cell, handovers);
+            hs_users.measure((now, turn.number), environment, can_change_cell, handovers);
         }
     }
 
@@ -216,50 +220,78 @@ impl Multicell {
         config: &CarrierConfig,
         below: &mut Below<'_>,
     ) {
-        let (tti, cells) = (self.clock.tti, self.dschs.cells.len() as u16);
+        let cells = self.dschs.cells.len() as u16;
         self.record_calls(ctx);
-        self.solver.begin();
-        self.calls.add_links(tti, &self.active_sets, &mut self.solver);
-        self.add_associated();
-        self.add_in_progress();
-        self.bearers.begin(ctx.cx.now, &self.solver.power, below.ues);
-        self.bearers.add_links(&mut self.solver);
-        if let Some(hs_users) = &self.hs_users {
-            hs_users.add_shares(self.clock.interval, &mut self.solver);
-        }
-        self.solver.add_up();
+        self.add_links(ctx.cx.now, below.ues);
         for cell in (0..cells).map(CellId) {
             self.schedule(ctx, cell, below.ues);
         }
-        let Multicell { calls, mobility, bearers, hs_users, solver, clock, .. } = self;
-        solver.control(Receivers { calls, mobility, bearers });
-        if solver.power.control == PowerControl::Steps {
-            steps::follow_commands(solver, calls, bearers, clock.interval);
-        }
-        solver.measure(Receivers { calls, mobility, bearers });
-        let counts = calls.receive(tti, solver);
-        bearers.receive(ctx, clock.interval, solver, below.ues);
-        if let Some(hs_users) = hs_users {
-            hs_users.receive(ctx, solver, below.ues);
-        }
+        self.determine_powers();
+        let counts = self.receive(ctx, below.ues);
         for (cell, counts) in (0..cells).map(CellId).zip(&counts) {
             self.end_in_progress(ctx, cell, below.air);
             self.transmit(ctx, cell, config, below);
             self.record_power(ctx, cell, counts);
         }
+        self.end_turn(ctx, below.ues);
+    }
+
+    /// Adds the links of this turn to the power solver, except new grants on DSCHs, and adds up
+    /// their loads.
+    fn add_links(&mut self, now: Time, ues: &mut Ues) {
+        self.solver.begin();
+        self.calls.add_links(self.clock.tti, &self.active_sets, &mut self.solver);
+        self.add_associated();
+        self.add_in_progress();
+        self.bearers.begin(now, &self.solver.power, ues);
+        self.bearers.add_links(&mut self.solver);
+        if let Some(hs_users) = &self.hs_users {
+            hs_users.add_shares(self.clock.interval, &mut self.solver);
+        }
+        self.solver.add_up();
+    }
+
+    /// Determines the powers of all cells, and the Eb/N0 of all links.
+    fn determine_powers(&mut self) {
+        let Multicell { calls, mobility, bearers, solver, clock, .. } = self;
+        solver.control(Receivers { calls, mobility, bearers });
+        if solver.power.control == PowerControl::Steps {
+            steps::follow_commands(solver, calls, bearers, clock.interval);
+        }
+        solver.measure(Receivers { calls, mobility, bearers });
+    }
+
+    /// Decides the losses of calls, and sets the Eb/N0 of DCHs, of the FACH and of HS-DSCHs until
+    /// the next turn. Returns the counts of calls by cell.
+    fn receive<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        ues: &mut Ues,
+    ) -> Vec<CallCounts> {
+        let counts = self.calls.receive(self.clock.tti, &self.solver);
+        self.bearers.receive(ctx, self.clock.interval, &self.solver, ues);
+        if let Some(hs_users) = &mut self.hs_users {
+            hs_users.receive(ctx, &self.solver, ues);
+        }
+        counts
+    }
+
+    /// Ends a turn. The powers become known to power control and admission, and users without
+    /// further data leave the lists of their cells.
+    fn end_turn<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ues: &mut Ues) {
         self.solver.end();
         if let Some(admission) = &mut self.admission {
             admission.record(&self.solver.powers_without_hs_dsch());
         }
         self.clock.tti += 1;
         for ue in std::mem::take(&mut self.dschs.served) {
-            let context = &mut below.ues[ue];
+            let context = &mut ues[ue];
             self.backlog_changed(ue, context.rlc[Direction::Downlink.index()].has_work(ctx.cx.now));
             context.schedule_wake(ctx, Direction::Downlink);
         }
     }
 
-    /// Records the call events since the previous TTI.
+    /// Records the call events since the previous turn.
     fn record_calls<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
         for (cell, step) in self.active_sets.events.drain(..) {
             ctx.cx.record(|| TraceEvent::Call { cell: cell.0, step });
@@ -280,8 +312,8 @@ fn users(ues: &[UeConfig]) -> (Vec<Option<MobilityConfig>>, Vec<PlacedUser>) {
     (on_dsch, others.filter_map(placed).collect())
 }
 
-/// Codes that no dedicated channel can have. The DSCH has its branch if a user has a movement as a DSCH user, or
-/// if the cells have no HS-DSCH.
+/// Codes that no dedicated channel can have. The DSCH has its branch if a user has a movement as a
+/// DSCH user, or if the cells have no HS-DSCH.
 fn fixed_codes(config: &MulticellConfig, on_dsch: &[Option<MobilityConfig>]) -> FixedCodes {
     let has_branch = config.hs_dsch.is_none() || on_dsch.iter().any(Option::is_some);
     let (branch, sccpch) = (has_branch.then_some(config.dsch.codes), config.sccpch.as_ref());

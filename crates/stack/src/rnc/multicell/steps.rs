@@ -1,5 +1,9 @@
 //! Power control in steps: every call and every DCH of a user obeys one command in each slot. Its
 //! interference is the power of all cells in that slot.
+//!
+//! Each slot has two steps: the powers of all cells follow from the powers that the DCHs request
+//! ([`Slot::new`]), and then each receiver measures its Eb/N0 and sends a command
+//! ([`send_command`]). Powers are in mW.
 
 use umts_units::Duration;
 
@@ -8,14 +12,14 @@ use super::power_solver::{LinkKind, PowerSolver};
 use super::voice_calls::{PoweredDch, VoiceCalls, link};
 use crate::radio::phy::power_control::{InnerLoop, PowerConfig, Sent};
 use crate::radio::phy::sir::Link;
-use crate::rnc::calls::{Call, RadioLink};
+use crate::rnc::calls::{PowerControlLoops, RadioLink};
 
 /// Minimum power of a DCH as a fraction of its cell's maximum power: 60 dB below, more than the
 /// dynamic range of any transmitter.
-const LEAST: f64 = 1e-6;
+const MIN_POWER: f64 = 1e-6;
 
-/// Simulates the slots of an interval. Users of DSCHs keep the power that they were granted. Calls and DCHs of
-/// users follow their commands. In a slot without enough power, a cell scales all their powers alike.
+/// Simulates the slots of an interval, and sets the mean powers of all cells and links. Users of
+/// DSCHs keep the power that they were granted. Calls and DCHs of users follow their commands.
 pub(super) fn follow_commands(
     solver: &mut PowerSolver,
     calls: &mut VoiceCalls,
@@ -23,76 +27,43 @@ pub(super) fn follow_commands(
     interval: Duration,
 ) {
     let slots = (interval.as_secs() * f64::from(InnerLoop::SLOTS_PER_SECOND)) as u32;
-    let main_links = solver.links(LinkKind::Call).iter().chain(solver.links(LinkKind::Dch));
-    for (dch, link) in calls.powered().chain(bearers.powered()).zip(main_links) {
-        // New DCHs start with the power that they need.
-        dch.loops.inner.get_or_insert(InnerLoop::new(link.power_mw));
-        dch.loops.achieved = 0.0;
-    }
+    let mut dchs = Dchs { calls, bearers };
+    start_loops(solver, &mut dchs);
     let constant = constant_powers(solver);
-    let mut totals = solver.powers.clone();
-    let mut hs_powers = vec![0.0; totals.len()];
-    solver.powers.fill(0.0);
-    let mut least = vec![1.0; totals.len()];
-    let mut means = Vec::new();
     let step = libm::exp10(solver.power.step_db / 10.0);
+    let mut sums = Sums::new(solver.cells.len(), f64::from(slots));
     for _ in 0..slots {
-        let factors =
-            totals_of_slot(solver, (&mut *calls, &mut *bearers), &constant, &mut totals, &mut hs_powers);
-        add_powers(&mut means, bearers, &factors, 1.0 / f64::from(slots));
-        for dch in calls.powered().chain(bearers.powered()) {
-            one_slot(&solver.power, dch, step, (&totals, &factors));
-        }
-        for (least, factor) in least.iter_mut().zip(&factors) {
-            *least = f64::min(*least, *factor);
-        }
-        for (mean, total) in solver.powers.iter_mut().zip(&totals) {
-            *mean += total / f64::from(slots);
+        let slot = Slot::new(solver, &mut dchs, &constant);
+        sums.add(&slot, dchs.bearers);
+        for dch in dchs.powered() {
+            send_command(&solver.power, dch, step, &slot);
         }
     }
-    for (cell, (&total, &factor)) in solver.cells.iter_mut().zip(solver.powers.iter().zip(&least)) {
-        cell.sent = Sent { total, factor };
-    }
-    for (hs_dsch, sum) in solver.hs_dschs.iter_mut().zip(hs_powers) {
-        hs_dsch.sending = sum / f64::from(slots);
-    }
-    for dch in calls.powered().chain(bearers.powered()) {
+    for dch in dchs.powered() {
         dch.loops.achieved /= f64::from(slots);
     }
-    set_powers(solver, bearers, &means);
-    let requested = |call: &Call| call.loops.inner.map_or(0.0, |inner| inner.power);
-    let legs = calls.each().flat_map(|call| call.at.further.iter().map(move |leg| (leg, requested(call))));
-    for (at, (leg, power)) in legs.enumerate() {
-        let factor = solver.cells[leg.cell.index()].sent.factor;
-        solver.links_mut(LinkKind::SoftLeg)[at].power_mw = factor * power;
+    sums.set_means(solver, dchs.bearers);
+    set_soft_leg_powers(solver, dchs.calls);
+}
+
+/// The DCHs that follow commands, calls first.
+struct Dchs<'a> {
+    calls: &'a mut VoiceCalls,
+    bearers: &'a mut BearerUsers,
+}
+
+impl Dchs<'_> {
+    fn powered(&mut self) -> impl Iterator<Item = PoweredDch<'_>> {
+        self.calls.powered().chain(self.bearers.powered())
     }
 }
 
-/// Adds the powers of the legs of all users in a slot, times `weight`, to `sums`.
-fn add_powers(sums: &mut Vec<f64>, bearers: &mut BearerUsers, factors: &[f64], weight: f64) {
-    let mut number = 0;
-    for dch in bearers.powered() {
-        let power = dch.loops.inner.map_or(0.0, |inner| inner.power);
-        for leg in dch.at.legs() {
-            if sums.len() == number {
-                sums.push(0.0);
-            }
-            sums[number] += weight * power * factors[leg.cell.index()];
-            number += 1;
-        }
-    }
-}
-
-/// Sets the powers of the legs of all users, in the order of [`add_powers`].
-fn set_powers(solver: &mut PowerSolver, bearers: &mut BearerUsers, powers: &[f64]) {
-    let (mut number, mut further) = (0, 0);
-    for (main, dch) in bearers.powered().enumerate() {
-        solver.links_mut(LinkKind::Dch)[main].power_mw = powers[number];
-        number += 1;
-        for _ in &dch.at.further {
-            solver.links_mut(LinkKind::DchLeg)[further].power_mw = powers[number];
-            (number, further) = (number + 1, further + 1);
-        }
+/// Starts the measurement of the interval. New DCHs start with the power that they need.
+fn start_loops(solver: &PowerSolver, dchs: &mut Dchs<'_>) {
+    let main_links = solver.links(LinkKind::Call).iter().chain(solver.links(LinkKind::Dch));
+    for (dch, link) in dchs.powered().zip(main_links) {
+        dch.loops.inner.get_or_insert(InnerLoop::new(link.power_mw));
+        dch.loops.achieved = 0.0;
     }
 }
 
@@ -100,58 +71,157 @@ fn set_powers(solver: &mut PowerSolver, bearers: &mut BearerUsers, powers: &[f64
 fn constant_powers(solver: &PowerSolver) -> Vec<f64> {
     let sums = |kind| {
         let mut sums = vec![0.0; solver.cells.len()];
-        solver.links(kind).iter().for_each(|of| sums[of.cell.index()] += of.power_mw);
+        solver.links(kind).iter().for_each(|downlink| sums[downlink.cell.index()] += downlink.power_mw);
         sums
     };
     let (grants, in_progress) = (sums(LinkKind::Dsch), sums(LinkKind::InProgress));
-    let each = solver.cells.iter().zip(&solver.commons).zip(grants).zip(in_progress);
-    each.map(|(((cell, common), grants), in_progress)| common + grants + cell.associated.1 + in_progress)
-        .collect()
-}
-
-/// Sets `totals` to the power of each cell in a slot, and adds the power of its HS-DSCH while that is sent to
-/// `hs_powers`. Returns by which factor each cell scales the powers of its DCHs so as not to exceed its limit.
-fn totals_of_slot(
-    solver: &PowerSolver,
-    (calls, bearers): (&mut VoiceCalls, &mut BearerUsers),
-    constant: &[f64],
-    totals: &mut [f64],
-    hs_powers: &mut [f64],
-) -> Vec<f64> {
-    let max = solver.power.max;
-    let mut wanted = vec![0.0; constant.len()];
-    for dch in calls.powered().chain(bearers.powered()) {
-        let power = dch.loops.inner.map_or(0.0, |inner| inner.power);
-        dch.at.legs().for_each(|leg| wanted[leg.cell.index()] += power);
-    }
-    let factor = |cell: usize| {
-        let (constant, wanted) = (constant[cell], wanted[cell]);
-        let share = if wanted > 0.0 { ((max - constant) / wanted).min(1.0) } else { 1.0 };
-        let (hs_dsch, others) = (&solver.hs_dschs[cell], constant + share * wanted);
-        let sending = hs_dsch.within(max - others);
-        hs_powers[cell] += sending;
-        totals[cell] = others + hs_dsch.share * sending;
-        share
+    let of_cell = |cell: usize| {
+        let associated = solver.cells[cell].associated.power;
+        solver.commons[cell] + grants[cell] + associated + in_progress[cell]
     };
-    (0..constant.len()).map(factor).collect()
+    (0..solver.cells.len()).map(of_cell).collect()
 }
 
-/// The receiver of a DCH measures its Eb/N0 in a slot in which the cells send `totals` and scale requested
-/// powers by `factors`, and sends a command.
-fn one_slot(power: &PowerConfig, dch: PoweredDch<'_>, step: f64, (totals, factors): (&[f64], &[f64])) {
+/// The powers of all cells in a slot. In a slot without enough power, a cell scales the powers of
+/// all its DCHs alike.
+struct Slot {
+    /// Power of each cell, in mW.
+    totals: Vec<f64>,
+    /// Factor by which each cell scales the powers that its DCHs request: at most 1.
+    factors: Vec<f64>,
+    /// Power of the HS-DSCH of each cell while that is sent, in mW.
+    hs_dschs: Vec<f64>,
+}
+
+impl Slot {
+    /// The slot in which the DCHs request their current powers. `constant`: see
+    /// [`constant_powers`].
+    fn new(solver: &PowerSolver, dchs: &mut Dchs<'_>, constant: &[f64]) -> Self {
+        let max = solver.power.max;
+        let mut requested = vec![0.0; constant.len()];
+        for dch in dchs.powered() {
+            let power = requested_power(dch.loops);
+            dch.at.legs().for_each(|leg| requested[leg.cell.index()] += power);
+        }
+        let mut slot = Slot { totals: Vec::new(), factors: Vec::new(), hs_dschs: Vec::new() };
+        for ((&constant, requested), hs_dsch) in constant.iter().zip(requested).zip(&solver.hs_dschs) {
+            let factor = if requested > 0.0 { ((max - constant) / requested).min(1.0) } else { 1.0 };
+            let others = constant + factor * requested;
+            let sending = hs_dsch.within(max - others);
+            slot.totals.push(others + hs_dsch.share * sending);
+            slot.factors.push(factor);
+            slot.hs_dschs.push(sending);
+        }
+        slot
+    }
+}
+
+/// Power that a DCH requests from each of its cells, in mW.
+fn requested_power(loops: &PowerControlLoops) -> f64 {
+    loops.inner.map_or(0.0, |inner| inner.power)
+}
+
+/// The receiver of a DCH measures its Eb/N0 in a slot, and sends a command. `step`: factor of a
+/// step of the power.
+fn send_command(power: &PowerConfig, dch: PoweredDch<'_>, step: f64, slot: &Slot) {
     let PoweredDch { at, loops, aim } = dch;
     let Some(mut inner) = loops.inner else { return };
     // A UE out of reach commands ever more power, so the power is limited.
-    inner.power = inner.power.clamp(LEAST * power.max, power.dch_max.unwrap_or(power.max));
+    inner.power = inner.power.clamp(MIN_POWER * power.max, power.dch_max.unwrap_or(power.max));
     let ebn0 = |leg: &RadioLink| {
         let cell = leg.cell.index();
-        let interference = at.mobile.gains().from_others(totals, leg.cell);
-        let met = Link { interference, ..link(at, loops, leg, aim) };
-        met.achieved(power.own_share, power.noise, totals[cell], inner.power * factors[cell])
+        let interference = at.mobile.gains().from_others(&slot.totals, leg.cell);
+        let measured = Link { interference, ..link(at, loops, leg, aim) };
+        let sent = inner.power * slot.factors[cell];
+        measured.achieved(power.own_share, power.noise, slot.totals[cell], sent)
     };
     let ebn0 = ebn0(&at.main) + at.further.iter().map(ebn0).sum::<f64>();
+    // The target of all legs together.
     let target = link(at, loops, &at.main, aim).target / at.main.share;
     loops.achieved += ebn0;
     inner.handle_slot(ebn0, target, step);
     loops.inner = Some(inner);
+}
+
+/// Sums over the slots of an interval.
+struct Sums {
+    slots: f64,
+    /// By cell: sum of the powers, divided by `slots`, in mW.
+    totals: Vec<f64>,
+    /// By cell: the smallest factor.
+    min_factors: Vec<f64>,
+    /// By cell: sum of the powers of the HS-DSCH while that is sent, in mW.
+    hs_dschs: Vec<f64>,
+    /// By leg of the DCHs of users, in their order: sum of the powers, divided by `slots`, in mW.
+    legs: Vec<f64>,
+}
+
+impl Sums {
+    fn new(cells: usize, slots: f64) -> Self {
+        Sums {
+            slots,
+            totals: vec![0.0; cells],
+            min_factors: vec![1.0; cells],
+            hs_dschs: vec![0.0; cells],
+            legs: Vec::new(),
+        }
+    }
+
+    /// Adds a slot. Call before the commands of the slot change the requested powers.
+    fn add(&mut self, slot: &Slot, bearers: &mut BearerUsers) {
+        for (sum, total) in self.totals.iter_mut().zip(&slot.totals) {
+            *sum += total / self.slots;
+        }
+        for (min, factor) in self.min_factors.iter_mut().zip(&slot.factors) {
+            *min = f64::min(*min, *factor);
+        }
+        for (sum, sending) in self.hs_dschs.iter_mut().zip(&slot.hs_dschs) {
+            *sum += sending;
+        }
+        let weight = 1.0 / self.slots;
+        let mut number = 0;
+        for dch in bearers.powered() {
+            let power = requested_power(dch.loops);
+            for leg in dch.at.legs() {
+                if self.legs.len() == number {
+                    self.legs.push(0.0);
+                }
+                self.legs[number] += weight * power * slot.factors[leg.cell.index()];
+                number += 1;
+            }
+        }
+    }
+
+    /// Sets the powers of the cells, their HS-DSCHs and the DCHs of users to their means.
+    fn set_means(self, solver: &mut PowerSolver, bearers: &mut BearerUsers) {
+        for (cell, (&total, &factor)) in
+            solver.cells.iter_mut().zip(self.totals.iter().zip(&self.min_factors))
+        {
+            cell.sent = Sent { total, factor };
+        }
+        solver.powers.copy_from_slice(&self.totals);
+        for (hs_dsch, sum) in solver.hs_dschs.iter_mut().zip(&self.hs_dschs) {
+            hs_dsch.sending = sum / self.slots;
+        }
+        let mut leg_powers = self.legs.into_iter();
+        let mut next = || leg_powers.next().expect("the legs have not changed since the first slot");
+        let mut further = 0;
+        for (main, dch) in bearers.powered().enumerate() {
+            solver.links_mut(LinkKind::Dch)[main].power_mw = next();
+            for _ in &dch.at.further {
+                solver.links_mut(LinkKind::DchLeg)[further].power_mw = next();
+                further += 1;
+            }
+        }
+    }
+}
+
+/// Sets the powers of the legs of calls in soft handover to the requested powers, scaled by their
+/// cells.
+fn set_soft_leg_powers(solver: &mut PowerSolver, calls: &VoiceCalls) {
+    let legs = calls.each().flat_map(|call| call.at.further.iter().map(|leg| (leg.cell, &call.loops)));
+    for (number, (cell, loops)) in legs.enumerate() {
+        let factor = solver.cells[cell.index()].sent.factor;
+        solver.links_mut(LinkKind::SoftLeg)[number].power_mw = factor * requested_power(loops);
+    }
 }

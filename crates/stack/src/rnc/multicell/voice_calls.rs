@@ -1,17 +1,21 @@
-//! The calls of a layout: arrivals, movement, their links in a TTI, and the losses of their blocks.
+//! The calls of a layout. In each turn (a TTI, or a frame if the DSCH is scheduled every frame)
+//! `measure` begins and ends calls and updates their cells, `add_links` adds their links to the
+//! power solver, and `receive` decides the losses of their blocks.
 //!
-//! All cells of an active set transmit with the same power, because they obey the same commands
-//! (TS 25.214 §5.2.1.4.1). The rake receiver adds the signals of all legs, whether they come from one
-//! site or several (Holma and Toskala 2000, §9.3.1.3). Selection combining between sites concerns the
-//! uplink only.
+//! All cells of an active set transmit with the same power, because they obey the same commands (TS
+//! 25.214 §5.2.1.4.1). The rake receiver adds the signals of all legs, whether they come from one
+//! site or several (Holma and Toskala 2000, §9.3.1.3). Selection combining between sites concerns
+//! the uplink only.
 //!
 //! ```text
 //! Eb/N0          = sum over legs k of W/R p g_k / D_k      D_k = om P_k g_k + chi_k + P_N
 //! share of leg k = (g_k / D_k) / sum (g_j / D_j)           of the target: the target of this leg
 //! ```
 //!
-//! With its share of the target, a leg adds to the load and power of its cell like any other link. All
-//! legs then have the same power if p is small compared with P_k.
+//! W/R is the processing gain, p the power of each leg, P_k the power of cell k, g_k its path gain,
+//! om the share of the own cell's power that interferes, chi_k the power received from other cells,
+//! and P_N the noise. With its share of the target, a leg adds to the load and power of its cell
+//! like any other link. All legs then have the same power if p is small compared with P_k.
 
 use std::sync::Arc;
 
@@ -19,9 +23,10 @@ use umts_kernel::random::{AddressedStream, Streams};
 use umts_units::{Duration, Time};
 
 use super::active_sets::ActiveSets;
+use super::clock::MeasuredTurn;
 use super::codes::DchCodes;
 use super::power_admission::PowerAdmission;
-use super::power_solver::{LinkKind, PowerSolver, Receiver};
+use super::power_solver::{DownlinkLink, LinkKind, PowerSolver, Receiver};
 use super::{CallClassConfig, MulticellConfig};
 use crate::environment::{Environment, Gains, MobilityConfig};
 use crate::ids::CellId;
@@ -29,9 +34,11 @@ use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::{PowerConfig, PowerControl};
 use crate::radio::phy::sir::{self, Link};
 use crate::rnc::calls::{self, Call, CallLocation, Calls, EbN0Average, PowerControlLoops, RadioLink};
+use crate::rnc::rrc::CompressedMode;
 use crate::trace::CallStep;
 
-/// Call numbers modulo this value address the draws: calls under way at one time differ.
+/// Call numbers modulo this value address the random draws of blocks: 2³⁰, so that the index of a
+/// block fits into 32 bits. Calls under way at one time have different indices.
 const NUMBERS: u64 = 1 << 30;
 
 /// Calls of one class.
@@ -43,8 +50,9 @@ pub(super) struct CallClass {
     /// Target Eb/N0 of power control, linear.
     pub target: f64,
     errors: Arc<LinkTable>,
-    /// First mobile identity of this class.
+    /// First mobile identity of this class. Call `n` has the identity `first_mobile_id + n`.
     first_mobile_id: u64,
+    /// Random draws of the losses of blocks.
     draws: AddressedStream,
 }
 
@@ -52,10 +60,10 @@ pub(super) struct CallClass {
 #[derive(Debug)]
 pub(super) struct VoiceCalls {
     pub classes: Vec<CallClass>,
-    /// Turns between two measurements of a mobile.
-    phases: u64,
+    /// Turns between two measurements of a call.
+    measurement_period: u64,
     /// Turns in a TTI of a call.
-    ttis: u64,
+    turns_per_tti: u64,
 }
 
 /// Goal of the power control of a DCH.
@@ -87,40 +95,41 @@ pub(super) struct PoweredDch<'a> {
     pub aim: Aim,
 }
 
-/// Counts of the calls of a cell and of their blocks in a TTI.
+/// Counts of the calls of a cell and of their blocks in a turn.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CallCounts {
-    /// Number of calls, and of calls with a gap of compressed mode.
     pub calls: u32,
+    /// Calls with a gap of compressed mode.
     pub compressed: u32,
-    /// Sent and lost blocks.
+    /// Blocks sent.
     pub sent: u32,
+    /// Blocks lost.
     pub lost: u32,
 }
 
 impl VoiceCalls {
     pub fn new(config: &MulticellConfig, cells: usize, measured_each: Duration, streams: &Streams) -> Self {
-        let ttis = |of: Duration| of / config.dsch.interval();
-        let class = |(group, of): (usize, &CallClassConfig)| CallClass {
-            calls: Calls::new(&of.calls, group, cells, streams),
-            mobility: of.mobility.clone(),
-            spreading_factor: of.calls.spreading_factor,
-            target: of.target,
-            errors: of.errors.clone(),
+        let turns_in = |time: Duration| time / config.dsch.interval();
+        let class = |(group, class): (usize, &CallClassConfig)| CallClass {
+            calls: Calls::new(&class.calls, group, cells, streams),
+            mobility: class.mobility.clone(),
+            spreading_factor: class.calls.spreading_factor,
+            target: class.target,
+            errors: class.errors.clone(),
             // Above the numbers of all UEs.
             first_mobile_id: (group as u64 + 1) << 32,
             draws: streams.addressed(&format!("calls{group}/blocks")),
         };
         VoiceCalls {
             classes: config.calls.iter().enumerate().map(class).collect(),
-            phases: ttis(measured_each),
-            ttis: ttis(calls::TTI),
+            measurement_period: turns_in(measured_each),
+            turns_per_tti: turns_in(calls::TTI),
         }
     }
 
     #[cfg(test)]
     pub fn none() -> Self {
-        VoiceCalls { classes: Vec::new(), phases: 1, ttis: 1 }
+        VoiceCalls { classes: Vec::new(), measurement_period: 1, turns_per_tti: 1 }
     }
 
     pub fn call(&self, class: usize, call: usize) -> &Call {
@@ -149,69 +158,38 @@ impl VoiceCalls {
         })
     }
 
-    /// Ends and begins the calls that are due at `now`. Then measures the part of the calls that turn
-    /// number `tti` measures, and updates their cells. `admission`: may block new calls.
+    /// Ends and begins the calls that are due. Then measures the calls that `turn` measures, and
+    /// updates their cells. With admission by power, a new call may be blocked.
     pub fn measure(
         &mut self,
-        (now, tti): (Time, u64),
+        turn: MeasuredTurn,
         environment: &Environment,
         sets: &mut ActiveSets,
         codes: &mut DchCodes,
-        (solver, mut admission): (&PowerSolver, Option<&mut PowerAdmission>),
+        solver: &PowerSolver,
+        mut admission: Option<&mut PowerAdmission>,
     ) {
-        let (phases, phase, powers) = (self.phases, tti % self.phases, &solver.before);
+        let period = self.measurement_period;
         for class in &mut self.classes {
-            let (first_mobile_id, mobility, spreading_factor) =
-                (class.first_mobile_id, &class.mobility, class.spreading_factor);
-            let aim = class.aim();
-            class.calls.end_until(now, |call| sets.leave(codes, &call.at));
-            class.calls.begin_until(now, |number| {
-                let mut mobile = environment.appear(first_mobile_id + number, mobility, None, now);
-                environment.measure(&mut mobile, now);
-                let Some(admission) = admission.as_deref_mut() else {
-                    return sets.admit(codes, mobile, spreading_factor, powers);
-                };
-                let (cell, gains) = (mobile.gains().best(), mobile.gains());
-                let expected = admission.expected(&solver.power, &aim.link(gains, cell, powers), cell);
-                if !admission.admits(cell, expected) {
-                    sets.note_step(cell, CallStep::Blocked);
-                    return None;
-                }
-                let at = sets.admit(codes, mobile, spreading_factor, powers)?;
-                admission.begin_link(cell, expected);
-                Some(at)
-            });
-            let mut is_dropped = false;
-            let calls = class.calls.under_way_mut().iter_mut();
-            for call in calls.filter(|call| call.number % phases == phase) {
-                environment.measure(&mut call.at.mobile, now);
-                if !sets.update_cells(codes, &mut call.at, spreading_factor, powers) {
-                    call.drop_at(now);
-                    is_dropped = true;
-                }
-            }
-            if is_dropped {
-                class.calls.sweep(now, |call| sets.leave(codes, &call.at));
-            }
+            class.calls.end_until(turn.now, |call| sets.leave(codes, &call.at));
+            class.begin_calls(turn.now, environment, sets, codes, solver, admission.as_deref_mut());
+            let measured = |call: &Call| turn.measures(call.number, period);
+            class.update_cells(turn.now, measured, environment, sets, codes, &solver.before);
         }
     }
 
-    /// Begins a TTI: determines the contribution of each leg from the interference known so far and the
-    /// calls with a gap, then adds the links of all calls to `solver`.
-    pub fn add_links(&mut self, tti: u64, sets: &ActiveSets, solver: &mut PowerSolver) {
+    /// Adds the links of all calls in turn number `turn` to `solver`, with the share of each leg in
+    /// the target and the higher targets of calls with a gap.
+    pub fn add_links(&mut self, turn: u64, sets: &ActiveSets, solver: &mut PowerSolver) {
         if sets.soft.is_some() {
             self.each_mut().for_each(|call| share_target(&mut call.at, &solver.power, &solver.before));
         }
         if let Some(mode) = sets.compressed {
-            let (factor, every, ttis) = (mode.factor(), mode.every / calls::TTI, self.ttis);
-            for call in self.each_mut() {
-                let has_gap = call.at.is_compressed && ((tti + call.number) / ttis).is_multiple_of(every);
-                call.at.raise = if has_gap { factor } else { 1.0 };
-            }
+            self.raise_targets(turn, &mode);
         }
         for (number, class) in self.classes.iter().enumerate() {
             for (index, call) in class.calls.under_way().iter().enumerate() {
-                let receiver = Receiver::Call(number, index);
+                let receiver = Receiver::Call { class: number, call: index };
                 let Call { at, loops, .. } = call;
                 solver.add(LinkKind::Call, receiver, at.main.cell, link(at, loops, &at.main, class.aim()));
                 for leg in &at.further {
@@ -221,33 +199,43 @@ impl VoiceCalls {
         }
     }
 
-    /// Decides the losses of all calls with the Eb/N0 of their links. Returns the counts of each cell.
-    pub fn receive(&mut self, tti: u64, solver: &PowerSolver) -> Vec<CallCounts> {
+    /// Raises the targets of calls in compressed mode that have a gap in this turn.
+    fn raise_targets(&mut self, turn: u64, mode: &CompressedMode) {
+        let ttis_between_gaps = mode.every / calls::TTI;
+        let turns_per_tti = self.turns_per_tti;
+        for call in self.each_mut() {
+            // The TTIs of calls start in different turns.
+            let tti = (turn + call.number) / turns_per_tti;
+            let has_gap = call.at.is_compressed && tti.is_multiple_of(ttis_between_gaps);
+            call.at.raise = if has_gap { mode.factor() } else { 1.0 };
+        }
+    }
+
+    /// Decides the losses of all calls in turn number `turn` with the Eb/N0 of their links. Returns
+    /// the counts of each cell.
+    pub fn receive(&mut self, turn: u64, solver: &PowerSolver) -> Vec<CallCounts> {
         let mut counts = vec![CallCounts::default(); solver.cells.len()];
         let mut mains = solver.links(LinkKind::Call).iter();
         let mut legs = solver.links(LinkKind::SoftLeg).iter();
         for class in &mut self.classes {
-            let draws = class.draws.tti(tti);
+            let draws = class.draws.tti(turn);
             for call in class.calls.under_way_mut() {
-                let (main, mut beside) = (mains.next().expect("each call has a main link"), 0.0);
-                call.at.main.interference = main.interference;
-                for (leg, of) in call.at.further.iter_mut().zip(&mut legs) {
-                    leg.interference = of.interference;
-                    beside += of.ebn0;
-                }
+                let main = mains.next().expect("each call has a main link");
+                let received = receive_links(&mut call.at, main, &mut legs);
                 let ebn0 = match solver.power.control {
                     PowerControl::Steps => call.loops.achieved,
-                    PowerControl::Ideal | PowerControl::Frame => main.ebn0 + beside,
+                    PowerControl::Ideal | PowerControl::Frame => received.ebn0,
                 };
                 let counts = &mut counts[main.cell.index()];
                 counts.calls += 1;
                 counts.compressed += u32::from(call.at.raise > 1.0);
                 let mut ebn0 = ebn0 / call.at.raise;
                 // A TTI of a call may last several turns. Its losses depend on their mean.
-                if self.ttis > 1 {
+                if self.turns_per_tti > 1 {
                     ebn0 = call.ebn0_average.mean_with(ebn0);
                 }
-                if (tti + call.number + 1).is_multiple_of(self.ttis) {
+                let ends_tti = (turn + call.number + 1).is_multiple_of(self.turns_per_tti);
+                if ends_tti {
                     call.ebn0_average = EbN0Average::default();
                     let first = (call.number % NUMBERS) as u32 * calls::BLOCKS;
                     let lost = class.errors.losses(draws, first, calls::BLOCKS, ebn0).count();
@@ -262,24 +250,106 @@ impl VoiceCalls {
 }
 
 impl CallClass {
+    /// Begins the calls that are due at `now`, unless their best cell has no code or, with
+    /// admission by power, no power.
+    fn begin_calls(
+        &mut self,
+        now: Time,
+        environment: &Environment,
+        sets: &mut ActiveSets,
+        codes: &mut DchCodes,
+        solver: &PowerSolver,
+        mut admission: Option<&mut PowerAdmission>,
+    ) {
+        let aim = self.aim();
+        let powers = &solver.before;
+        let CallClass { calls, mobility, spreading_factor, first_mobile_id, .. } = self;
+        calls.begin_until(now, |number| {
+            let mut mobile = environment.appear(*first_mobile_id + number, mobility, None, now);
+            environment.measure(&mut mobile, now);
+            let Some(admission) = admission.as_deref_mut() else {
+                return sets.admit(codes, mobile, *spreading_factor, powers);
+            };
+            let (cell, gains) = (mobile.gains().best(), mobile.gains());
+            let expected = admission.expected(&solver.power, &aim.link(gains, cell, powers), cell);
+            if !admission.admits(cell, expected) {
+                sets.note_step(cell, CallStep::Blocked);
+                return None;
+            }
+            let at = sets.admit(codes, mobile, *spreading_factor, powers)?;
+            admission.begin_link(cell, expected);
+            Some(at)
+        });
+    }
+
+    /// Measures the calls that are `measured`, and updates their cells. Calls that no cell can
+    /// carry are dropped.
+    fn update_cells(
+        &mut self,
+        now: Time,
+        measured: impl Fn(&Call) -> bool,
+        environment: &Environment,
+        sets: &mut ActiveSets,
+        codes: &mut DchCodes,
+        powers: &[f64],
+    ) {
+        let mut is_any_dropped = false;
+        for call in self.calls.under_way_mut().iter_mut().filter(|call| measured(call)) {
+            environment.measure(&mut call.at.mobile, now);
+            if !sets.update_cells(codes, &mut call.at, self.spreading_factor, powers) {
+                call.drop_at(now);
+                is_any_dropped = true;
+            }
+        }
+        if is_any_dropped {
+            self.calls.sweep(now, |call| sets.leave(codes, &call.at));
+        }
+    }
+
     fn aim(&self) -> Aim {
         Aim { processing: sir::CHIP_RATE / calls::RATE, target: self.target }
     }
 }
 
-/// Divides the target among the legs of a DCH, with the interference known so far.
+/// Divides the target among the legs of a DCH in proportion to g_k / D_k (see above). `before`:
+/// powers of the cells in the previous turn, in mW.
 pub(super) fn share_target(at: &mut CallLocation, power: &PowerConfig, before: &[f64]) {
     if at.further.is_empty() {
         return;
     }
-    let worth = |leg: &RadioLink| {
-        let sent = before[leg.cell.index()];
-        leg.gain / (power.own_share * sent * leg.gain + leg.interference + power.noise)
+    let ebn0_per_power = |leg: &RadioLink| {
+        let own_cell = power.own_share * before[leg.cell.index()] * leg.gain;
+        leg.gain / (own_cell + leg.interference + power.noise)
     };
-    let sum = worth(&at.main) + at.further.iter().map(worth).sum::<f64>();
+    let sum = ebn0_per_power(&at.main) + at.further.iter().map(ebn0_per_power).sum::<f64>();
     for leg in at.legs_mut() {
-        leg.share = worth(leg) / sum;
+        leg.share = ebn0_per_power(leg) / sum;
     }
+}
+
+/// The links of a DCH as received in a turn.
+pub(super) struct ReceivedLinks {
+    /// Sum of the Eb/N0 of all links, linear.
+    pub ebn0: f64,
+    /// Power of the links beside the main one, in mW.
+    pub further_power: f64,
+}
+
+/// Records the interference of each link of a DCH. `further` begins with the links beside `main`,
+/// which are taken from it.
+pub(super) fn receive_links<'a>(
+    at: &mut CallLocation,
+    main: &DownlinkLink,
+    further: &mut impl Iterator<Item = &'a DownlinkLink>,
+) -> ReceivedLinks {
+    at.main.interference = main.interference;
+    let (mut further_ebn0, mut further_power) = (0.0, 0.0);
+    for (leg, downlink) in at.further.iter_mut().zip(further) {
+        leg.interference = downlink.interference;
+        further_ebn0 += downlink.ebn0;
+        further_power += downlink.power_mw;
+    }
+    ReceivedLinks { ebn0: main.ebn0 + further_ebn0, further_power }
 }
 
 /// The link of a DCH from one of its cells. Its target is the share of this leg.
@@ -324,9 +394,11 @@ mod tests {
             first_mobile_id: 1 << 32,
             draws: streams.addressed("calls0/blocks"),
         };
-        VoiceCalls { classes: vec![class], phases: 5, ttis: 1 }
+        VoiceCalls { classes: vec![class], measurement_period: 5, turns_per_tti: 1 }
     }
 
+    /// Without soft handover, 40 erlang of calls at their target are one link each, and each block
+    /// counts as received in the cell of the call.
     #[test]
     fn every_call_is_one_link_and_counts_in_its_cell() {
         let mobility = Mobility::new(environment(), HANDOVER, &[], 5);
@@ -334,14 +406,16 @@ mod tests {
         let (mut calls, mut sets) = (calls(40.0), active_sets(None, WithoutCode::Kept));
         let mut codes = DchCodes::new(&DchConfig::default(), &FixedCodes::default(), CELLS);
         let mut solver = PowerSolver::new(power, CELLS);
-        calls.measure((Time::ZERO, 0), &mobility.environment, &mut sets, &mut codes, (&solver, None));
-        calls.add_links(0, &sets, &mut solver);
+        let turn = MeasuredTurn { now: Time::ZERO, number: 0 };
+        let admission = None;
+        calls.measure(turn, &mobility.environment, &mut sets, &mut codes, &solver, admission);
+        calls.add_links(turn.number, &sets, &mut solver);
         solver.add_up();
         let bearers = BearerUsers::none(HANDOVER, active_sets(None, WithoutCode::Kept));
         let receivers = Receivers { calls: &calls, mobility: &mobility, bearers: &bearers };
         solver.control(receivers);
         solver.measure(receivers);
-        let counts = calls.receive(0, &solver);
+        let counts = calls.receive(turn.number, &solver);
 
         let cells: Vec<CellId> = calls.each().map(|call| call.at.main.cell).collect();
         assert!(cells.len() > 20, "{} calls", cells.len());
@@ -364,7 +438,8 @@ mod tests {
         };
         let mut at = CallLocation::new(mobile_between(&environment(), [0, 1]), leg(0, 2e-12));
         share_target(&mut at, &power, &before);
-        assert_eq!(at.main.share, 1.0);
+        assert_eq!(at.main.share, 1.0, "a single leg has the whole target");
+        // The second leg has the same gain as the first one, the third leg half of it.
         at.further = vec![leg(1, 2e-12), leg(2, 1e-12)];
         share_target(&mut at, &power, &before);
         assert_eq!(at.main.share, at.further[0].share);

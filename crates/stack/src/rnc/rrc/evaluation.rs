@@ -1,5 +1,5 @@
-//! Evaluates the RLC buffers: whether the UE needs a DCH, a larger one or a smaller one, and when it is
-//! promoted from a state that carries no data.
+//! Evaluates the RLC buffers: whether the UE needs a DCH, a larger one or a smaller one, and when
+//! it is promoted from a state that carries no data.
 
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
@@ -10,38 +10,41 @@ use crate::ids::Direction;
 use crate::radio::RrcState;
 use crate::trace::{SwitchCause, TraceEvent};
 
-impl Rrc {
-    /// Whether the buffer of a direction exceeds its threshold for a DCH.
-    #[inline]
-    pub(super) fn wants_dch(&self, measured: &Measured) -> bool {
-        let thresholds = self.config.upswitch_thresholds().into_iter();
-        thresholds
-            .zip(measured.buffered)
-            .any(|(threshold, octets)| threshold.is_some_and(|threshold| octets > threshold))
-    }
+/// The UE has no DCH that a requested one would replace.
+const NO_DCH: Option<u8> = None;
 
+impl Rrc {
     /// Evaluates the measurements according to the current state.
     pub(super) fn evaluate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
         match self.phase {
             Phase::Switching { .. } => {}
             Phase::In(RrcState::CellDch) => self.evaluate_rate(cx, measured),
             Phase::In(RrcState::CellFach) => {
-                let wants = self.wants_dch(&measured);
-                self.evaluate_need(cx, wants, None);
+                let needs_dch = self.needs_dch(&measured);
+                self.evaluate_need(cx, needs_dch, NO_DCH);
             }
             Phase::In(_) => self.evaluate_promotion(cx, measured),
         }
     }
 
-    /// CELL_FACH: requests a DCH if the need has lasted for the time to trigger. CELL_DCH: requests
-    /// a larger DCH on the same condition.
+    /// Whether the buffer of a direction exceeds its threshold for a DCH.
+    #[inline]
+    pub(super) fn needs_dch(&self, measured: &Measured) -> bool {
+        let thresholds = self.config.upswitch_thresholds().into_iter();
+        thresholds
+            .zip(measured.buffered)
+            .any(|(threshold, octets)| threshold.is_some_and(|threshold| octets > threshold))
+    }
+
+    /// Requests a DCH in CELL_FACH, or a larger one in CELL_DCH, if the need has lasted for the
+    /// time to trigger. `instead_of`: number of the current DCH, which the new one replaces.
     fn evaluate_need<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        wants: bool,
+        is_needed: bool,
         instead_of: Option<u8>,
     ) {
-        if !wants {
+        if !is_needed {
             return self.forget_need(cx);
         }
         let RrcConfig { measurement_interval, time_to_trigger, .. } = *self.config;
@@ -54,6 +57,7 @@ impl Rrc {
         }
     }
 
+    /// Requests a DCH. `instead_of`: as for [`evaluate_need`](Self::evaluate_need).
     fn request<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, instead_of: Option<u8>) {
         let (ue, again) = (self.ue, self.requested);
         self.requested = true;
@@ -87,8 +91,8 @@ impl Rrc {
         if let Some(threshold) = self.config.rate_upswitch_threshold
             && self.dch > 0
         {
-            let wants = measured.buffered[Direction::Downlink.index()] > threshold;
-            self.evaluate_need(cx, wants, Some(self.dch));
+            let needs_larger_dch = measured.buffered[Direction::Downlink.index()] > threshold;
+            self.evaluate_need(cx, needs_larger_dch, Some(self.dch));
         }
     }
 
@@ -98,14 +102,15 @@ impl Rrc {
         let Some(utilisation) = self.config.rate_downswitch_utilisation else { return false };
         let Some(smaller) = self.config.dch_rates.get(usize::from(self.dch) + 1) else { return false };
         let window_s = self.config.rate_downswitch_window.as_secs();
-        [0, 1].into_iter().all(|direction| {
+        Direction::BOTH.into_iter().map(Direction::index).all(|direction| {
             let carried_bits = measured.carried[direction] - self.window.carried_at_start[direction];
             let max_bits = smaller.rates[direction].bps() as f64 * window_s * utilisation.value();
             (carried_bits as f64) < max_bits
         })
     }
 
-    /// Starts the next window over which throughput is measured. Without a smaller DCH there is no window.
+    /// Starts the next window over which throughput is measured. Without a smaller DCH there is no
+    /// window.
     pub(super) fn open_window(&mut self, now: Time, measured: Measured) {
         let has_smaller_dch = usize::from(self.dch) + 1 < self.config.dch_rates.len();
         let may_shrink = has_smaller_dch && self.config.rate_downswitch_utilisation.is_some();
@@ -126,14 +131,14 @@ impl Rrc {
         }
         self.paged_at = None;
         if self.config.promotion == Promotion::CellDch {
-            self.request(cx, None);
+            self.request(cx, NO_DCH);
         } else {
             self.begin_switch(cx, RrcState::CellFach, Duration::ZERO, SwitchCause::Data);
         }
     }
 
-    /// The first time from `now` on at which the UE listens for paging, in a frame that depends on its
-    /// identity (TS 25.304 §8.3).
+    /// The first time from `now` on at which the UE listens for paging, in a frame that depends on
+    /// its identity (TS 25.304 §8.3).
     pub(super) fn paging_occasion(&self, now: Time) -> Time {
         let cycle = self.config.paging_cycle;
         let frames = cycle / FRAME;

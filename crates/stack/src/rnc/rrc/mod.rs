@@ -175,7 +175,7 @@ impl Rrc {
         measured: Measured,
     ) -> bool {
         let is_on_fach = self.phase == Phase::In(RrcState::CellFach);
-        let is_without_need = || is_on_fach && self.trigger.is_none() && !self.wants_dch(&measured);
+        let is_without_need = || is_on_fach && self.trigger.is_none() && !self.needs_dch(&measured);
         if self.ignores_buffers() || is_without_need() {
             return false;
         }

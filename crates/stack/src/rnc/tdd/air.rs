@@ -9,7 +9,7 @@ use crate::detail::Detail;
 use crate::ids::CellId;
 use crate::radio::air::Transmission;
 use crate::radio::phy::Lost;
-use crate::radio::phy::tdd::layout::MOST_SLOTS;
+use crate::radio::phy::tdd::layout::MAX_SLOTS;
 use crate::radio::phy::tdd::{SlotTransmission, TddRadio};
 use crate::trace::TraceEvent;
 
@@ -77,7 +77,7 @@ impl FrameAir {
     ) {
         ctx.cx.record(|| {
             let InUse { slots, units: held } = slots.in_use();
-            let (mut used, mut blocks_in_slot) = ([0; 2], [0_u8; MOST_SLOTS]);
+            let (mut used, mut blocks_in_slot) = ([0; 2], [0_u8; MAX_SLOTS]);
             for sent in &self.blocks {
                 used[sent.direction.index()] += u16::from(sent.codes);
                 blocks_in_slot[usize::from(sent.slot)] += 1;
@@ -88,7 +88,7 @@ impl FrameAir {
     }
 
     /// Counts the blocks of this frame by their neighbours. `blocks_in_slot`: blocks of all UEs.
-    fn count_by_neighbours(&self, blocks_in_slot: &[u8; MOST_SLOTS]) -> BlocksByNeighbours {
+    fn count_by_neighbours(&self, blocks_in_slot: &[u8; MAX_SLOTS]) -> BlocksByNeighbours {
         let mut counts = BlocksByNeighbours::default();
         // Blocks of one UE in one slot are consecutive and have the same number of neighbours. They
         // are counted together.

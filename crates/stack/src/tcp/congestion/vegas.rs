@@ -43,7 +43,8 @@ const MAX_UNUSED: f64 = 2.0;
 const TIMEOUT_FACTOR: f64 = 9.0 / 8.0;
 const TIMEOUT_FACTOR_REPEATED: f64 = 2.0;
 
-/// Vegas's state. Durations without a type are in seconds, segments are numbered from the SYN.
+/// Vegas's state. Times of type `f64` are in seconds, and segments are numbered from the SYN, which
+/// is 0.
 #[derive(Debug, Clone)]
 pub struct Vegas {
     // Configuration.
@@ -55,9 +56,12 @@ pub struct Vegas {
     gamma: u32,
     /// Added to the number of segments in queues before it is truncated.
     rounding: f64,
+    /// Whether the ACK of the first data segment sets the window to its initial value, as in ns-2,
+    /// which sends data without a SYN before it.
     ns2_no_header: bool,
+    /// Whether the connection is one of ns-2's one-way connections.
     one_way: bool,
-    /// In segments.
+    /// Initial window, in segments.
     initial_window: u32,
 
     // Round trips.
@@ -80,7 +84,7 @@ pub struct Vegas {
     // Growth of the window.
     /// The amount by which each ACK of this round raises the window.
     increment: f64,
-    /// Slow start grows in this round.
+    /// Whether slow start grows in this round.
     growing_round: bool,
 
     // Losses.
@@ -92,64 +96,11 @@ pub struct Vegas {
     target: f64,
     /// Time of the last reduction of the window.
     cut_at: Option<Time>,
-    /// The timer has expired, and no loss was detected by duplicates since.
+    /// Whether the timer has expired, and no loss was detected by duplicates since.
     timed_out: bool,
-    /// The timer has just expired: the next transmission sets the time of that reduction
+    /// Whether the timer has just expired: the next transmission sets the time of that reduction
     /// (`cut_at`).
     dates_reduction_at_next_send: bool,
-}
-
-/// Number of transmissions of a segment, and the time of the last one.
-#[derive(Debug, Clone, Copy, Default)]
-struct Transmissions {
-    count: u32,
-    last: Option<Time>,
-}
-
-impl Transmissions {
-    fn of(sent: Sent) -> Self {
-        Transmissions { count: u32::from(sent.transmissions), last: Some(sent.sent_at) }
-    }
-
-    /// The transmissions of the last segment that an ACK covers. Without a time if it covers none.
-    fn of_last(removed: &Acknowledged) -> Self {
-        let last = (removed.segments > 0).then_some(removed.last_sent_at);
-        Transmissions { count: u32::from(removed.last_transmissions), last }
-    }
-}
-
-/// The fine-grained timeout from exact round-trip samples, in seconds: the mean plus twice the mean
-/// deviation, and a sixteenth more from the second sample on.
-#[derive(Debug, Clone, Copy, Default)]
-struct FineTimeout {
-    /// 8 times the mean round-trip time.
-    mean8: f64,
-    /// 4 times the mean deviation.
-    deviation4: f64,
-    timeout: f64,
-}
-
-impl FineTimeout {
-    /// The state after the first round-trip sample: the deviation is a quarter of it.
-    fn first(rtt: f64) -> Self {
-        let mean8 = 8.0 * rtt;
-        let deviation4 = rtt;
-        FineTimeout { mean8, deviation4, timeout: mean_and_two_deviations(mean8, deviation4) }
-    }
-
-    /// Takes a further round-trip sample. The gains are 1/8 for the mean and 1/4 for the deviation.
-    fn sample(&mut self, rtt: f64) {
-        let difference = rtt - self.mean8 / 8.0;
-        self.mean8 += difference;
-        self.deviation4 += difference.abs() - self.deviation4 / 4.0;
-        let timeout = mean_and_two_deviations(self.mean8, self.deviation4);
-        self.timeout = timeout + timeout / 16.0;
-    }
-}
-
-/// (2 mean + 4 deviation) / 2, in the order of ns-2's floating-point operations.
-fn mean_and_two_deviations(mean8: f64, deviation4: f64) -> f64 {
-    (mean8 / 4.0 + deviation4) / 2.0
 }
 
 impl Vegas {
@@ -209,7 +160,7 @@ impl CongestionControl for Vegas {
             self.end_round(window, sent, ack.now);
         }
         self.grow(window, sent);
-        // ns-2 treats a segment sent when its clock started as not sent.
+        // ns-2 treats a segment sent when its clock started as not sent: the time 0 means no time.
         let has_sent_time = window.rules == Rules::Rfc5681 || last_acked.last != self.clock_start;
         if !is_first_sample && has_sent_time {
             self.measure(last_acked, ack.now);
@@ -234,7 +185,8 @@ impl CongestionControl for Vegas {
         let Some(first) = self.first(window, sent) else { return Reaction::NOTHING };
         let is_lost = window.duplicates == DUPLICATE_THRESHOLD || self.is_overdue(first, ack.now);
         if !is_lost {
-            if window.duplicates > DUPLICATE_THRESHOLD {
+            let is_in_recovery = window.duplicates > DUPLICATE_THRESHOLD;
+            if is_in_recovery {
                 window.cwnd += 1.0;
             }
             return Reaction::NOTHING;
@@ -259,12 +211,9 @@ impl CongestionControl for Vegas {
 
     #[inline]
     fn select(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Selection {
-        let is_waiting = (1..DUPLICATE_THRESHOLD).contains(&window.duplicates);
-        if is_waiting || sent.next() as u32 >= window.usable(advertised) {
-            Selection::Wait
-        } else {
-            Selection::InOrder
-        }
+        let may_be_lost = (1..DUPLICATE_THRESHOLD).contains(&window.duplicates);
+        let is_window_full = sent.next() as u32 >= window.usable(advertised);
+        if may_be_lost || is_window_full { Selection::Wait } else { Selection::InOrder }
     }
 
     #[inline]
@@ -280,7 +229,7 @@ impl CongestionControl for Vegas {
         *record = Transmissions { count: record.count + 1, last: Some(now) };
     }
 
-    /// ns-2's closed window.
+    /// A window below one segment is closed until the next timeout, as in ns-2.
     #[inline]
     fn needs_timer_when_empty(&self, window: &Window) -> bool {
         window.cwnd < 1.0
@@ -480,4 +429,57 @@ impl Vegas {
     fn slot(&self, number: u64) -> usize {
         (number % self.slots.len() as u64) as usize
     }
+}
+
+/// Number of transmissions of a segment, and the time of the last one.
+#[derive(Debug, Clone, Copy, Default)]
+struct Transmissions {
+    count: u32,
+    last: Option<Time>,
+}
+
+impl Transmissions {
+    fn of(sent: Sent) -> Self {
+        Transmissions { count: u32::from(sent.transmissions), last: Some(sent.sent_at) }
+    }
+
+    /// The transmissions of the last segment that an ACK covers. Without a time if it covers none.
+    fn of_last(removed: &Acknowledged) -> Self {
+        let last = (removed.segments > 0).then_some(removed.last_sent_at);
+        Transmissions { count: u32::from(removed.last_transmissions), last }
+    }
+}
+
+/// The fine-grained timeout from exact round-trip samples, in seconds: the mean plus twice the mean
+/// deviation, and a sixteenth more from the second sample on.
+#[derive(Debug, Clone, Copy, Default)]
+struct FineTimeout {
+    /// 8 times the mean round-trip time.
+    mean8: f64,
+    /// 4 times the mean deviation.
+    deviation4: f64,
+    timeout: f64,
+}
+
+impl FineTimeout {
+    /// The state after the first round-trip sample: the deviation is a quarter of it.
+    fn first(rtt: f64) -> Self {
+        let mean8 = 8.0 * rtt;
+        let deviation4 = rtt;
+        FineTimeout { mean8, deviation4, timeout: mean_and_two_deviations(mean8, deviation4) }
+    }
+
+    /// Takes a further round-trip sample. The gains are 1/8 for the mean and 1/4 for the deviation.
+    fn sample(&mut self, rtt: f64) {
+        let difference = rtt - self.mean8 / 8.0;
+        self.mean8 += difference;
+        self.deviation4 += difference.abs() - self.deviation4 / 4.0;
+        let timeout = mean_and_two_deviations(self.mean8, self.deviation4);
+        self.timeout = timeout + timeout / 16.0;
+    }
+}
+
+/// (2 mean + 4 deviation) / 2, in the order of ns-2's floating-point operations.
+fn mean_and_two_deviations(mean8: f64, deviation4: f64) -> f64 {
+    (mean8 / 4.0 + deviation4) / 2.0
 }

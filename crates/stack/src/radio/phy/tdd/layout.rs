@@ -64,7 +64,7 @@ pub enum LayoutKind {
 pub const FRAME: Duration = Duration::from_millis(10);
 
 /// Upper bound on the slots of all layouts.
-pub const MOST_SLOTS: usize = 16;
+pub const MAX_SLOTS: usize = 16;
 
 use SlotUse::{Common as C, Data as D, RandomAccess as R};
 

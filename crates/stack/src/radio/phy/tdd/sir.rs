@@ -13,7 +13,7 @@
 //! The blocks of one UE in one slot do not interfere with each other: they share one channel, and
 //! their codes are orthogonal.
 
-use super::layout::MOST_SLOTS;
+use super::layout::MAX_SLOTS;
 use super::{Interferers, SlotTransmission, TddRadioConfig};
 use crate::ids::{Direction, UeId};
 
@@ -47,7 +47,7 @@ struct Group {
 #[derive(Debug, Clone, Default)]
 pub struct Interference {
     interferers: Vec<Interferer>,
-    groups: [Group; MOST_SLOTS],
+    groups: [Group; MAX_SLOTS],
 }
 
 impl Interference {

@@ -290,7 +290,7 @@ impl AmEntity {
         blocks: u32,
         set: &mut BlockSet,
     ) -> bool {
-        debug_assert!(blocks <= Lost::MOST_BLOCKS);
+        debug_assert!(blocks <= Lost::MAX_BLOCKS);
         self.handle_timeout(cx);
         let is_fast_path = self.has_only_new_data(cx.now);
         if !is_fast_path {

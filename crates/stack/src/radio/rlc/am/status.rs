@@ -1,8 +1,8 @@
-//! Status reports of the receiving side: the missing PDUs that a report lists, its size in bits, and
-//! its split into parts if it does not fit into one STATUS PDU (TS 25.322 §9.2.2.11, §9.7.2).
+//! Status reports of the receiving side: the missing PDUs that a report lists, its size in bits,
+//! and its split into parts if it does not fit into one STATUS PDU (TS 25.322 §9.2.2.11, §9.7.2).
 //!
-//! A STATUS is a list of super-fields (SUFIs). Three kinds can list missing PDUs, and an ACK with LSN
-//! acknowledges all other PDUs below LSN:
+//! A STATUS is a list of super-fields (SUFIs). Three kinds can list missing PDUs, and an ACK with
+//! LSN acknowledges all other PDUs below LSN:
 //!
 //! ```text
 //!   BITMAP  type 4 | LENGTH 4 | FSN 12 | 1 to 16 octets, a bit for each PDU         LSN
@@ -21,7 +21,8 @@ use super::receiver::Receiver;
 use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::{IndexRange, Sn, SnRun, Status};
 
-/// Bits of a STATUS PDU's D/C and type fields.
+// Sizes in bits: fields and SUFIs that any STATUS can have.
+/// The D/C and type fields of a STATUS PDU.
 const PDU_TYPE: u64 = 4;
 /// ACK: type 4, LSN 12.
 const ACK: u64 = 16;
@@ -29,28 +30,38 @@ const ACK: u64 = 16;
 const NO_MORE: u64 = 4;
 /// MRW without its SN_MRW: type 4, LENGTH 4, N_LENGTH 4.
 const MRW: u64 = 12;
+/// One SN_MRW of an MRW.
 const SN_MRW: u64 = 12;
 /// MRW_ACK: type 4, N 4, SN_ACK 12.
 const MRW_ACK: u64 = 20;
 /// WINDOW: type 4, WSN 12.
 const WINDOW: u64 = 16;
+
+// Sizes in bits: parts of the SUFIs that list missing PDUs.
 /// BITMAP and RLIST without map or codewords: type 4, LENGTH 4, FSN 12.
 const HEAD: u64 = 20;
-/// A BITMAP covers at most 128 PDUs.
-const BITMAP_MAX_PDUS: u64 = 128;
-/// LIST without its runs. A run is SN 12 and L 4, for up to 16 PDUs. At most 15 runs.
+/// LIST without its runs: type 4, LENGTH 4.
 const LIST_HEAD: u64 = 8;
+/// A run of a LIST: SN 12, L 4.
 const LIST_RUN: u64 = 16;
-const LIST_RUN_MAX_PDUS: u64 = 16;
-const LIST_MAX_RUNS: u64 = 15;
-/// RLIST: at most 15 codewords.
+/// A codeword of an RLIST.
 const CODEWORD: u64 = 4;
+/// EURANE's report without its map.
+const EURANE_HEAD: u64 = 20;
+/// Maximum map of EURANE's report.
+const EURANE_MAX_BITS: u64 = 300;
+
+// Numbers.
+/// Maximum number of PDUs of a BITMAP: 16 octets.
+const BITMAP_MAX_PDUS: u64 = 128;
+/// Maximum number of PDUs of a run of a LIST: the first one, and 15 further ones in L.
+const LIST_RUN_MAX_PDUS: u64 = 16;
+/// Maximum number of runs of a LIST, in the four bits of LENGTH.
+const LIST_MAX_RUNS: u64 = 15;
+/// Maximum number of codewords of an RLIST, in the four bits of LENGTH.
 const RLIST_MAX_CODEWORDS: u64 = 15;
 /// Maximum number of PDUs in a window.
 const MAX_WINDOW: u64 = 4095;
-/// EURANE: bits before the map, and maximum bits of the map.
-const EURANE_HEAD: u64 = 20;
-const EURANE_MAX_BITS: u64 = 300;
 
 /// SUFIs of a STATUS that are not part of a report.
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,9 +74,10 @@ pub(super) struct OtherSufis {
 
 impl OtherSufis {
     fn bits(self) -> u64 {
-        self.mrw.map_or(0, |sns| MRW + sns * SN_MRW)
-            + if self.mrw_ack { MRW_ACK } else { 0 }
-            + if self.window { WINDOW } else { 0 }
+        let mrw = self.mrw.map_or(0, |sns| MRW + sns * SN_MRW);
+        let mrw_ack = if self.mrw_ack { MRW_ACK } else { 0 };
+        let window = if self.window { WINDOW } else { 0 };
+        mrw + mrw_ack + window
     }
 
     pub fn any(self) -> bool {
@@ -120,12 +132,14 @@ impl Receiver {
         // Bits of a STATUS of TS 25.322 without the SUFIs that list missing PDUs.
         let fixed_bits = PDU_TYPE + ACK + others.bits();
         let Reported { end, bits } = match config.status_format {
-            StatusFormat::Bitmap => self.map(from, max_bits, u64::MAX, |mapped| fixed_bits + bitmaps(mapped)),
-            StatusFormat::Eurane => {
-                self.map(from, max_bits, EURANE_MAX_BITS - 1, |mapped| eurane(mapped) + others.bits())
+            StatusFormat::Bitmap => {
+                self.fit_map(from, max_bits, u64::MAX, |mapped| fixed_bits + bitmaps(mapped))
             }
-            StatusFormat::List => self.runs(from, max_bits, fixed_bits, List::default()),
-            StatusFormat::Rlist => self.runs(from, max_bits, fixed_bits, Rlist::default()),
+            StatusFormat::Eurane => {
+                self.fit_map(from, max_bits, EURANE_MAX_BITS - 1, |mapped| eurane(mapped) + others.bits())
+            }
+            StatusFormat::List => self.fit_runs(from, max_bits, fixed_bits, List::default()),
+            StatusFormat::Rlist => self.fit_runs(from, max_bits, fixed_bits, Rlist::default()),
         };
         let is_any_missing = from < self.vr_h;
         let fits_no_missing_pdu = bits > max_bits || (end == from && is_any_missing);
@@ -135,7 +149,7 @@ impl Receiver {
     /// A map with one bit per PDU from `from` on, for at most `max_pdus` PDUs, shortened by octets
     /// until it fits into `max_bits`. `bits` returns the bits of the STATUS for a number of mapped
     /// PDUs.
-    fn map(&self, from: u64, max_bits: u64, max_pdus: u64, bits: impl Fn(u64) -> u64) -> Reported {
+    fn fit_map(&self, from: u64, max_bits: u64, max_pdus: u64, bits: impl Fn(u64) -> u64) -> Reported {
         let mut end = self.vr_h.min(from.saturating_add(max_pdus));
         while end > from && bits(end - from) > max_bits {
             end -= 8.min(end - from);
@@ -143,15 +157,16 @@ impl Receiver {
         Reported { end, bits: bits(end - from) }
     }
 
-    /// Runs of missing PDUs from `from` on, as many as fit into `max_bits`. `fixed_bits`: bits of
-    /// the STATUS without the runs.
-    fn runs(&self, from: u64, max_bits: u64, fixed_bits: u64, mut sufis: impl SufiSize) -> Reported {
-        let mut bits = fixed_bits;
-        let mut at = from;
+    /// A list of the runs of missing PDUs from `from` on, as many as fit into `max_bits`.
+    /// `fixed_bits`: bits of the STATUS without the runs.
+    fn fit_runs(&self, from: u64, max_bits: u64, fixed_bits: u64, mut sufis: impl SufiSize) -> Reported {
         // If the STATUS may be too small for one run, only the first missing PDU is reported.
-        if at < self.vr_h && fixed_bits + sufis.max_first_bits() > max_bits {
+        let is_any_missing = from < self.vr_h;
+        if is_any_missing && fixed_bits + sufis.max_first_bits() > max_bits {
             return Reported { end: from + 1, bits: fixed_bits + sufis.add(from, from + 1) };
         }
+        let mut bits = fixed_bits;
+        let mut at = from;
         while at < self.vr_h {
             let arrived = self.arrived.first_member(at, self.vr_h);
             let end = arrived.min(at + sufis.max_run());
@@ -318,7 +333,9 @@ mod tests {
     use crate::radio::rlc::wire::{StatusEnd, StatusPdu};
 
     proptest! {
-        /// The computed size of a report equals the encoded size, for all PDU sizes.
+        /// The computed size of each part of a report equals the encoded size, for all PDU sizes,
+        /// and the parts together list exactly the missing PDUs. Arrived are the PDUs of two sets:
+        /// one spread over the window, and one dense at its start.
         #[test]
         fn computed_report_size_matches_the_encoding(
             arrived in prop::collection::btree_set(0u64..1500, 1..300),
@@ -339,13 +356,12 @@ mod tests {
                 let mut set = BlockSet::default();
                 let extent = receiver.extent(&config, max_octets, OtherSufis::default());
                 let status = receiver.report(&config, extent, &mut set.missing);
-                let sufis = missing_sufis(format, &set.missing, extent.end - extent.from);
-                let wire = StatusPdu::new(sufis, StatusEnd::Ack(status.lsn.unwrap())).padded_to(max_octets.into());
-                prop_assert!(wire.is_ok(), "{} octets computed, {max_octets} allowed", status.octets);
+                // Whether the encoder fits this part of the report into a STATUS of `octets`.
                 let fits = |octets: u16| {
                     let sufis = missing_sufis(format, &set.missing, extent.end - extent.from);
                     StatusPdu::new(sufis, StatusEnd::Ack(status.lsn.unwrap())).padded_to(octets.into()).is_ok()
                 };
+                prop_assert!(fits(max_octets), "{} octets computed, {max_octets} allowed", status.octets);
                 prop_assert!(fits(status.octets) && !fits(status.octets - 1), "{} octets", status.octets);
                 for run in &set.missing {
                     listed.extend((0..u64::from(run.count)).map(|n| u64::from(run.first.value()) + n));
@@ -361,13 +377,17 @@ mod tests {
     }
 
     #[test]
-    fn rlist_codeword_holds_three_bits_of_a_number() {
+    fn rlist_lists_distances_and_lengths_of_runs_in_codewords() {
         // Missing are PDUs 300, 301, 309 to 318 and 326. The FSN is 300. A codeword is written as a
-        // digit: its three bits, then the flag, so 3 = 001 1 is the number 1. Eight codewords follow:
-        // 3 (distance 1), 0 3 (distance 8), 1 2 3 (nine further PDUs), 0 3 (distance 8).
+        // digit: its three bits, then the flag, so 3 = 001 1 is the number 1. Eight codewords
+        // follow: 3 (distance 1), 0 3 (distance 8), 1 2 3 (nine further PDUs), 0 3 (distance 8).
         let mut rlist = Rlist::default();
         let bits = rlist.add(300, 302) + rlist.add(309, 319) + rlist.add(326, 327);
         assert_eq!(bits, HEAD + 8 * CODEWORD);
+    }
+
+    #[test]
+    fn rlist_codeword_holds_three_bits_of_a_number() {
         assert_eq!([1, 7, 8, 63, 64, 511, 512].map(codewords), [1, 1, 2, 2, 3, 3, 4]);
     }
 }

@@ -56,7 +56,7 @@ impl AmEntity {
         blocks: u32,
         set: &mut BlockSet,
     ) {
-        debug_assert!(blocks <= Lost::MOST_BLOCKS);
+        debug_assert!(blocks <= Lost::MAX_BLOCKS);
         self.handle_timeout(cx);
         if self.suspended || self.reset.is_blocking() {
             return;

@@ -141,8 +141,8 @@ impl Composer {
     /// which are below the window.
     fn fill(&mut self, first: u64, pdus: u64) {
         let max_pdus = match self.encoding.mode {
-            Mode::Am { window, .. } => window + Lost::MOST_BLOCKS as usize,
-            Mode::Um(_) | Mode::Tm { .. } => Lost::MOST_BLOCKS as usize,
+            Mode::Am { window, .. } => window + Lost::MAX_BLOCKS as usize,
+            Mode::Um(_) | Mode::Tm { .. } => Lost::MAX_BLOCKS as usize,
         };
         for count in first..first + pdus {
             let pdu = match self.encoding.mode {

@@ -11,8 +11,8 @@ use crate::trace::{Real, TraceEvent};
 use crate::ue::UeContext;
 
 impl BearerUser {
-    /// Sets the Eb/N0 of the FACH with the powers of a turn. Outside a transmission it is the Eb/N0 with
-    /// which the S-CCPCH would be received.
+    /// Sets the Eb/N0 of the FACH with the powers of a turn. Outside a transmission it is the Eb/N0
+    /// with which the S-CCPCH would be received.
     pub(super) fn receive_fach<T: TraceSink<TraceEvent>>(
         &self,
         ctx: &mut EventContext<'_, T>,

@@ -1,4 +1,5 @@
-//! Sums of powers and of codes over users of DCHs, of the FACH, and of both in turn, beside HS-DSCHs.
+//! Sums of powers and of codes over users of DCHs, of the FACH, and of both in turn, beside
+//! HS-DSCHs.
 
 use proptest::prelude::*;
 use umts_kernel::random::Streams;
@@ -25,8 +26,8 @@ const SCCPCH: Code = Code { spreading_factor: 32, number: 1 };
 /// Spreading factors of the DCHs of a switched user, the larger DCH first.
 const SWITCHED: [u16; 2] = [16, 64];
 
-/// Users at 50 km/h: each of `factors` is a user with a DCH of that spreading factor. `on_fach` users stay on the
-/// FACH, and RRC switches `switched` users.
+/// Users at 50 km/h: each of `factors` is a user with a DCH of that spreading factor. `on_fach`
+/// users stay on the FACH, and RRC switches `switched` users.
 fn users(
     (factors, on_fach, switched): (&[u16], usize, usize),
     environment: &Environment,
@@ -123,8 +124,8 @@ impl Step {
     }
 }
 
-/// Checks that the codes in use in `cell` are those of its links and of the DCHs that RRC has allocated, and that
-/// none meets a code of the S-CCPCH or of the HS-DSCH.
+/// Checks that the codes in use in `cell` are those of its links and of the DCHs that RRC has
+/// allocated, and that none meets a code of the S-CCPCH or of the HS-DSCH.
 fn check_codes(
     bearers: &BearerUsers,
     codes: &DchCodes,
@@ -149,10 +150,11 @@ fn check_codes(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// In every turn of every kind of power control, also while RRC switches users: the power of a cell is that
-    /// of its common channels, of its S-CCPCH if its FACH has data, of its HS-DSCH in its share of the turn, and of
-    /// the codes that it sends, at most its limit. An HS-DSCH has at most its own limit. The codes in use are those
-    /// of the legs and of DCHs that users are switching to, and none meets a code of the S-CCPCH or the HS-DSCH.
+    /// In every turn of every kind of power control, also while RRC switches users: the power of a
+    /// cell is that of its common channels, of its S-CCPCH if its FACH has data, of its HS-DSCH in
+    /// its share of the turn, and of the codes that it sends, at most its limit. An HS-DSCH has at
+    /// most its own limit. The codes in use are those of the legs and of DCHs that users are
+    /// switching to, and none meets a code of the S-CCPCH or the HS-DSCH.
     #[test]
     fn powers_and_codes_of_each_cell_add_up(
         factors in prop::collection::vec((3_u32..8).prop_map(|level| 1_u16 << level), 1..80),
@@ -186,7 +188,7 @@ proptest! {
             let now = Time::ZERO + TURN * turn;
             let step_of = |ue: UeId| ue.index().checked_sub(first_switched).map(|number| steps[number]);
             let can_change_cell = |ue: UeId| step_of(ue).is_none_or(|step| !step.is_switching());
-            bearers.measure((now, turn), &mobility.environment, &mut codes, &solver.before, can_change_cell, &mut handovers);
+            bearers.measure(MeasuredTurn { now, number: turn }, &mobility.environment, &mut codes, &solver.before, can_change_cell, &mut handovers);
             for handover in handovers.drain(..) {
                 let is_lost = handover.change == CellChange::DchLost;
                 if let Some(number) = handover.ue.index().checked_sub(first_switched).filter(|_| is_lost) {

@@ -49,10 +49,11 @@ fn switched_user(mobility: &MobilityConfig, spreading_factor: u16, rrc: &RrcConf
     }
 }
 
-/// Events of one UE while it switches, and its cell changes.
+/// Numbers of events of all switched UEs.
 struct History {
-    /// Numbers of hard handovers and of cell updates after a reselection.
+    /// Hard handovers.
     handovers: usize,
+    /// Cell updates after a reselection.
     reselections: usize,
     /// Entries into each state.
     states: BTreeMap<RrcState, usize>,
@@ -62,16 +63,20 @@ struct History {
 /// have been granted one and not released it yet.
 fn history(bench: &Bench) -> History {
     let mut history = History { handovers: 0, reselections: 0, states: BTreeMap::new() };
+    // The cause of the current switch, by UE.
     let mut switching = BTreeMap::new();
-    let mut with_dch = BTreeMap::new();
+    // Whether a UE has a DCH, by UE.
+    let mut has_dch = BTreeMap::new();
+    // Reserved DCHs, by cell.
     let mut reserved = BTreeMap::new();
-    let mut last = Time::ZERO;
+    let mut last_instant = Time::ZERO;
     for (at, event) in &bench.trace {
-        if *at != last {
-            let holders = with_dch.values().filter(|&&has| has).count();
-            let sum: usize = reserved.values().sum();
-            assert_eq!(holders, sum, "before {at:?}: {with_dch:?}, {reserved:?}");
-            last = *at;
+        // Within an instant, events of a UE and of its cell may be out of step.
+        if *at != last_instant {
+            let holders = has_dch.values().filter(|&&has_dch| has_dch).count();
+            let reservations: usize = reserved.values().sum();
+            assert_eq!(holders, reservations, "before {at:?}: {has_dch:?}, {reserved:?}");
+            last_instant = *at;
         }
         match *event {
             TraceEvent::RrcSwitch { ue, cause, .. } => {
@@ -79,10 +84,10 @@ fn history(bench: &Bench) -> History {
             }
             TraceEvent::RrcState { ue, state } => {
                 switching.remove(&ue);
-                with_dch.insert(ue, state == RrcState::CellDch);
+                has_dch.insert(ue, state == RrcState::CellDch);
                 *history.states.entry(state).or_default() += 1;
             }
-            TraceEvent::DchGranted { ue, .. } => drop(with_dch.insert(ue, true)),
+            TraceEvent::DchGranted { ue, .. } => drop(has_dch.insert(ue, true)),
             TraceEvent::CellReserved { cell, dchs, .. } => drop(reserved.insert(cell, dchs as usize)),
             TraceEvent::Handover { ue, .. } => {
                 assert!(!switching.contains_key(&ue), "{ue:?} changes its cell during a switch at {at:?}");
@@ -98,13 +103,16 @@ fn history(bench: &Bench) -> History {
     history
 }
 
-/// A commuter receives a burst of ten packets every ten seconds and one packet in between.
+/// Packets that a commuter receives: ten of a burst, and one more 6.5 s later, every ten seconds.
+const PACKETS: u64 = 20 * 11;
+
+/// A commuter receives [`PACKETS`] in 200 s.
 fn commute(config: &MulticellConfig, rrc: &RrcConfig) -> Bench {
     let mut bench = Bench::with_users(config, &[switched_user(&commuter(config), 32, rrc)]);
-    for n in 0..220 {
-        let (second, number) = (n / 11, n % 11);
-        let wait = if number < 10 { 0 } else { 6_500 };
-        bench.sends(SentPacket { at_ms: 100 + 10_000 * second + wait, ue: 0, id: n, octets: 570 });
+    for id in 0..PACKETS {
+        let (cycle, number) = (id / 11, id % 11);
+        let after_burst_ms = if number < 10 { 0 } else { 6_500 };
+        bench.sends(SentPacket { at_ms: 100 + 10_000 * cycle + after_burst_ms, ue: 0, id, octets: 570 });
     }
     bench.seconds(240);
     bench
@@ -117,11 +125,11 @@ fn user_changes_its_cell_on_the_fach_and_on_the_dch_and_loses_nothing() {
         config.environment.propagation.shadowing = ShadowingConfig::default();
         config.handover.soft = soft;
         let bench = commute(&config, &rrc());
-        assert_eq!(bench.delivered_ids(), (0..220).collect::<Vec<_>>(), "all of them, in order");
+        assert_eq!(bench.delivered_ids(), (0..PACKETS).collect::<Vec<_>>(), "all of them, in order");
         let history = history(&bench);
         assert!(history.reselections > 10, "{}", history.reselections);
         assert_eq!(history.handovers > 2, soft.is_none(), "{} handovers", history.handovers);
-        // Each burst leads to the DCH, and the user comes back.
+        // Each of the 20 bursts leads to the DCH, and the user comes back.
         assert!(history.states[&RrcState::CellDch] >= 20);
         assert!(!bench.trace.iter().any(|(_, event)| matches!(event, TraceEvent::RlcReestablished { .. })));
     }
@@ -134,7 +142,7 @@ fn user_informs_the_network_of_its_cell_in_cell_pch_and_not_in_ura_pch() {
     let resting = RrcConfig { fach_inactivity: Some(Duration::from_secs(1)), ..rrc() };
     for state in [RestingState::CellPch, RestingState::UraPch] {
         let bench = commute(&config, &RrcConfig { after_fach: state, ..resting.clone() });
-        assert_eq!(bench.delivered_ids(), (0..220).collect::<Vec<_>>(), "all of them, in order");
+        assert_eq!(bench.delivered_ids(), (0..PACKETS).collect::<Vec<_>>(), "all of them, in order");
         assert!(history(&bench).reselections > 0, "on the FACH");
         let state = RrcState::from(state);
         let mut updates = 0;
