@@ -7,7 +7,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use umts_units::{Bytes, Duration, Time};
+use umts_units::{BitRate, Bytes, Duration, Time};
 
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, ProxyLeg, UeId};
 use crate::packet::{Datagram, Packet, Segment};
@@ -343,6 +343,11 @@ pub enum TraceEvent {
     PacketCaptured { at: CapturePoint, packet: Packet },
     /// The Internet delay of a packet, recorded when it enters the links that lead there.
     InternetDelay { direction: Direction, delay: Duration },
+    /// The rate of the links of hop number `hop`, counted from the server, changed for packets that
+    /// enter from now on. `None`: unlimited.
+    LinkRateChanged { hop: u8, rate: Option<BitRate> },
+    /// The same for the delay.
+    LinkDelayChanged { hop: u8, delay: Duration },
     /// A packet was dropped above RLC.
     PacketDropped { place: DropPlace, packet: Packet },
     /// Queue management marked a packet, or dropped it. A drop is followed by

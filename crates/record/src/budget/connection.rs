@@ -14,7 +14,7 @@ use super::direction_state::{DirectionState, Position, SegmentInTransit};
 use super::log::{FinishedLog, Interval, Log, WaitCause};
 use super::loss::Loss;
 use super::missing::LossPlace;
-use super::rto::Timeouts;
+use super::rto::{Expiry, Timeouts};
 use super::ue::Ue;
 
 /// Kind of a connection in the budget.
@@ -340,13 +340,16 @@ impl Connection {
         let reverse = &self.directions[end.other() as usize];
         let silent_since = direction.last_active.max(self.opened);
         let causes: Vec<Interval> = self.log.between(silent_since, now).collect();
-        let is_needed = self.timeouts.expired(direction, reverse, (end, silent_since, now), &causes);
-        if let Some((WaitObject::Lost { end: holder, .. }, since)) = &mut self.lost_wait
-            && *holder == end
-        {
-            self.log.relabel_timer_wait(*since);
-            *since = now;
-        }
+        let awaited = match &mut self.lost_wait {
+            Some((WaitObject::Lost { end: holder, loss, .. }, since)) if *holder == end => {
+                self.log.relabel_timer_wait(*since);
+                *since = now;
+                Some(*loss)
+            }
+            _ => None,
+        };
+        let expiry = Expiry { end, silent_since, at: now, awaited };
+        let is_needed = self.timeouts.expired(direction, reverse, expiry, &causes);
         self.direction_mut(end).timed_out(is_needed);
     }
 

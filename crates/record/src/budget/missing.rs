@@ -16,6 +16,8 @@ struct MissingPdu {
     place: LossPlace,
     /// Whether the receiver has named the PDU in a status report.
     is_reported: bool,
+    /// Whether the PDU has gone on the air again since its last loss.
+    is_repeated: bool,
 }
 
 /// Where a block was lost.
@@ -43,6 +45,8 @@ pub(super) struct Hole {
     pub place: LossPlace,
     /// Whether a later PDU has arrived, so that the receiver knows of the loss.
     pub is_known: bool,
+    /// Whether the PDU has gone on the air again since.
+    pub is_repeated: bool,
     /// End of the prohibition of the status report about the PDU, if it is prohibited.
     pub prohibited_until: Option<Time>,
 }
@@ -79,9 +83,9 @@ impl MissingPdus {
         let position = self.lost.binary_search_by_key(&sn, |missing| missing.sn);
         match (position, lost_at) {
             (Err(at), Some(place)) if !is_retransmission => {
-                self.lost.insert(at, MissingPdu { sn, place, is_reported: false });
+                self.lost.insert(at, MissingPdu { sn, place, is_reported: false, is_repeated: false });
             }
-            (Ok(at), Some(place)) => self.lost[at].place = place,
+            (Ok(at), Some(place)) => (self.lost[at].place, self.lost[at].is_repeated) = (place, false),
             (Ok(at), None) => {
                 self.lost.remove(at);
             }
@@ -91,6 +95,12 @@ impl MissingPdus {
         if lost_at.is_none() {
             self.arrived_below(sn + 1);
         }
+    }
+
+    /// The PDUs from `first` to before `end` go on the air again.
+    pub fn repeated(&mut self, first: u64, end: u64) {
+        let range = |missing: &&mut MissingPdu| (first..end).contains(&missing.sn);
+        self.lost.iter_mut().filter(range).for_each(|missing| missing.is_repeated = true);
     }
 
     /// All PDUs below `sn` arrived. None of them was missing.
@@ -106,11 +116,6 @@ impl MissingPdus {
         self.prohibited_until = until;
     }
 
-    /// Whether the receiver knows of all losses: after each lost PDU a later one has arrived.
-    pub fn are_all_known(&self) -> bool {
-        self.lost.last().is_none_or(|missing| missing.sn < self.arrived_below)
-    }
-
     /// Place of the loss of the first missing PDU from `first` to `last`.
     pub fn place_in(&self, first: u64, last: u64) -> Option<LossPlace> {
         let at = self.lost.partition_point(|missing| missing.sn < first);
@@ -120,11 +125,12 @@ impl MissingPdus {
     /// The first lost PDU from `first` to `last`, with its state at `now`.
     pub fn hole(&self, first: u64, last: u64, now: Time) -> Option<Hole> {
         let at = self.lost.partition_point(|missing| missing.sn < first);
-        let MissingPdu { sn, place, is_reported } =
+        let MissingPdu { sn, place, is_reported, is_repeated } =
             *self.lost.get(at).filter(|missing| missing.sn <= last)?;
         let is_known = sn < self.arrived_below;
         let is_prohibited = !is_reported && is_known && now < self.prohibited_until;
-        Some(Hole { sn, place, is_known, prohibited_until: is_prohibited.then_some(self.prohibited_until) })
+        let prohibited_until = is_prohibited.then_some(self.prohibited_until);
+        Some(Hole { sn, place, is_known, is_repeated, prohibited_until })
     }
 }
 

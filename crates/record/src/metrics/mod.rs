@@ -342,6 +342,8 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::SdusLimited { .. }
             | TraceEvent::TimerPollExpired { .. }
             | TraceEvent::RlcInitialState { .. }
+            | TraceEvent::LinkRateChanged { .. }
+            | TraceEvent::LinkDelayChanged { .. }
             | TraceEvent::AckDeferred { .. }
             | TraceEvent::CellUpdateSent { .. }
             | TraceEvent::CellUpdateConfirmSent { .. }
