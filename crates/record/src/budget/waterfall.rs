@@ -15,54 +15,7 @@ use umts_units::Time;
 use super::loss::Loss;
 use crate::series::{Column, Table, Values};
 
-/// A bar or a mark of the figure.
-#[derive(Debug, Clone, Copy)]
-struct Row {
-    start: Time,
-    /// `None` if the segment was still on its way at the end of the recording.
-    end: Option<Time>,
-    /// Orders block sets that left at the same time: serial of the set, or zero.
-    serial: u64,
-    layer: &'static str,
-    direction: &'static str,
-    kind: &'static str,
-    /// Sequence numbers of a segment or PDUs, or octets in the buffer of a proxy.
-    first: u64,
-    last: u64,
-    /// Place of the loss, or empty.
-    lost_at: &'static str,
-}
-
-impl Row {
-    /// A row without numbers and without loss.
-    fn new(start: Time, end: Time, layer: &'static str, direction: &'static str, kind: &'static str) -> Self {
-        let (first, last, serial) = (0, 0, 0);
-        Row { start, end: Some(end), serial, layer, direction, kind, first, last, lost_at: NOT_LOST }
-    }
-}
-
-/// Values of `lost_at`. This one is for rows that are not lost, or not yet.
-const NOT_LOST: &str = "";
-const AIR: &str = "air";
-const NODEB_QUEUE: &str = "nodeb_queue";
-const RLC: &str = "rlc";
-
-/// Last known state of a proxy's buffer in one direction.
-#[derive(Debug, Clone, Copy)]
-struct Buffer {
-    since: Time,
-    octets: u64,
-    is_full: bool,
-}
-
-/// A recorded connection.
-#[derive(Debug, Clone, Copy)]
-struct RecordedConnection {
-    id: ConnectionId,
-    layer: &'static str,
-    is_open: bool,
-}
-
+/// The recording of one connection.
 #[derive(Debug)]
 pub(super) struct Waterfall {
     /// The requested connection.
@@ -81,6 +34,22 @@ pub(super) struct Waterfall {
     sets: [VecDeque<SetInTransit>; 2],
     /// RRC state, or switch, of each user.
     states: Vec<Option<State>>,
+}
+
+/// Last known state of a proxy's buffer in one direction.
+#[derive(Debug, Clone, Copy)]
+struct Buffer {
+    since: Time,
+    octets: u64,
+    is_full: bool,
+}
+
+/// A recorded connection.
+#[derive(Debug, Clone, Copy)]
+struct RecordedConnection {
+    id: ConnectionId,
+    layer: &'static str,
+    is_open: bool,
 }
 
 /// A segment on the way.
@@ -104,6 +73,50 @@ struct State {
     name: &'static str,
     since: Time,
 }
+
+/// A bar or a mark of the figure.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    start: Time,
+    /// `None` if the segment was still on its way at the end of the recording.
+    end: Option<Time>,
+    /// Orders block sets that left at the same time: serial of the set, or zero.
+    serial: u64,
+    layer: &'static str,
+    /// Empty for RRC states.
+    direction: &'static str,
+    kind: &'static str,
+    /// First and last sequence number of a segment or of PDUs. For a buffer of a proxy, both are the
+    /// octets in the buffer.
+    first: u64,
+    last: u64,
+    /// Place of the loss, or [`NOT_LOST`].
+    lost_at: &'static str,
+}
+
+impl Row {
+    /// A row without subject, numbers and loss.
+    fn between(start: Time, end: Time) -> Self {
+        Row {
+            start,
+            end: Some(end),
+            serial: 0,
+            layer: "",
+            direction: "",
+            kind: "",
+            first: 0,
+            last: 0,
+            lost_at: NOT_LOST,
+        }
+    }
+}
+
+// Values of `lost_at`.
+/// The row is not lost, or not yet.
+const NOT_LOST: &str = "";
+const AIR: &str = "air";
+const NODEB_QUEUE: &str = "nodeb_queue";
+const RLC: &str = "rlc";
 
 impl Waterfall {
     /// Records this connection, which opens later.
@@ -133,12 +146,7 @@ impl Waterfall {
             TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. }
                 if self.layer(*connection).is_some() =>
             {
-                for recorded in self.recorded.iter_mut().filter(|recorded| recorded.id == *connection) {
-                    recorded.is_open = false;
-                }
-                if !self.recorded.iter().any(|recorded| recorded.is_open) {
-                    self.end(now);
-                }
+                self.closed(now, *connection);
             }
             TraceEvent::SegmentSent { packet, segment, cause } => {
                 if let Some(layer) = self.layer(segment.connection) {
@@ -160,7 +168,8 @@ impl Waterfall {
             TraceEvent::SduDiscarded { sdu, .. } => self.arrived(now, *sdu, RLC),
             TraceEvent::RtoExpired { connection, end, .. } => {
                 if let Some(layer) = self.layer(*connection) {
-                    self.rows.push(Row::new(now, now, layer, end.sends().name(), "rto"));
+                    let direction = end.sends().name();
+                    self.rows.push(Row { layer, direction, kind: "rto", ..Row::between(now, now) });
                 }
             }
             _ => {}
@@ -170,9 +179,10 @@ impl Waterfall {
     /// Whether to record a connection: the requested one, or the other connection of its transfer.
     /// The two connections of a transfer have the number of the transfer and the next number.
     fn is_recorded(&self, connection: ConnectionId, transfer: ConnectionId, leg: ProxyLeg) -> bool {
-        let ConnectionId(requested) = self.connection;
-        connection == self.connection
-            || leg != ProxyLeg::Whole && (transfer.0..=transfer.0 + 1).contains(&requested)
+        let is_requested = connection == self.connection;
+        let both_legs = transfer.0..=transfer.0 + 1;
+        let is_of_requested_transfer = leg != ProxyLeg::Whole && both_legs.contains(&self.connection.0);
+        is_requested || is_of_requested_transfer
     }
 
     fn opened(
@@ -196,6 +206,16 @@ impl Waterfall {
         }
     }
 
+    /// A recorded connection closed. The recording ends with the last of them.
+    fn closed(&mut self, now: Time, connection: ConnectionId) {
+        for recorded in self.recorded.iter_mut().filter(|recorded| recorded.id == connection) {
+            recorded.is_open = false;
+        }
+        if !self.recorded.iter().any(|recorded| recorded.is_open) {
+            self.end(now);
+        }
+    }
+
     /// Layer of a recorded connection, also after its end: late segments are recorded.
     #[inline]
     fn layer(&self, connection: ConnectionId) -> Option<&'static str> {
@@ -208,8 +228,14 @@ impl Waterfall {
         let previous = std::mem::replace(&mut self.buffers[direction.index()], next);
         if let Some(Buffer { since, octets, is_full }) = previous.filter(|previous| previous.octets > 0) {
             let kind = if is_full { "full" } else { "buffer" };
-            let row = Row::new(since, now, "proxy", direction.name(), kind);
-            self.rows.push(Row { first: octets, last: octets, ..row });
+            self.rows.push(Row {
+                layer: "proxy",
+                direction: direction.name(),
+                kind,
+                first: octets,
+                last: octets,
+                ..Row::between(since, now)
+            });
         }
     }
 
@@ -241,7 +267,7 @@ impl Waterfall {
     }
 
     fn push_state(&mut self, state: State, end: Time) {
-        self.rows.push(Row::new(state.since, end, "rrc", "", state.name));
+        self.rows.push(Row { layer: "rrc", kind: state.name, ..Row::between(state.since, end) });
     }
 
     /// Ends the recording, when the last recorded connection closes or the run ends.
@@ -264,21 +290,22 @@ impl Waterfall {
         segment: &Segment,
         cause: SendCause,
     ) {
-        let (kind, first, last) = match cause {
-            _ if segment.flags.syn => ("syn", segment.seq, segment.end()),
-            SendCause::Ack | SendCause::WindowProbe | SendCause::KeepAlive => {
-                ("ack", segment.ack, segment.ack)
-            }
-            SendCause::Reset => ("reset", segment.seq, segment.end()),
-            SendCause::DupAck | SendCause::Rto | SendCause::TailLoss => {
-                ("retransmission", segment.seq, segment.end())
-            }
-            SendCause::New if segment.payload == 0 => ("fin", segment.seq, segment.end()),
-            SendCause::New => ("segment", segment.seq, segment.end()),
+        let kind = match cause {
+            _ if segment.flags.syn => "syn",
+            SendCause::Ack | SendCause::WindowProbe | SendCause::KeepAlive => "ack",
+            SendCause::Reset => "reset",
+            SendCause::DupAck | SendCause::Rto | SendCause::TailLoss => "retransmission",
+            SendCause::New if segment.payload == 0 => "fin",
+            SendCause::New => "segment",
+        };
+        let (first, last) = match kind {
+            "ack" => (segment.ack, segment.ack),
+            _ => (segment.seq, segment.end()),
         };
         self.segments.push(SegmentInTransit { packet, row: self.rows.len() });
-        let row = Row::new(now, now, layer, segment.direction.name(), kind);
-        self.rows.push(Row { end: None, first, last, ..row });
+        let direction = segment.direction.name();
+        let row = Row { layer, direction, kind, first, last, ..Row::between(now, now) };
+        self.rows.push(Row { end: None, ..row });
     }
 
     /// A segment arrived, or was lost. A lost segment stays in transit, because a segment that RLC
@@ -312,35 +339,43 @@ impl Waterfall {
         lost: Lost,
         place: &'static str,
     ) {
-        let sets = &mut self.sets[direction.index()];
-        let Some(at) = sets.iter().position(|in_transit| in_transit.serial == set.serial) else { return };
-        let start = sets.remove(at).map_or(now, |in_transit| in_transit.left_at);
-        // Index of the entry's first block in the set.
-        let mut block = 0;
+        let Some(left_at) = self.take_departure(direction, set.serial) else { return };
+        let mut first_block = 0;
         for pdu in &set.pdus {
-            let (kind, first) = match pdu {
+            let (kind, first_sn) = match pdu {
                 Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) => {
-                    (if run.retransmission { "pdu_again" } else { "pdu" }, u64::from(run.first.value()))
+                    let kind = if run.retransmission { "pdu_again" } else { "pdu" };
+                    (kind, u64::from(run.first.value()))
                 }
                 Pdu::Status(_) => ("status", 0),
                 Pdu::Reset(_) | Pdu::ResetAck(_) => ("reset", 0),
             };
-            let mut current: Option<Row> = None;
+            let row = Row {
+                layer: "rlc",
+                direction: direction.name(),
+                kind,
+                serial: set.serial,
+                ..Row::between(left_at, now)
+            };
+            let first_row = self.rows.len();
             for offset in 0..pdu.blocks() {
-                let sn = first + u64::from(offset);
-                let lost_at = if lost.contains(block + offset) { place } else { NOT_LOST };
-                match &mut current {
+                let sn = first_sn + u64::from(offset);
+                let lost_at = if lost.contains(first_block + offset) { place } else { NOT_LOST };
+                match self.rows[first_row..].last_mut() {
                     Some(row) if row.lost_at == lost_at => row.last = sn,
-                    _ => {
-                        self.rows.extend(current.take());
-                        let row = Row::new(start, now, "rlc", direction.name(), kind);
-                        current = Some(Row { serial: set.serial, first: sn, last: sn, lost_at, ..row });
-                    }
+                    _ => self.rows.push(Row { first: sn, last: sn, lost_at, ..row }),
                 }
             }
-            self.rows.extend(current);
-            block += pdu.blocks();
+            first_block += pdu.blocks();
         }
+    }
+
+    /// Returns the time at which a block set left RLC, and forgets the set. `None` if the set left
+    /// before the recording.
+    fn take_departure(&mut self, direction: Direction, serial: u64) -> Option<Time> {
+        let sets = &mut self.sets[direction.index()];
+        let at = sets.iter().position(|in_transit| in_transit.serial == serial)?;
+        sets.remove(at).map(|in_transit| in_transit.left_at)
     }
 
     /// The table `waterfall` of a run that ended at `end`, ordered by start.
