@@ -370,6 +370,8 @@ pub enum TraceEvent {
     /// A STATUS was sent, alone or piggybacked on a data PDU. `mrw`: the STATUS moves the receiving
     /// window.
     StatusSent { ue: UeId, direction: Direction, octets: u32, piggybacked: bool, mrw: bool },
+    /// A STATUS of `octets` was sent that contains nothing but a POLL SUFI.
+    PollSufiSent { ue: UeId, direction: Direction, octets: u32 },
     /// The receiving entity dropped `count` PDUs. `direction` is the direction in which it
     /// receives.
     PdusDropped { ue: UeId, direction: Direction, count: u32, why: PduDrop },

@@ -308,6 +308,7 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::SduLost { .. }
             | TraceEvent::PdusSent { .. }
             | TraceEvent::StatusSent { .. }
+            | TraceEvent::PollSufiSent { .. }
             | TraceEvent::PdusDropped { .. }
             | TraceEvent::RlcReset { .. }
             | TraceEvent::RlcUnrecoverable { .. }

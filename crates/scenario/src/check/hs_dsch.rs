@@ -45,6 +45,10 @@ impl Inspection<'_> {
                 let message = "largest_pdu has no effect without pdu_size = \"flexible\"";
                 self.warn(&format!("{table}.largest_pdu"), message);
             }
+            if rlc.poll_sufi {
+                let message = "poll_sufi has no effect without pdu_size = \"flexible\"";
+                self.warn(&format!("{table}.poll_sufi"), message);
+            }
             return Ok(());
         }
         let refuse = |key: &str, message: String, help: &str| {

@@ -77,6 +77,8 @@ fn flexible_pdus_need_mac_ehs() {
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     let warnings = load("", ehs, "[rlc]\nlargest_pdu = \"500 B\"").expect("it is valid").warnings;
     assert!(warnings.iter().any(|text| text.contains("largest_pdu has no effect")), "{warnings:?}");
+    let warnings = load("", ehs, "[rlc]\npoll_sufi = true").expect("it is valid").warnings;
+    assert!(warnings.iter().any(|text| text.contains("poll_sufi has no effect")), "{warnings:?}");
     // With MAC-ehs the smallest block has room for a part of a PDU.
     assert!(load("", "mac = \"mac_ehs\"\ncqi = 1", "").expect("it is valid").warnings.is_empty());
 }
