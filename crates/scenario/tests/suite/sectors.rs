@@ -311,6 +311,12 @@ fn hs_dsch_without_power_or_codes_is_refused_with_a_repair() {
             "they leave 41.7 dBm",
         ),
         (
+            hsdpa("hs_dsch = { power = \"40 dBm\" }\nadmission = { power = \"40 dBm\" }"),
+            "cell.0.admission.power",
+            "leaves nothing beside cell.power.pilot (10 dBm) and cell.hs_dsch.power (40 dBm)",
+            "choose more than 40.0 dBm",
+        ),
+        (
             hsdpa("hs_dsch = { power = \"81 dBm\" }"),
             "cell.0.hs_dsch.power",
             "cannot be 81 dBm",

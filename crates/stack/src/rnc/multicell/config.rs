@@ -41,6 +41,16 @@ pub struct MulticellConfig {
     pub calls: Vec<CallClassConfig>,
 }
 
+impl MulticellConfig {
+    /// Largest mean power of a cell without its HS-DSCH, with which it admits a DCH or a call: the limit of admission
+    /// less the power that the HS-DSCH has at most, unless it has all that other channels leave.
+    pub(super) fn power_for_dchs(&self) -> Option<f64> {
+        let hs_dsch = self.hs_dsch.map(|hs_dsch| hs_dsch.max_power);
+        let reserved = hs_dsch.filter(|power| power.is_finite()).unwrap_or(0.0);
+        self.admission_power.map(|limit| limit - reserved)
+    }
+}
+
 options! {
     /// Codes of calls, and the cost of the DCH that accompanies a DSCH.
     #[derive(Debug, Clone, Copy, PartialEq)]

@@ -107,7 +107,7 @@ impl Multicell {
             dschs: Dschs::new(config, cells, streams),
             solver,
             admission: config
-                .admission_power
+                .power_for_dchs()
                 .map(|limit| PowerAdmission::new(limit, cells, period, config.power.common)),
             clock,
             has_limits: config.dch.has_one_tree() || config.admission_power.is_some(),
