@@ -166,6 +166,11 @@ impl Inspection<'_> {
         if hs.cqi.is_some() && hs.fading != Fading::None {
             self.warn(&path("hs_dsch.fading"), "a constant cqi has no fading: leave out one of the two");
         }
+        if hs.cqi.is_some() && hs.snr.is_some() {
+            let message =
+                "snr has no effect beside a constant cqi, which replaces the SNR: leave out one of the two";
+            self.warn(&path("hs_dsch.snr"), message);
+        }
         self.link_trace(&path("hs_dsch"), hs)?;
         match hs.errors {
             BlockErrorModel::PerAttempt if hs.attempt_errors.is_empty() => {

@@ -126,6 +126,7 @@ fn doubtful_values_give_warnings() {
         ("t1 = \"20 ms\"", "", "", "blocks may be given up too early"),
         ("", "cqi = 1", "", "nothing arrives"),
         ("codes = 1", "cqi = 4", "", "nothing arrives"),
+        ("", "cqi = 20\nsnr = \"8 dB\"", "", "snr has no effect beside a constant cqi"),
         ("", "cqi = 20\nfading = \"per_tti\"", "", "a constant cqi has no fading"),
         ("", "", "[radio]\nbler = 0.1", "the errors of [radio] do not apply to the HS-DSCH"),
     ];

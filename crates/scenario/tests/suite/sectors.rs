@@ -257,10 +257,11 @@ fn bearers_that_a_layout_cannot_serve_are_refused_with_a_repair() {
         ),
         (with("UE", "bearer = \"hspa-3.6\""), "ue.0.bearer", "has an E-DCH", "hsdpa-7.2"),
         (
-            with("UE", "bearer = \"switched\"\nrrc = { dch = [\"hsdpa-3.6\", \"ps-64\"] }"),
-            "ue.0.bearer",
-            "does not switch users of a layout to an HS-DSCH",
-            "leave the hsdpa bearer out of rrc.dch",
+            with("UE", "bearer = \"switched\"\nrrc = { dch = [\"hspa-3.6\", \"ps-64\"] }")
+                .replace("name = \"sector\"\n", "name = \"sector\"\nfach = {}\nrach = {}\n"),
+            "ue.0.rrc.dch.0",
+            "bearer `hspa-3.6` has an E-DCH",
+            "choose an hsdpa bearer",
         ),
         (with("UE", "bearer = \"hsdpa-3.6\"\ndch = {}"), "ue.0.dch", "bearer on DCHs", "ps-64"),
         (bearer("64 kbit/s", true), "ue.0.bearer", "is shared", "dsch"),
@@ -287,6 +288,20 @@ fn bearers_that_a_layout_cannot_serve_are_refused_with_a_repair() {
 }
 
 #[test]
+fn rrc_may_switch_users_to_the_hs_dsch_of_their_cell() {
+    let user = "bearer = \"switched\"\nrrc = { dch = [\"hsdpa-3.6\", \"ps-64\"] }\nhs_dsch = { fading = \"rayleigh\" }";
+    let text = with("UE", user).replace(
+        "name = \"sector\"\n",
+        "name = \"sector\"\nfach = {}\nrach = {}\nhs_dsch = { max_users = 4 }\n",
+    );
+    let loaded = load(&text).unwrap_or_else(|error| panic!("{}", error.render(false)));
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    let group = &loaded.scenario.plan().groups[0];
+    let kinds: Vec<_> = group.dchs.iter().map(|[downlink, _]| downlink.kind).collect();
+    assert_eq!((group.channels[0].kind, kinds), (Channel::Fach, vec![Channel::HsDsch, Channel::Dch]));
+}
+
+#[test]
 fn hs_dsch_without_power_or_codes_is_refused_with_a_repair() {
     assert_refused(&[
         (
@@ -294,6 +309,12 @@ fn hs_dsch_without_power_or_codes_is_refused_with_a_repair() {
             "cell.0.hs_dsch.power",
             "together exceed cell.power.max",
             "they leave 41.7 dBm",
+        ),
+        (
+            hsdpa("hs_dsch = { power = \"40 dBm\" }\nadmission = { power = \"40 dBm\" }"),
+            "cell.0.admission.power",
+            "leaves nothing beside cell.power.pilot (10 dBm) and cell.hs_dsch.power (40 dBm)",
+            "choose more than 40.0 dBm",
         ),
         (
             hsdpa("hs_dsch = { power = \"81 dBm\" }"),
@@ -317,6 +338,14 @@ fn hs_dsch_without_power_or_codes_is_refused_with_a_repair() {
             hsdpa("dch = { codes = \"one_tree\" }"),
             "ue.1.calls.spreading_factor",
             "the HS-DSCH and the common channels leave no code of spreading factor 32",
+            "reduce `hs_dsch.codes`",
+        ),
+        (
+            hsdpa(
+                "hs_dsch = { codes = 13 }\ndch = { codes = \"one_tree\", common = \"1/8\", associated = { spreading_factor = 8 } }",
+            ),
+            "cell.0.dch.associated.spreading_factor",
+            "the HS-DSCH and the common channels leave no code of spreading factor 8",
             "reduce `hs_dsch.codes`",
         ),
     ]);

@@ -88,8 +88,8 @@ impl ActiveSets {
         stays
     }
 
-    /// Hard handover.
-    fn hand_over(&mut self, codes: &mut DchCodes, at: &mut CallLocation, spreading_factor: u16) -> bool {
+    /// Hard handover. Returns false if the call must be dropped.
+    pub fn hand_over(&mut self, codes: &mut DchCodes, at: &mut CallLocation, spreading_factor: u16) -> bool {
         let Some(better) = self.selection.better(at.main.cell, at.mobile.gains()) else { return true };
         let Some(code) = codes.take(better, spreading_factor) else {
             self.note_step(better, CallStep::Refused);

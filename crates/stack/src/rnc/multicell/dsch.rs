@@ -230,7 +230,10 @@ impl Multicell {
             let (power, share) = (Real(hs_dsch.mean() as f32), Real(hs_dsch.share as f32));
             ctx.cx.record(|| TraceEvent::HsDschSent { cell: cell.0, power, share });
         }
-        if self.active_sets.is_recorded || self.dschs.associated.is_some() || !self.bearers.is_empty() {
+        if self.active_sets.is_recorded
+            || self.dschs.associated.is_some()
+            || self.bearers.have_dedicated_channels()
+        {
             let ((further, further_power), (associated, associated_power)) =
                 (power.soft_legs, power.associated);
             ctx.cx.record(|| TraceEvent::CellDchs {
