@@ -214,7 +214,9 @@ impl Analyser {
     /// Counts a packet that was not analysed, by the reason.
     fn count_skipped(&mut self, reason: SkipReason) {
         let (count, kind) = match reason {
-            SkipReason::LinkType => (&mut self.counts.unknown_link, None),
+            SkipReason::LinkType(number) => {
+                (&mut self.counts.unknown_link, Some(OtherProtocol::LinkType(number)))
+            }
             SkipReason::NotIp(kind) => (&mut self.counts.not_ip, Some(kind)),
             SkipReason::Fragment => (&mut self.counts.fragments, None),
             SkipReason::NotTcp(kind) => (&mut self.counts.not_tcp, Some(kind)),
