@@ -40,7 +40,7 @@ CONNECTION = 27
 ZOOMS = {"connection": (64.0, 72.0), "seconds": (65.5, 67.5), "ladder": (66.9, 67.3), "tti": (67.0, 67.06)}
 """Start and end of each view, in seconds."""
 
-MOST_IN_VIEW = 4
+MAX_IN_VIEW = 4
 """Tiles in a view, as in the page."""
 
 
@@ -57,7 +57,7 @@ def timeline(tmp_path_factory: pytest.TempPathFactory) -> ConnectionTimeline:
 def frame(timeline: ConnectionTimeline, from_s: float, to_s: float, **marks: Any) -> dict[str, Any]:
     """Return what the page draws of a view: declaration, tiles and marks."""
     shown = head(timeline, timeline.run.connection_rows())
-    level = next(level for level in shown["levels"] if level["tile_s"] * MOST_IN_VIEW >= to_s - from_s)
+    level = next(level for level in shown["levels"] if level["tile_s"] * MAX_IN_VIEW >= to_s - from_s)
     first, last = (int(instant // level["tile_s"]) for instant in (from_s, to_s))
     tiles = [timeline.tile(level["level"], index) for index in range(first, last + 1)]
     return {

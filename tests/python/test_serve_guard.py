@@ -512,7 +512,7 @@ def test_the_number_of_waiting_jobs_is_limited(folder: Path) -> None:
     with serving(folder, "results", "--scenarios", "scenarios") as server:
         request = {"scenario": "plain", "overrides": [{"key": "duration", "value": "10000 h"}]}
         statuses = [server.post("/api/jobs", request).status for _ in range(10)]
-        assert statuses.count(200) == jobs._MOST_WAITING
+        assert statuses.count(200) == jobs._MAX_WAITING
         assert statuses[-1] == 503
         for job in server.ask("/api/jobs").json()["jobs"]:
             assert server.ask(f"/api/jobs/{job['id']}/stop", "POST").status == 200

@@ -376,7 +376,7 @@ def test_wrong_requests_are_refused_with_one_sentence(served: Served, session: s
 
 
 def test_the_number_of_sessions_is_limited(served: Served) -> None:
-    sessions = [started(served) for _ in range(live.MOST_SESSIONS)]
+    sessions = [started(served) for _ in range(live.MAX_SESSIONS)]
     try:
         answer = served.post("/api/live", {"scenario": "ftp-on-fach"})
         assert answer.status == 409

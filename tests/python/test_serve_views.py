@@ -23,7 +23,7 @@ from umtslab.page.stalls import stalls_of
 from umtslab.serve import lanes as lane_rows
 from umtslab.serve.form import FIRST_KEYS, form
 from umtslab.serve.home import home
-from umtslab.serve.jobs import _MOST_WAITING, Busy, Jobs, Report
+from umtslab.serve.jobs import _MAX_WAITING, Busy, Jobs, Report
 from umtslab.serve.lanes import MAX_SHAPES, lanes
 from umtslab.serve.models.lanes import Lanes
 from umtslab.serve.models.scenarios import TryResult
@@ -365,7 +365,7 @@ def test_jobs_tell_of_each_change_and_can_be_stopped() -> None:
         assert state_of(long.id) == "stopped"
         with pytest.raises(KeyError):
             jobs.stop(99)
-        for _ in range(_MOST_WAITING):
+        for _ in range(_MAX_WAITING):
             jobs.start("more", hang)
         with pytest.raises(Busy):
             jobs.start("too many", hang)

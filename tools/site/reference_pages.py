@@ -114,6 +114,7 @@ def rrc_profiles() -> str:
 
 
 def _rows(value: object) -> list[Mapping[str, str]]:
+    """Return a list of JSON objects, with its type."""
     assert isinstance(value, list)
     return value
 

@@ -17,8 +17,14 @@ if TYPE_CHECKING:
 MAX_USERS = 6
 """More panels than this are too low to read. The users with the smallest numbers are drawn."""
 
-_LOOKS = {"uplink": COLOURS[1], "downlink": COLOURS[3]}
-_LOST = COLOURS[2]
+_PANEL_HEIGHT = 1.5
+_MARGINS_HEIGHT = 1.2
+"""Height of a panel, and of the title, axis label and legend together, in inches."""
+
+_ARRIVED_COLOURS = {"uplink": COLOURS[1], "downlink": COLOURS[3]}
+"""Colours of the blocks that arrived, by direction."""
+
+_LOST_COLOUR = COLOURS[2]
 
 
 def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
@@ -39,8 +45,9 @@ def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
     known = slots.drop_nulls("sir_db")
     users = [user for user in row_groups(known, ("ue",)) if user.chosen is not False]
     drawn = users[:MAX_USERS]
-    drawing = canvas(1.5 * max(len(drawn), 1) + 1.2)
-    panels = drawing.subplots(max(len(drawn), 1), 1, squeeze=False, sharex=True, sharey=True)[:, 0]
+    panel_count = max(len(drawn), 1)
+    drawing = canvas(_PANEL_HEIGHT * panel_count + _MARGINS_HEIGHT)
+    panels = drawing.subplots(panel_count, 1, squeeze=False, sharex=True, sharey=True)[:, 0]
     for axes, user in zip(panels, drawn, strict=False):
         _panel(axes, user.rows)
         lost = user.rows["lost"].sum()
@@ -58,7 +65,8 @@ def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
 
 
 def _panel(axes: Axes, blocks: pl.DataFrame) -> None:
-    for direction, colour in _LOOKS.items():
+    """Draw the blocks of one user."""
+    for direction, colour in _ARRIVED_COLOURS.items():
         arrived = blocks.filter((blocks["direction"] == direction) & ~blocks["lost"])
         axes.plot(
             arrived["time_s"], arrived["sir_db"], color=colour, linestyle="none", marker=".",
@@ -66,8 +74,8 @@ def _panel(axes: Axes, blocks: pl.DataFrame) -> None:
         )  # fmt: skip
     lost = blocks.filter(blocks["lost"])
     axes.plot(
-        lost["time_s"], lost["sir_db"], color=_LOST, linestyle="none", marker="x", markersize=4.5 * scale(),
-        rasterized=lost.height > MAX_VECTORS,
+        lost["time_s"], lost["sir_db"], color=_LOST_COLOUR, linestyle="none", marker="x",
+        markersize=4.5 * scale(), rasterized=lost.height > MAX_VECTORS,
     )  # fmt: skip
 
 
@@ -76,7 +84,7 @@ def _legend(drawing: Figure, title: str) -> None:
 
     keys = [
         Line2D([], [], color=colour, marker=".", linestyle="none", label=f"{direction}, arrived")
-        for direction, colour in _LOOKS.items()
+        for direction, colour in _ARRIVED_COLOURS.items()
     ]
-    keys.append(Line2D([], [], color=_LOST, marker="x", linestyle="none", label="lost"))
+    keys.append(Line2D([], [], color=_LOST_COLOUR, marker="x", linestyle="none", label="lost"))
     put_legend(drawing, keys, [str(key.get_label()) for key in keys], title=title)

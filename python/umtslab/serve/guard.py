@@ -45,6 +45,7 @@ READ_ONLY_POSTS = re.compile(r"/api/(try|live(/[^/]*/(control|end))?)")
 """Paths of POST requests that a read-only page allows, because they store nothing."""
 
 UPLOAD = "/api/captures"
+"""Path of uploads."""
 
 BODY_S = 30.0
 """Maximum time for the body of a request, in seconds."""
@@ -63,7 +64,6 @@ _HEADERS = (
     ("cache-control", "no-store"),
     ("content-security-policy", POLICY),
 )
-
 
 _POLICY_VIOLATION = 1008
 """Close code of a WebSocket (RFC 6455, section 7.4.1)."""
@@ -155,6 +155,7 @@ class Guard:
         return None
 
     def _refused_post(self, scope: Scope, headers: dict[str, list[str]]) -> Refusal | None:
+        """Return why a POST request with the token is refused, or None."""
         if self._settings.read_only and not READ_ONLY_POSTS.fullmatch(scope["path"]):
             return Refusal(
                 HTTPStatus.FORBIDDEN, "This page is read-only. Copy the command to run it yourself."
@@ -176,6 +177,7 @@ class Guard:
         return cookie is not None and self._is_token(cookie.value)
 
     def _is_token(self, text: str) -> bool:
+        """Whether the text is the token."""
         # The duration does not reveal how many characters agree.
         return secrets.compare_digest(text.encode(), self._settings.token.encode())
 
@@ -285,6 +287,7 @@ class Body:
 
 
 def _limit(scope: Scope) -> int:
+    """Return the maximum size of the body, in bytes."""
     return LARGEST_UPLOAD if scope["path"] == UPLOAD else LARGEST_REQUEST
 
 

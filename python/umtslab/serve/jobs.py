@@ -54,11 +54,11 @@ EXPLAINING = Limits(cpu_s=300, wall_s=900.0, memory=4 * 2**30, file_size=2**20)
 LONG = Limits(cpu_s=900, wall_s=1800.0, memory=8 * 2**30, file_size=2**30)
 """For a run that is kept in the store."""
 
-_MOST_AT_ONCE = max(2, os.cpu_count() or 2)
-"""Processes that run at the same time."""
+_MAX_AT_ONCE = max(2, os.cpu_count() or 2)
+"""Maximum number of processes that run at the same time."""
 
-_MOST_WAITING = 8
-"""Jobs of visitors that wait or run."""
+_MAX_WAITING = 8
+"""Maximum number of jobs of visitors that wait or run."""
 
 _PATIENCE_S = 60.0
 """Time to wait for a free process."""
@@ -67,10 +67,10 @@ _GRACE_S = 2.0
 """Time to wait for the exit status of a process that closed its connection."""
 
 _REPORT_INTERVAL_S = 0.1
-"""Least time between two reports of progress."""
+"""Minimum time between two reports of progress."""
 
 _REMEMBERED = 50
-"""Jobs of visitors in the list. The oldest ended jobs beyond them are removed."""
+"""Maximum number of jobs of visitors in the list. The oldest ended jobs beyond them are removed."""
 
 
 class JobFailed(Exception):
@@ -86,7 +86,7 @@ class Busy(Exception):
 
 _context = multiprocessing.get_context("forkserver")
 _starting = threading.Lock()
-_free = threading.BoundedSemaphore(_MOST_AT_ONCE)
+_free = threading.BoundedSemaphore(_MAX_AT_ONCE)
 
 
 def prepare() -> None:
@@ -292,7 +292,7 @@ class Jobs:
         """
         with self._lock:
             open_jobs = [job for job in self._jobs.values() if job.state in ("waiting", "running")]
-            if len(open_jobs) >= _MOST_WAITING:
+            if len(open_jobs) >= _MAX_WAITING:
                 raise Busy
             job = Job(next(self._numbers), title, "waiting")
             self._jobs[job.id] = job

@@ -22,7 +22,7 @@ from umtslab.serve.live_player import Start, play
 LIVE = Limits(cpu_s=1800, wall_s=4 * 3600.0, memory=4 * 2**30, file_size=2**20)
 """Limits of the process of a session."""
 
-MOST_SESSIONS = 4
+MAX_SESSIONS = 4
 """Sessions at the same time."""
 
 UNWATCHED_S = 600.0
@@ -44,7 +44,7 @@ class TooManySessions(Exception):
 
     def __init__(self) -> None:
         super().__init__(
-            f"There are {MOST_SESSIONS} live sessions already, which is the limit. End one of them first."
+            f"There are {MAX_SESSIONS} live sessions already, which is the limit. End one of them first."
         )
 
 
@@ -87,11 +87,11 @@ class Sessions:
         Raises
         ------
         TooManySessions
-            If `MOST_SESSIONS` are open.
+            If `MAX_SESSIONS` are open.
         """
         self.end_unwatched()
         with self._lock:
-            if len(self._open()) >= MOST_SESSIONS:
+            if len(self._open()) >= MAX_SESSIONS:
                 raise TooManySessions
             # Failed sessions are remembered until others take their place.
             for failed in [found for found in self._sessions.values() if found.failure is not None]:

@@ -4,10 +4,14 @@ import { type Item, itemsOf } from './content';
 import { drawCounts } from './counts';
 import type { Sketch } from './sketch';
 
-/** Height of a row of bars. */
-const BAR_ROW = 8;
+/** Height of a row of bars, in pixels. */
+const ROW_HEIGHT = 8;
+/** Height of a bar, in pixels. */
+const BAR_HEIGHT = 6;
+/** Pixels above the first row. */
+const TOP_MARGIN = 4;
 
-/** Bars: one lane fills the area, and bars that overlap are in different rows. Each of several lanes has a part. */
+/** Draws bars. Each lane has an equal part of the area, in which bars that overlap are in different rows. */
 export function drawBars(sketch: Sketch, area: Area): void {
   const height = area.height / area.lanes.length;
   area.lanes.forEach((lane, index) => {
@@ -19,25 +23,33 @@ export function drawBars(sketch: Sketch, area: Area): void {
   });
 }
 
-/** Bars of a lane. A bar is hollow up to the instant between start and end, if the item has such an instant. */
+/**
+ * Draws the bars of a lane. If the item has an instant between start and end, the bar is filled from this instant on.
+ * An SDU also has a frame from start to end, and is not filled without such an instant.
+ */
 function drawBarsOf(sketch: Sketch, area: Area, lane: Lane, items: Item[]): void {
+  const isSdu = lane.name === 'sdus';
   const rowEnds: number[] = [];
-  const rowCount = Math.max(1, Math.floor((area.height - 4) / BAR_ROW));
+  const rowCount = Math.max(1, Math.floor((area.height - TOP_MARGIN) / ROW_HEIGHT));
   for (const item of [...items].sort((a, b) => a.start - b.start)) {
     const { row, start, end, middle, category } = item;
+    // Without a free row, bars overlap.
     const place = takeRow(rowEnds, start, end) % rowCount;
     const belongs = sketch.emphasise(lane.name, row);
-    const [x0, x1, y] = [sketch.xOf(start), sketch.xOf(end), area.y + 4 + place * BAR_ROW];
-    if (lane.name === 'sdus') {
+    const [startX, endX, y] = [sketch.xOf(start), sketch.xOf(end), area.y + TOP_MARGIN + place * ROW_HEIGHT];
+    if (isSdu) {
       sketch.pen.strokeStyle = sketch.palette.colour(belongs ? 'ink' : 'line2');
       sketch.pen.lineWidth = 1;
-      sketch.pen.strokeRect(x0 + 0.5, y + 0.5, Math.max(1, x1 - x0), 5);
+      sketch.pen.strokeRect(startX + 0.5, y + 0.5, Math.max(1, endX - startX), BAR_HEIGHT - 1);
     }
-    const fillStart = middle !== null ? sketch.xOf(middle) : lane.name === 'sdus' ? x1 : x0;
-    sketch.rectangle(fillStart, y, Math.max(1, x1 - fillStart - 1), 6, sketch.colourNameOf(lane, category));
-    if (sketch.category(lane, item) === 'lost') sketch.cross(x1, y + 3);
-    if (sketch.category(lane, item) === 'expired') sketch.rectangle(x1 - 1, y - 2, 2, 10, 'rto-e');
-    sketch.hit(lane.name, row, x0, y + 3, x1, y + 3);
+    const fillStart = middle !== null ? sketch.xOf(middle) : isSdu ? endX : startX;
+    const fillWidth = Math.max(1, endX - fillStart - 1);
+    sketch.rectangle(fillStart, y, fillWidth, BAR_HEIGHT, sketch.colourNameOf(lane, category));
+    const middleY = y + BAR_HEIGHT / 2;
+    const outcome = sketch.category(lane, item);
+    if (outcome === 'lost') sketch.cross(endX, middleY);
+    if (outcome === 'expired') sketch.rectangle(endX - 1, y - 2, 2, BAR_HEIGHT + 4, 'rto-e');
+    sketch.hit(lane.name, row, startX, middleY, endX, middleY);
   }
   sketch.pen.globalAlpha = 1;
 }

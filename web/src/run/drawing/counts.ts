@@ -1,27 +1,35 @@
-// Columns of counts, for items that are too dense.
-import type { Area } from '../areas';
-import { cellsOf } from './content';
+// Columns of counts, for items that are too dense to be drawn one by one.
+import type { Area, Lane } from '../areas';
+import { type CellColumn, cellsOf } from './content';
 import type { Sketch } from './sketch';
 
-/** Minimum height of an area of counts in which the scale is written. */
+/** Minimum height in pixels of an area of counts in which the scale is written. */
 const MIN_SCALED_HEIGHT = 24;
+/** Pixels above the highest column, with and without the scale. */
+const SCALE_MARGIN = 16;
+const PLAIN_MARGIN = 4;
+/** Pixels below the columns. */
+const BASE_MARGIN = 2;
 
-/** Columns of counts of all lanes, stacked by category, the first category on top. */
+/** A lane and its columns, each of which fills some columns of pixels. */
+interface LaneColumns {
+  lane: Lane;
+  columns: CellColumn[];
+}
+
+/** Draws columns of counts of all lanes, stacked by category, the first category on top. */
 export function drawCounts(sketch: Sketch, area: Area): void {
-  const columnsOfLanes = area.lanes.map((lane) => ({ lane, columns: cellsOf(sketch.frame, lane.name) }));
-  const sums = new Map<number, number>();
-  for (const { columns } of columnsOfLanes) {
-    for (const { x, cells } of columns) sums.set(x, (sums.get(x) ?? 0) + cells.reduce((sum, cell) => sum + cell.value, 0));
-  }
+  const lanes: LaneColumns[] = area.lanes.map((lane) => ({ lane, columns: cellsOf(sketch.frame, lane.name) }));
+  const sums = sumsByX(lanes);
   const maximum = Math.max(1, ...sums.values());
-  // A low area has no room for the scale.
   const hasScale = area.height >= MIN_SCALED_HEIGHT;
-  const base = area.y + area.height - 2;
+  const heightOfMaximum = area.height - (hasScale ? SCALE_MARGIN : PLAIN_MARGIN);
+  const base = area.y + area.height - BASE_MARGIN;
   const tops = new Map<number, number>();
-  for (const { lane, columns } of columnsOfLanes) {
+  for (const { lane, columns } of lanes) {
     for (const { x, width, cells } of columns) {
       for (const { category, value: count } of [...cells].sort((a, b) => b.category - a.category)) {
-        const height = (count / maximum) * (area.height - (hasScale ? 16 : 4));
+        const height = (count / maximum) * heightOfMaximum;
         const y = (tops.get(x) ?? base) - height;
         sketch.pen.fillStyle = sketch.fillOf(lane, category);
         sketch.pen.fillRect(x, y, width, height);
@@ -30,5 +38,17 @@ export function drawCounts(sketch: Sketch, area: Area): void {
       }
     }
   }
-  if (sums.size && hasScale) sketch.text(`in ${sketch.frame.shown.level.cell}: at most ${maximum}`, sketch.frame.width - 4, area.y + 11, 'right');
+  if (sums.size && hasScale) {
+    const scale = `in ${sketch.frame.shown.level.cell}: at most ${maximum}`;
+    sketch.text(scale, sketch.frame.width - 4, area.y + 11, 'right');
+  }
+}
+
+/** The sum over all lanes and categories of each column, by its position in pixels. */
+function sumsByX(lanes: LaneColumns[]): Map<number, number> {
+  const sums = new Map<number, number>();
+  for (const { x, cells } of lanes.flatMap(({ columns }) => columns)) {
+    sums.set(x, (sums.get(x) ?? 0) + cells.reduce((sum, cell) => sum + cell.value, 0));
+  }
+  return sums;
 }
