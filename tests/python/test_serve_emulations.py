@@ -24,9 +24,6 @@ from umtslab.emulate.live_controls import controls
 from umtslab.serve import emulations
 from umtslab.serve.emulations import MAX_EMULATIONS, Emulations
 from umtslab.serve.models import live as models
-from websockets.sync.client import ClientConnection
-from websockets.sync.client import connect as open_socket
-from websockets.typing import Origin
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 NAME = "e0000000a"
@@ -88,22 +85,11 @@ def emulation(folder: Path, served: Served) -> Iterator[StandIn]:
     until(lambda: shown(served) == [])
 
 
-def watching(served: Served) -> ClientConnection:
-    return open_socket(
-        f"ws://127.0.0.1:{served.port}/api/socket",
-        origin=Origin(served.origin),
-        additional_headers={"Cookie": served.cookie},
-        open_timeout=PATIENCE_S,
-        ping_timeout=None,
-        max_size=None,
-    )
-
-
 # ── An emulation ────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_an_emulation_appears_is_watched_and_disappears(folder: Path, served: Served) -> None:
-    with watching(served) as channel:
+    with served.channel() as channel:
         # The tab opens the address before the emulation begins.
         channel.send(json.dumps({"watch": NAME}))
         with emulated(folder / "results", StandIn()) as emulation:
@@ -153,7 +139,7 @@ def test_controls_set_change_and_remove_faults(served: Served, emulation: StandI
         ("page-rate", None),
     ]
     emulation.faults.add("test", {"link.0.delay": "1 s"})
-    with watching(served) as channel:
+    with served.channel() as channel:
         channel.send(json.dumps({"watch": NAME}))
         until(lambda: state(served).controls[2].chosen == 1 and bool(state(served).faults))
     assert state(served).faults == ['test: link.0.delay = "1 s", since 5.0 s']
