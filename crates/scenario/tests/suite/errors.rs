@@ -782,16 +782,22 @@ fn changed_rate_must_be_a_rate_of_a_dch() {
         ),
         ("ps-384", "bearer.ps-384.downlink.rate = \"768 kbit/s\"", "cannot carry exactly", "384 kbit/s;"),
         ("ps-384", "bearer.ps-64.downlink.rate = \"64 kbit/s\"", "no user has a DCH of bearer `ps-64`", ""),
-        ("switched", "bearer.ps-64.downlink.rate = \"32 kbit/s\"", "no user has a DCH", "RRC switches"),
+        ("switched", "bearer.ps-128.downlink.rate = \"32 kbit/s\"", "no user has a DCH", "RRC switches"),
+        ("switched", "bearer.ps-64.downlink.rate = \"20 kbit/s\"", "cannot carry exactly", "32 kbit/s"),
         ("ps-384", "ue.user.calls.offered = \"3 Erl\"", "`user` are not calls", "calls"),
         ("ps-384", "bearer.ps-384.downlink.tti = \"20 ms\"", "cannot change", "bearer.NAME.downlink.rate"),
     ] {
         let rendered = refused(&with(bearer, set)).render(false);
         assert!(rendered.contains(message) && rendered.contains(help), "{rendered}");
     }
-    let valid = with("ps-384", "bearer.ps-384.downlink.rate = \"128 kbit/s\"");
-    let loaded = Scenario::parse(&valid, "test.toml", Path::new(""), &[]).expect("it is valid");
-    assert_eq!(loaded.scenario.plan().changes.len(), 1);
+    for (bearer, set) in [
+        ("ps-384", "bearer.ps-384.downlink.rate = \"128 kbit/s\""),
+        ("switched", "bearer.ps-64.downlink.rate = \"32 kbit/s\""),
+    ] {
+        let loaded =
+            Scenario::parse(&with(bearer, set), "test.toml", Path::new(""), &[]).expect("it is valid");
+        assert_eq!(loaded.scenario.plan().changes.len(), 1);
+    }
 }
 
 #[test]
