@@ -177,7 +177,7 @@ pub fn analyse(
 ) -> PyResult<Vec<Analysis>> {
     let count = paths.len();
     let packets = packets.map(|(connection, number, time_s, most)| {
-        let from_number = ListingStart::Packet(number.unwrap_or(0));
+        let from_number = ListingStart::Packet(number.unwrap_or(1));
         ListingRange { connection, start: time_s.map_or(from_number, ListingStart::Time), most }
     });
     let options =

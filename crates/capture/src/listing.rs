@@ -11,7 +11,7 @@ use crate::packet::{Flags, Segment};
 /// First packet of a listing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ListingStart {
-    /// The packet with this number. The first packet of the connection has number 0.
+    /// The packet with this number. The first packet of the connection has number 1.
     Packet(u64),
     /// The first packet at this time or later, in seconds since the connection's first packet.
     Time(f64),
@@ -89,7 +89,7 @@ impl PacketKind {
 /// that the capture shows of this end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListedPacket {
-    /// Number of the packet in the connection, from 0. Copies of a packet are not counted.
+    /// Number of the packet in the connection, from 1. Copies of a packet are not counted.
     pub number: u64,
     /// Seconds since the first packet of the connection.
     pub time_s: f64,
@@ -201,8 +201,8 @@ impl PacketCollector {
             self.revoke_probe(from);
         }
         let kind = kind(segment, before, effect);
-        let number = self.listing.count;
         self.listing.count += 1;
+        let number = self.listing.count;
         self.listing.retransmissions += u64::from(kind.is_retransmission());
         self.listing.duplicate_acks += u64::from(matches!(kind, PacketKind::DuplicateAck(_)));
         let has_begun = match self.range.start {

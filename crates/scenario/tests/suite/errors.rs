@@ -529,16 +529,24 @@ const CHANGED_RATES: &str = r#"
         => at.0.set.bearer.ps-384.downlink.tti: cannot change | bearer.NAME.downlink.rate
 "#;
 
+const CHANGED_RATES_OF_RRC: &str = r#"
+    SET bearer.ps-128.downlink.rate = "32 kbit/s"
+        => at.0.set.bearer.ps-128.downlink.rate: no user has a DCH | RRC switches
+    SET bearer.ps-64.downlink.rate = "20 kbit/s"
+        => at.0.set.bearer.ps-64.downlink.rate: cannot carry exactly | 32 kbit/s
+"#;
+
 #[test]
 fn changed_rate_must_be_a_rate_of_a_dch() {
     assert_mistakes(CHANGED_BEARER, CHANGED_RATES);
-    assert_mistakes(
-        &CHANGED_BEARER.replace("ps-384", "switched"),
-        "SET bearer.ps-64.downlink.rate = \"32 kbit/s\"
-         => at.0.set.bearer.ps-64.downlink.rate: no user has a DCH | RRC switches",
-    );
-    let valid = scenario_of(&fill(CHANGED_BEARER, "SET bearer.ps-384.downlink.rate = \"128 kbit/s\""));
-    assert_eq!(valid.plan().changes.len(), 1);
+    let switched = CHANGED_BEARER.replace("ps-384", "switched");
+    assert_mistakes(&switched, CHANGED_RATES_OF_RRC);
+    for (base, set) in [
+        (CHANGED_BEARER, "SET bearer.ps-384.downlink.rate = \"128 kbit/s\""),
+        (&switched, "SET bearer.ps-64.downlink.rate = \"32 kbit/s\""),
+    ] {
+        assert_eq!(scenario_of(&fill(base, set)).plan().changes.len(), 1);
+    }
 }
 
 #[test]

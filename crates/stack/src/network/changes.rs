@@ -30,8 +30,9 @@ pub enum Change {
     Link { hop: u8, change: LinkChange },
     /// Block error ratio of these UEs in one direction, for UEs with independent errors or none.
     BlockErrorRate { ues: Range<u16>, direction: Direction, bler: f64 },
-    /// Rate of the DCHs of these UEs in one direction, as the number of blocks in a full TTI.
-    FullTti { ues: Range<u16>, direction: Direction, blocks: u32 },
+    /// Rate of the DCHs of these UEs in one direction, as the number of blocks in a full TTI. `dch`
+    /// is the DCH bearer of UEs that RRC switches, `None` of UEs that keep their DCH.
+    FullTti { ues: Range<u16>, direction: Direction, dch: Option<usize>, blocks: u32 },
     /// Offered traffic of calls of class number `class` in a layout.
     OfferedCalls { class: u16, offered: Erlang },
     /// Whether the air of these UEs is cut: no block or packet arrives in either direction.
@@ -77,8 +78,10 @@ impl Network {
                     self.path.access.set_block_error_rate(UeId(ue), *direction, *bler);
                 }
             }
-            Change::FullTti { ues, direction, blocks } => {
-                ues.clone().for_each(|ue| self.path.access.set_full_tti(UeId(ue), *direction, *blocks));
+            Change::FullTti { ues, direction, dch, blocks } => {
+                for ue in ues.clone() {
+                    self.path.access.set_full_tti(UeId(ue), *direction, *dch, *blocks);
+                }
             }
             Change::OfferedCalls { class, offered } => {
                 self.path.access.set_offered_calls(cx.now, usize::from(*class), *offered);

@@ -33,10 +33,11 @@ enum Parameter {
         ue: u16,
         direction_index: usize,
     },
-    /// Blocks in a full TTI of the DCH of a UE.
+    /// Blocks in a full TTI of a DCH of a UE.
     FullTti {
         ue: u16,
         direction_index: usize,
+        dch: Option<usize>,
     },
     /// Offered traffic of a class of calls.
     OfferedCalls {
@@ -112,10 +113,10 @@ fn single_changes(change: &Change) -> Vec<(Parameter, Change)> {
             };
             ues.clone().map(single).collect()
         }
-        Change::FullTti { ref ues, direction, blocks } => {
+        Change::FullTti { ref ues, direction, dch, blocks } => {
             let single = |ue| {
-                let parameter = Parameter::FullTti { ue, direction_index: direction.index() };
-                (parameter, Change::FullTti { ues: ue..ue + 1, direction, blocks })
+                let parameter = Parameter::FullTti { ue, direction_index: direction.index(), dch };
+                (parameter, Change::FullTti { ues: ue..ue + 1, direction, dch, blocks })
             };
             ues.clone().map(single).collect()
         }
@@ -208,9 +209,9 @@ impl Network {
                 let bler = access.block_error_rate(UeId(ues.start), *direction)?;
                 Some(Change::BlockErrorRate { ues: ues.clone(), direction: *direction, bler })
             }
-            Change::FullTti { ues, direction, .. } => {
-                let blocks = access.full_tti(UeId(ues.start), *direction);
-                Some(Change::FullTti { ues: ues.clone(), direction: *direction, blocks })
+            Change::FullTti { ues, direction, dch, .. } => {
+                let blocks = access.full_tti(UeId(ues.start), *direction, *dch)?;
+                Some(Change::FullTti { ues: ues.clone(), direction: *direction, dch: *dch, blocks })
             }
             Change::OfferedCalls { class, .. } => {
                 let offered = access.offered_calls(usize::from(*class))?;
