@@ -293,7 +293,7 @@ def _text_path(path: Path) -> Path:
         str(path.absolute()).encode()
     except UnicodeEncodeError:
         raise UnusablePath(
-            f"the path of a results folder must be UTF-8 (got {os.fsencode(path.absolute())!r}): choose another one"
+            f"the path of a results folder must be UTF-8 (got {os.fsencode(path.absolute())!r})"
         ) from None
     return path
 

@@ -16,7 +16,7 @@ struct MissingPdu {
     place: LossPlace,
     /// Whether the receiver has named the PDU in a status report.
     is_reported: bool,
-    /// Whether the PDU has gone on the air again since its last loss.
+    /// Whether the PDU has gone on the air again since the last report that names it.
     is_repeated: bool,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Hole {
     pub place: LossPlace,
     /// Whether a later PDU has arrived, so that the receiver knows of the loss.
     pub is_known: bool,
-    /// Whether the PDU has gone on the air again since.
+    /// Whether the PDU has gone on the air again since the last report that names it.
     pub is_repeated: bool,
     /// End of the prohibition of the status report about the PDU, if it is prohibited.
     pub prohibited_until: Option<Time>,
@@ -85,7 +85,7 @@ impl MissingPdus {
             (Err(at), Some(place)) if !is_retransmission => {
                 self.lost.insert(at, MissingPdu { sn, place, is_reported: false, is_repeated: false });
             }
-            (Ok(at), Some(place)) => (self.lost[at].place, self.lost[at].is_repeated) = (place, false),
+            (Ok(at), Some(place)) => self.lost[at].place = place,
             (Ok(at), None) => {
                 self.lost.remove(at);
             }
@@ -112,7 +112,9 @@ impl MissingPdus {
     /// prohibited until `until`.
     pub fn reported(&mut self, until: Time) {
         let known = self.lost.partition_point(|missing| missing.sn < self.arrived_below);
-        self.lost[..known].iter_mut().for_each(|missing| missing.is_reported = true);
+        for missing in &mut self.lost[..known] {
+            (missing.is_reported, missing.is_repeated) = (true, false);
+        }
         self.prohibited_until = until;
     }
 
@@ -146,6 +148,22 @@ mod tests {
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn repeated_pdu_is_open_until_it_is_reported_again() {
+        let mut missing = MissingPdus::default();
+        missing.record_fate(3, Some(LossPlace::Air), NEW);
+        missing.record_fate(4, ARRIVED, NEW);
+        let is_repeated = |missing: &MissingPdus| missing.hole(0, 9, ms(0)).map(|hole| hole.is_repeated);
+        missing.reported(ms(0));
+        assert_eq!(is_repeated(&missing), Some(false));
+        missing.repeated(3, 4);
+        assert_eq!(is_repeated(&missing), Some(true));
+        missing.record_fate(3, Some(LossPlace::Air), RETRANSMITTED);
+        assert_eq!(is_repeated(&missing), Some(true), "the receiver may not have noticed");
+        missing.reported(ms(0));
+        assert_eq!(is_repeated(&missing), Some(false));
     }
 
     /// A receiver detects a loss when a later PDU arrives. An earlier status report does not name
