@@ -37,7 +37,7 @@ pub fn fill(base: &str, keys: &str) -> String {
     let mut filled: BTreeMap<_, _> =
         base.lines().filter(is_placeholder).map(|line| (line, String::new())).collect();
     let mut place = "";
-    for mut line in keys.lines().filter(|line| !line.trim().is_empty()) {
+    for mut line in keys.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         if filled.contains_key(word) {
             (place, line) = (word, rest);
