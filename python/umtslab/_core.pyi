@@ -182,7 +182,7 @@ class Scenario:
     ) -> tuple[list[float], list[list[float]], list[tuple[str, list[float]]], list[int]] | None: ...
     def houses(self) -> list[list[float]]: ...
     def track(self, ue: int, times_s: Sequence[float], seed: int, run: int) -> list[list[float]] | None: ...
-    def dch_rates(self, ue: int) -> list[list[int]]: ...
+    def dch_rates(self, ue: int) -> list[tuple[str, list[list[int]]]]: ...
     def content_hash(self) -> str: ...
 
 @final
@@ -242,6 +242,8 @@ class Analysis:
     duration_s: float
     warnings: list[str]
     series: dict[str, Columns]
+    packets: Columns | None
+    packet_counts: dict[str, int | None]
     udp_flows: Columns
     udp_rest: tuple[int, int]
     passed_over: dict[str, int]
@@ -258,6 +260,7 @@ def analyse(
     paths: Sequence[str],
     *,
     time_sequence: int | None = None,
+    packets: tuple[int, int | None, float | None, int] | None = None,
     connection: int | None = None,
     most_connections: int | None = None,
     progress: Callable[[float], None] | None = None,

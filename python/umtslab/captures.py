@@ -60,6 +60,21 @@ def check_most_connections(most_connections: int) -> None:
 
 
 @dataclass(frozen=True)
+class PacketRange:
+    """Packets of a connection, in the order in which they were captured."""
+
+    connection: int
+    """Number of the connection."""
+    first: int = 1
+    """Number of the first packet in the connection, from 1."""
+    from_s: float | None = None
+    """Time in seconds since the first packet of the connection. If given, the range begins with the
+    first packet at this time or later, and `first` is not used."""
+    most: int = 1000
+    """Maximum number of packets."""
+
+
+@dataclass(frozen=True)
 class CaptureAnalysis:
     """Results of one capture.
 
@@ -133,7 +148,11 @@ class CaptureAnalysis:
         return pl.DataFrame(self.core.udp_flows)
 
     def series(self, name: str) -> pl.DataFrame:
-        """Return ``sent``, ``acked`` or ``sacked`` of the connection chosen by `time_sequence`.
+        """Return a table of the connection chosen by `time_sequence`.
+
+        ``sent`` has the segments of the sender of the data, ``acked`` and ``sacked`` the
+        acknowledgments, ``window`` the windows that the receiver advertised, in octets. ``window``
+        is empty after the handshake if a SYN was not captured: the scale is then unknown.
 
         Raises
         ------
@@ -144,11 +163,43 @@ class CaptureAnalysis:
 
         return pl.DataFrame(self.core.series[name])
 
+    def packets(self) -> pl.DataFrame:
+        """Return the packets that were chosen by `packets`, one row per packet.
+
+        ``packet`` is the number of the packet in the connection, from 1. ``seq`` and ``ack`` count
+        bytes from the first byte of data, which has number 0, in each direction. Without a SYN they
+        count from the first number that the capture shows. ``window_field`` is the field of the
+        header, ``window_octets`` the window, null if its scale is unknown. ``kind`` is ``data``,
+        ``retransmission``, ``ack``, ``duplicate_ack``, ``keep_alive``, ``window_probe``, ``reset``
+        or ``not_believed``.
+
+        Raises
+        ------
+        ValueError
+            If `packets` was not given.
+        """
+        import polars as pl
+
+        if self.core.packets is None:
+            raise ValueError("the packets were not listed: give packets=PacketRange(connection)")
+        return pl.DataFrame(self.core.packets)
+
+    @property
+    def packet_counts(self) -> dict[str, int | None]:
+        """Counts of all packets of the connection that was chosen by `packets`.
+
+        ``packets``, ``retransmissions`` and ``duplicate_acks``, and the numbers of the nearest
+        retransmissions before and after the range: ``retransmission_before`` and
+        ``retransmission_after``.
+        """
+        return dict(self.core.packet_counts)
+
 
 def analyse_captures(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     time_sequence: int | None = None,
+    packets: PacketRange | None = None,
     connection: int | None = None,
     most_connections: int = MAX_CONNECTIONS,
     progress: Callable[[float], None] | None = None,
@@ -162,6 +213,8 @@ def analyse_captures(
         LZ4. ``-`` is standard input.
     time_sequence : int, optional
         Number of the connection of which sequence numbers are recorded for ``series``.
+    packets : PacketRange, optional
+        Packets to list with `CaptureAnalysis.packets`, instead of `time_sequence`.
     connection : int, optional
         Number of a connection that has a row regardless of `most_connections`.
     most_connections : int
@@ -190,6 +243,9 @@ def analyse_captures(
     analyses = _core.analyse(
         names,
         time_sequence=time_sequence,
+        packets=None
+        if packets is None
+        else (packets.connection, packets.first, packets.from_s, packets.most),
         connection=connection,
         most_connections=most_connections,
         progress=progress,
@@ -215,4 +271,31 @@ def draw_time_sequence(analysis: CaptureAnalysis, number: int) -> Any:
 
     title = f"{os.path.basename(analysis.file)}, connection {number}"
     with printable():
-        return figure(*(analysis.series(name) for name in ("sent", "acked", "sacked")), title=title)
+        return figure(*(analysis.series(name) for name in ("sent", "acked", "sacked", "window")), title=title)
+
+
+def draw_ladder(analysis: CaptureAnalysis, number: int) -> Any:
+    """Draw the packets of a connection as a ladder of arrows between its ends.
+
+    `number` must be the connection that was chosen by `packets`.
+    """
+    import polars as pl
+
+    from umtslab.ladder import capture_point, captured, packets
+    from umtslab.plot.ladder import figure
+    from umtslab.plot.look import printable
+
+    row = analysis.connections().filter(pl.col("connection") == number).to_dicts()[0]
+    table = analysis.packets()
+    listed = packets(table)
+    count = analysis.packet_counts["packets"]
+    span = f"packets {listed[0].packet} to {listed[-1].packet} of {count}" if listed else "no packets"
+    with printable():
+        return figure(
+            listed,
+            client=row["client"],
+            server=row["server"],
+            captured_at=capture_point(row),
+            title=f"{os.path.basename(analysis.file)}, connection {number}, {span}",
+            note=captured(row),
+        )

@@ -10,7 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
 
 PATIENCE_S = 240.0
 """Limit on each wait for the server or the browser: long, because the machine may be busy. A test
@@ -75,6 +78,20 @@ class Served:
     def post(self, path: str, content: Any, **headers: str | None) -> Answer:
         """Send an object as JSON."""
         return self.ask(path, "POST", json.dumps(content).encode(), **headers)
+
+    def channel(self) -> ClientConnection:
+        """Open the WebSocket of the page."""
+        from websockets.sync.client import connect
+        from websockets.typing import Origin
+
+        return connect(
+            f"ws://127.0.0.1:{self.port}/api/socket",
+            origin=Origin(self.origin),
+            additional_headers={"Cookie": self.cookie},
+            open_timeout=PATIENCE_S,
+            ping_timeout=None,
+            max_size=None,
+        )
 
 
 @contextmanager

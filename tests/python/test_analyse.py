@@ -89,6 +89,21 @@ def test_the_figure_shows_the_requested_connection(umts: Umts, server: Path, tmp
     assert b"<svg" in (tmp_path / "one.svg").read_bytes()
 
 
+def test_a_ladder_is_drawn_or_written_as_a_table(umts: Umts, server: Path, tmp_path: Path) -> None:
+    umts("analyse", server, "--ladder", "one.svg", "--packets", "5-30")
+    assert b"<svg" in (tmp_path / "one.svg").read_bytes()
+    umts("analyse", server, "--ladder", "all.csv")
+    umts("analyse", server, "--ladder", "some.csv", "-c", 0, "--packets", "5-30")
+    heading, *rows = (tmp_path / "all.csv").read_text().splitlines()
+    assert heading.startswith("packet,time_s,sender,flags,seq,payload,ack,window_octets")
+    [analysis] = analyse_captures(server)
+    assert len(rows) == analysis.counts["tcp"]
+    assert rows[0].startswith("1,0.000000000,client,SYN,0,0,,")
+    assert (tmp_path / "some.csv").read_text().splitlines() == [heading, *rows[4:30]]
+    done = umts("analyse", server, "--ladder", "x.svg", "--packets", "90001-90009", status=2)
+    assert f"connection 0 has {len(rows)} packets" in done.stderr
+
+
 def test_series_belong_to_one_connection(server: Path) -> None:
     [analysis] = analyse_captures([server], time_sequence=0)
     sent, acked = analysis.series("sent"), analysis.series("acked")
@@ -142,6 +157,12 @@ def test_a_capture_without_tcp_has_no_table(umts: Umts, tmp_path: Path) -> None:
         (("text.pcap", "--plot", "x.gif"), ".svg"),
         (("text.pcap", "text.pcap", "--plot", "x.png"), "one capture"),
         (("text.pcap", "--connection=-1"), "--connection"),
+        (("text.pcap", "--ladder", "x.gif"), ".svg, .pdf, .csv"),
+        (("text.pcap", "--ladder", "x.svg", "--packets", "1-201"), "at most 200 packets"),
+        (("text.pcap", "--ladder", "x.svg", "--packets", "9-1"), "101-160"),
+        (("text.pcap", "--packets", "1-9"), "--ladder FILE"),
+        (("text.pcap", "--ladder", "x.svg", "--plot", "y.svg"), "one of them"),
+        (("-", "--ladder", "x.svg"), "--ladder needs --connection"),
     ],
 )
 def test_wrong_input_exits_with_status_2(

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from umtslab import Scenario, open_store, simulate
+from umtslab import Scenario, analyse_captures, open_store, simulate
+from umtslab.captures import PacketRange
+from umtslab.ladder import packets
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 CAPTURE_POINTS = ("server", "rnc", "ue")
@@ -106,3 +108,62 @@ def test_tcptrace_sees_a_complete_connection_with_the_metrics_of_the_run(downloa
     assert max(retransmissions) == metrics["tcp_retransmissions"]
     unique_bytes = [int(count) for count in re.findall(r"unique bytes sent:\s+(\d+)", text)]
     assert max(unique_bytes) == 300_000
+
+
+# ── The ladder of a connection ──────────────────────────────────────────────────────────────────────
+
+
+def without_handshake(capture: Path, folder: Path) -> Path:
+    """Return a copy of a capture that begins with the fourth packet."""
+    copy = folder / "late.pcapng"
+    words: list[str | Path] = [need("tshark"), "-r", capture, "-Y", "frame.number > 3", "-w", copy]
+    subprocess.run(words, check=True, capture_output=True)
+    return copy
+
+
+@pytest.mark.parametrize("point", ["server", "ue"])
+@pytest.mark.parametrize("has_handshake", [True, False])
+def test_a_ladder_has_the_numbers_of_tshark(
+    download: Download, tmp_path: Path, point: str, has_handshake: bool
+) -> None:
+    capture = download.captures / f"{point}.pcapng"
+    if not has_handshake:
+        capture = without_handshake(capture, tmp_path)
+    [analysis] = analyse_captures(capture, packets=PacketRange(0))
+    table = analysis.packets()
+    dissected = fields(
+        capture, "tcp.stream == 0", "tcp.seq", "tcp.ack", "tcp.len", "tcp.window_size", "tcp.time_relative"
+    )
+    assert analysis.packet_counts["packets"] == len(table) == len(dissected) > 100
+    for packet, window, (seq, ack, payload, size, time_s) in zip(
+        packets(table), table["window_octets"], dissected, strict=True
+    ):
+        assert (packet.seq, packet.ack or 0, packet.payload) == (int(seq), int(ack), int(payload))
+        assert packet.time_s == pytest.approx(float(time_s), abs=1e-6)
+        # tshark shows the field of the header if the scale is unknown.
+        assert packet.window == (size if has_handshake else f"{size} × ?")
+        assert window == (int(size) if has_handshake else None)
+
+
+def test_a_ladder_marks_the_packets_that_tshark_marks(download: Download) -> None:
+    capture = download.captures / "server.pcapng"
+    [analysis] = analyse_captures(capture, packets=PacketRange(0))
+    listed = packets(analysis.packets())
+    for kind, expression in (
+        ("retransmission", "tcp.analysis.retransmission"),
+        # tshark also marks the answer to a FIN that was sent again. No data of the receiver are
+        # outstanding then, so it is no duplicate ACK (RFC 5681 §2).
+        ("duplicate_ack", "tcp.analysis.duplicate_ack && ip.dst == 198.18.0.0/15"),
+    ):
+        marked = {int(number) for (number,) in fields(capture, expression, "frame.number")}
+        assert {packet.packet for packet in listed if packet.kind == kind} == marked
+        assert marked
+
+
+def test_the_receive_window_agrees_with_tshark(download: Download) -> None:
+    capture = download.captures / "server.pcapng"
+    [analysis] = analyse_captures(capture, time_sequence=0)
+    expression = "ip.dst == 198.18.0.0/15 && tcp.flags.ack == 1"
+    sizes = [int(size) for (size,) in fields(capture, expression, "tcp.window_size")]
+    changes = [size for before, size in zip([None, *sizes], sizes, strict=False) if size != before]
+    assert analysis.series("window")["window_octets"].to_list() == changes

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Umts, command, short, started
-from umtslab import _core
+from live_stand_in import FaultOrders
 from umtslab.emulate.fault_server import MAX_CLIENTS, MAX_REQUEST, checked_path, served
 from umtslab.emulate.faults import ActiveFaults, Order, inline_table, recorded_orders
 from umtslab.emulate.report import MAX_FAULT_LINES, fault_lines
@@ -29,29 +29,11 @@ WAIT_S = 60
 """Timeout for the start and the end of an emulation."""
 
 
-class StandIn:
-    """Checks and records the orders instead of an emulation, one per second of its time."""
-
-    def __init__(self) -> None:
-        self.orders: list[tuple[str, str | None]] = []
-
-    def set(self, scenario: _core.Scenario, name: str, values: str) -> int:
-        """Check and record a fault."""
-        scenario.with_overrides([("at", f'[{{ time = "0 s", set = {values} }}]')])
-        self.orders.append((name, values))
-        return len(self.orders) * 1_000_000_000
-
-    def remove(self, name: str) -> int:
-        """Record a removal."""
-        self.orders.append((name, None))
-        return len(self.orders) * 1_000_000_000
-
-
 @pytest.fixture
 def active() -> ActiveFaults:
     """The faults of a scenario, with a stand-in for the emulation."""
     faults = ActiveFaults(short().core)
-    faults.control = StandIn()  # type: ignore[assignment]
+    faults.control = FaultOrders()  # type: ignore[assignment]
     return faults
 
 

@@ -22,8 +22,6 @@ from conftest import Umts, command, started
 from serving import PATIENCE_S, Served, serving
 from umtslab import live_sockets
 from websockets.sync.client import ClientConnection
-from websockets.sync.client import connect as open_socket
-from websockets.typing import Origin
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
@@ -65,14 +63,7 @@ def only_name(served: Served) -> str:
 @contextmanager
 def watching(served: Served, name: str) -> Iterator[ClientConnection]:
     """Show an emulation in a tab during a block."""
-    with open_socket(
-        f"ws://127.0.0.1:{served.port}/api/socket",
-        origin=Origin(served.origin),
-        additional_headers={"Cookie": served.cookie},
-        open_timeout=PATIENCE_S,
-        ping_timeout=None,
-        max_size=None,
-    ) as channel:
+    with served.channel() as channel:
         channel.send(json.dumps({"watch": name}))
         yield channel
 

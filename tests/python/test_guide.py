@@ -35,8 +35,8 @@ def test_the_commands_work_and_print_the_output_on_the_page(user: User) -> None:
                 printed = user.run(line)
                 run_count += 1
         assert block.output is None or missing(block.output, printed) is None, f"{block.commands}\n{printed}"
-    # The page has 19 commands, two of them with wireshark, for which tshark stands.
-    assert run_count == (19 if shutil.which("tshark") else 17)
+    # The page has 20 commands, two of them with wireshark, for which tshark stands.
+    assert run_count == (20 if shutil.which("tshark") else 18)
 
 
 @pytest.mark.parametrize(

@@ -18,15 +18,12 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from live_stand_in import StandIn, emulated
 from serving import PATIENCE_S, Served, serving
-from umtslab import Scenario, live_sockets
+from umtslab import Scenario, live_sockets, open_store, simulate
 from umtslab.emulate.faults import inline_table
 from umtslab.emulate.live_controls import controls
 from umtslab.serve import emulations
 from umtslab.serve.emulations import MAX_EMULATIONS, Emulations
 from umtslab.serve.models import live as models
-from websockets.sync.client import ClientConnection
-from websockets.sync.client import connect as open_socket
-from websockets.typing import Origin
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 NAME = "e0000000a"
@@ -88,22 +85,11 @@ def emulation(folder: Path, served: Served) -> Iterator[StandIn]:
     until(lambda: shown(served) == [])
 
 
-def watching(served: Served) -> ClientConnection:
-    return open_socket(
-        f"ws://127.0.0.1:{served.port}/api/socket",
-        origin=Origin(served.origin),
-        additional_headers={"Cookie": served.cookie},
-        open_timeout=PATIENCE_S,
-        ping_timeout=None,
-        max_size=None,
-    )
-
-
 # ── An emulation ────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_an_emulation_appears_is_watched_and_disappears(folder: Path, served: Served) -> None:
-    with watching(served) as channel:
+    with served.channel() as channel:
         # The tab opens the address before the emulation begins.
         channel.send(json.dumps({"watch": NAME}))
         with emulated(folder / "results", StandIn()) as emulation:
@@ -153,7 +139,7 @@ def test_controls_set_change_and_remove_faults(served: Served, emulation: StandI
         ("page-rate", None),
     ]
     emulation.faults.add("test", {"link.0.delay": "1 s"})
-    with watching(served) as channel:
+    with served.channel() as channel:
         channel.send(json.dumps({"watch": NAME}))
         until(lambda: state(served).controls[2].chosen == 1 and bool(state(served).faults))
     assert state(served).faults == ['test: link.0.delay = "1 s", since 5.0 s']
@@ -208,7 +194,12 @@ def test_controls_are_those_that_the_scenario_accepts() -> None:
         scenario = Scenario.load(SCENARIOS / f"{name}.toml").core
         return {control.name: [choice.label for choice in control.choices] for control in controls(scenario)}
 
-    assert found("ftp-fach-dch")["rate"] == []
+    # RRC switches these users between FACH and DCHs.
+    assert found("ftp-fach-dch")["rate"] == [
+        "as in the scenario (at most 64 kbit/s on DCHs)",
+        "at most 32 kbit/s on DCHs",
+    ]
+    assert found("ftp-on-fach")["rate"] == found("hsdpa")["rate"] == []
     # Its block errors follow a Gilbert model.
     assert found("ftp-fach-dch")["block-errors"] == []
     assert found("ftp-on-fach")["block-errors"][:3] == ["as in the scenario", "0 %", "1 %"]
@@ -221,6 +212,62 @@ def test_controls_are_those_that_the_scenario_accepts() -> None:
             for choice in control.choices[1:]:
                 change = f'[{{ time = "1 s", set = {inline_table(choice.set)} }}]'
                 assert scenario.with_overrides([("at", change)]), (path, choice)
+
+
+def test_a_limited_rate_sets_every_larger_dch_of_a_switched_user() -> None:
+    text = (
+        'version = 1\nduration = "9 s"\n[rrc]\ndch = ["ps-128", "ps-64"]\n'
+        '[[ue]]\nname = "u"\nbearer = "switched"\n[[flow]]\nue = "u"\ntraffic = "ftp"\n'
+    )
+    rate, *_ = controls(Scenario.parse(text, base_dir=".").core)
+    keys = {choice.label: dict(choice.set) for choice in rate.choices}
+    assert keys["at most 64 kbit/s on DCHs"] == {"bearer.ps-128.downlink.rate": "64000 bit/s"}
+    assert keys["at most 32 kbit/s on DCHs"] == {
+        "bearer.ps-128.downlink.rate": "32000 bit/s",
+        "bearer.ps-64.downlink.rate": "32000 bit/s",
+    }
+
+
+def test_rates_that_cannot_change_say_why() -> None:
+    def note(name: str) -> str:
+        return controls(Scenario.load(SCENARIOS / f"{name}.toml").core)[0].note
+
+    assert "CQI" in note("hsdpa")
+    assert "layout" in note("dsch-5km")
+    assert "Only a DCH" in note("ftp-on-fach")
+
+
+# ── After the end ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_ended_emulation_leads_to_its_run(folder: Path, served: Served) -> None:
+    name = "e0000000b"
+    with watching(served) as channel:
+        channel.send(json.dumps({"watch": name}))
+        with emulated(folder / "results", StandIn(), name):
+            state(served, name)
+        # An emulation is stored after its end.
+        with open_store(folder / "results") as store:
+            [run] = simulate(Scenario.load(SCENARIOS / "ftp-on-fach.toml", {"duration": "5 s"}), store=store)
+        assert run.folder is not None
+        (run.folder / "emulation.json").write_text(json.dumps({"session": {"live": name}}))
+        os.utime(run.folder.parent)
+        found: str | None = None
+        while found is None:
+            message = models.State.model_validate_json(channel.recv(PATIENCE_S))
+            found = message.live_run
+            channel.send(json.dumps({"watch": name, "shown": message.live_number}))
+        assert found == run.key
+        assert message.live_problem is not None
+        assert message.live_problem.endswith("has ended.")
+    # A tab that opens the address later finds the run too, and no other run.
+    for other, expected in ((name, run.key), ("e0000000c", None)):
+        with watching(served) as channel:
+            channel.send(json.dumps({"watch": other}))
+            message = models.State.model_validate_json(channel.recv(PATIENCE_S))
+            while message.live_problem is None:
+                message = models.State.model_validate_json(channel.recv(PATIENCE_S))
+            assert message.live_run == expected
 
 
 # ── Broken sockets ──────────────────────────────────────────────────────────────────────────────────

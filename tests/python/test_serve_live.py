@@ -20,8 +20,6 @@ from umtslab.serve.live_player import Player, Start
 from umtslab.serve.models import live as models
 from umtslab.serve.scenarios import Request
 from websockets.sync.client import ClientConnection
-from websockets.sync.client import connect as open_socket
-from websockets.typing import Origin
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "scenarios"
@@ -275,17 +273,6 @@ def reached(served: Served, identity: str, time_s: float) -> dict[str, Any]:
     return found
 
 
-def watching(served: Served) -> ClientConnection:
-    return open_socket(
-        f"ws://127.0.0.1:{served.port}/api/socket",
-        origin=Origin(served.origin),
-        additional_headers={"Cookie": served.cookie},
-        open_timeout=PATIENCE_S,
-        ping_timeout=None,
-        max_size=None,
-    )
-
-
 def received(channel: ClientConnection) -> models.State:
     return models.State.model_validate_json(channel.recv(PATIENCE_S))
 
@@ -310,7 +297,7 @@ def test_a_session_is_started_controlled_and_ended(served: Served) -> None:
 
 
 def test_a_tab_that_sleeps_gets_the_latest_state_only(served: Served, session: str) -> None:
-    with watching(served) as channel:
+    with served.channel() as channel:
         channel.send(json.dumps({"watch": session, "shown": 0}))
         first = watched_state(channel)
         for second in range(1, 30):
@@ -326,7 +313,7 @@ def test_a_tab_that_sleeps_gets_the_latest_state_only(served: Served, session: s
 
 
 def test_several_tabs_see_one_session(served: Served, session: str) -> None:
-    with watching(served) as one, watching(served) as other:
+    with served.channel() as one, served.channel() as other:
         for channel in (one, other):
             channel.send(json.dumps({"watch": session}))
         reached(served, session, 7.0)
@@ -339,7 +326,7 @@ def test_several_tabs_see_one_session(served: Served, session: str) -> None:
 
 
 def test_a_tab_learns_that_its_session_does_not_exist_and_wrong_messages_are_dropped(served: Served) -> None:
-    with watching(served) as channel:
+    with served.channel() as channel:
         received(channel)
         for wrong in ("", "[]", '{"watch": 5}', '{"other": "x"}'):
             channel.send(wrong)

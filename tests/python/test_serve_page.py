@@ -22,7 +22,7 @@ import pytest
 from conftest import CAMPAIGN, FTP, command
 from live_stand_in import StandIn, emulated
 from serving import PATIENCE_S, Served, serving
-from umtslab import Scenario, open_store, simulate
+from umtslab import Scenario, analyse_captures, open_store, simulate
 from umtslab.why import explain
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
@@ -987,6 +987,69 @@ def test_a_dropped_capture_is_analysed_as_the_command_does(tab: Tab, folder: Pat
     times = graphs["round_trips"]["value"]
     assert max(times) == pytest.approx(row["max_rtt_every_ack_s"], rel=1e-9)
     assert max(graphs["in_flight"]["value"]) == row["max_outstanding_bytes"]
+
+
+def ladder_pages(served: Served, address: str) -> list[Any]:
+    """Return all pages of a ladder, which are bounded."""
+    pages: list[Any] = []
+    first: int | None = 1
+    while first is not None:
+        answer = served.ask(f"{address}?first={first}")
+        assert answer.status == 200, answer.text
+        assert len(answer.body) <= 65_536
+        pages.append(answer.json())
+        first = pages[-1]["next"]
+    return pages
+
+
+def test_the_ladder_of_a_connection_is_read_by_keyboard(tab: Tab) -> None:
+    page, key = tab.page, newest(tab.served, "ftp-fach-dch")
+    capture = f"/api/runs/{key}/captures/server.pcapng"
+    rows = tab.served.ask(f"{capture}/analysis").json()["rows"]
+    # The fourth value of a row is the number of retransmissions.
+    number = max(rows, key=lambda row: (int(row["values"][3]), -row["connection"]))["connection"]
+    address = f"{capture}/connections/{number}/ladder"
+    pages = ladder_pages(tab.served, address)
+    packets = [packet for one in pages for packet in one["rows"]]
+    assert [packet["packet"] for packet in packets] == list(range(1, pages[0]["packets"] + 1))
+    again = [packet["packet"] for packet in packets if packet["kind"] == "retransmission"]
+    assert len(again) == pages[0]["retransmissions"] >= 2
+    table = tab.served.ask(f"{address}.csv")
+    assert len(table.text.splitlines()) == 1 + len(packets)
+    assert tab.served.ask(f"{address}.svg").body.startswith(b"<?xml")
+
+    tab.open(f"/captures?run={key}&name=server.pcapng", ".ladder tbody tr")
+    page.get_by_role("button", name=str(number), exact=True).press("Enter")
+    page.get_by_role("heading", name=f"Flow ladder of connection {number}", exact=True).wait_for()
+    region = page.get_by_role("region", name="Ladder of packets")
+    region.locator("tbody tr").first.wait_for()
+    assert region.locator("tbody tr").count() == len(pages[0]["rows"])
+    assert region.locator("svg *").count() <= 10_000
+    for packet in again[:2]:
+        page.get_by_role("button", name="Next retransmission").press("Enter")
+        row = region.locator("tr.on")
+        row.get_by_role("rowheader", name=str(packet), exact=True).wait_for()
+        assert page.evaluate("document.activeElement.textContent") == str(packet)
+        assert "retransmission" in row.inner_text()
+    page.get_by_role("button", name="Previous retransmission").press("Enter")
+    region.locator("tr.on").get_by_role("rowheader", name=str(again[0]), exact=True).wait_for()
+    time_s = packets[-3]["time"]
+    page.get_by_label("From time").fill(time_s)
+    page.get_by_label("From time").press("Enter")
+    page.get_by_text(f"to {len(packets)} of {len(packets)}").wait_for()
+    assert float(region.locator("tbody tr td").first.inner_text()) >= float(time_s)
+
+
+def test_the_receive_window_is_drawn_if_its_scale_is_known(tab: Tab, folder: Path) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    graphs = tab.served.ask(f"/api/runs/{key}/captures/server.pcapng/connections/0").json()
+    [capture] = (folder / "results/runs" / key).glob("captures/server.pcapng")
+    [analysis] = analyse_captures(capture, time_sequence=0)
+    assert graphs["receive_window"]["value"] == analysis.series("window")["window_octets"].to_list()
+    assert graphs["receive_window_note"] == ""
+    tab.open(f"/captures?run={key}&name=server.pcapng", ".uplot")
+    tab.page.get_by_role("button", name="Window Scaling").click()
+    tab.page.get_by_text("receive window: advertised by the receiver").wait_for()
 
 
 def test_a_campaign_shows_slices_a_heat_map_and_opens_its_runs(tab: Tab) -> None:

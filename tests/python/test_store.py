@@ -14,12 +14,12 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from conftest import DSCH, FTP, command, short, started, tree, write_and_seal
+from conftest import DSCH, FTP, Umts, command, short, started, tree, write_and_seal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from umtslab import Scenario, Store, _core, open_store, simulate
 from umtslab.run import Identity, Run, finite
-from umtslab.store import RunNotFound
+from umtslab.store import RunNotFound, UnusablePath
 from umtslab.store.folder import read_run
 from umtslab.version import CodeVersion
 
@@ -277,3 +277,17 @@ def test_a_transaction_of_a_reader_does_not_see_a_later_write(store: Store, scen
     simulate(scenario, first_run=1, store=store)
     assert reader.execute("SELECT count(*) FROM runs").fetchone() == (1,)
     reader.close()
+
+
+def test_paths_that_are_not_text(umts: Umts, tmp_path: Path, scenario: Scenario) -> None:
+    """A scenario may have any path: its command is stored with question marks. A store may not."""
+    file = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.toml"))
+    file.write_text(scenario.to_toml())
+    umts("run", file, "--set", "duration=2 s", "--out", tmp_path / "text")
+    with open_store(tmp_path / "text") as store:
+        assert "?.toml" in store.command(store.latest()[0])
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xfe"))
+    assert "must be UTF-8 (got b'" in umts("run", FTP, "--out", folder, status=2).stderr
+    assert not folder.exists()
+    with pytest.raises(UnusablePath, match="must be UTF-8"):
+        Store(folder)

@@ -29,6 +29,11 @@ LISTS = {
     "fach-dch:att-2010:x": ["fach-dch:att-2010:x"],
     "law.py:Mine": ["law.py:Mine"],
     "a(b,c)": ["a(b,c)"],
+    "a(b,c": ["a(b", "c"],
+    # A comma in brackets belongs to the value.
+    "[0.1],[0.3, 0.1]": ["[0.1]", "[0.3, 0.1]"],
+    '["a,b", "]"],["c"],d': ['["a,b", "]"]', '["c"]', "d"],
+    '{ snr = "3 dB", cqi = [1, 2] },x': ['{ snr = "3 dB", cqi = [1, 2] }', "x"],
     "": [""],
 }
 

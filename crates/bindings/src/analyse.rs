@@ -12,10 +12,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use pyo3::prelude::*;
 use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse_file};
-use umts_capture::{Analysis as Analysed, Counts, MetricSet, ProgressStep, StreamProgress, definitions};
+use umts_capture::{Analysis as Analysed, Counts, ListingRange, ListingStart, MetricSet, PacketListing};
+use umts_capture::{ProgressStep, StreamProgress, definitions};
 use umts_units::Time;
 
-use crate::columns::{Columns, Rows, udp_flows};
+use crate::columns::{Columns, Rows, packet_list, udp_flows};
 use crate::errors::input_error;
 use crate::lines::write_row;
 use crate::run::report_progress;
@@ -70,6 +71,13 @@ pub struct Analysis {
     /// `sent`, `acked` and `sacked` of the requested connection; empty if none was requested.
     #[pyo3(get)]
     series: BTreeMap<&'static str, Py<Columns>>,
+    /// Packets of a connection, if they were requested.
+    #[pyo3(get)]
+    packets: Option<Py<Columns>>,
+    /// Counts of all packets of that connection, and the numbers of the nearest retransmissions
+    /// outside `packets`.
+    #[pyo3(get)]
+    packet_counts: BTreeMap<&'static str, Option<u64>>,
     /// One row per UDP flow.
     #[pyo3(get)]
     udp_flows: Py<Columns>,
@@ -150,23 +158,30 @@ impl Analysis {
 
 /// Analyse captures, each separately.
 ///
-/// `time_sequence` is the number of the connection with recorded `series`. With more than
+/// `time_sequence` is the number of the connection with recorded `series`. `packets` lists packets
+/// instead: the number of the connection, the first packet or the time in seconds at which the list
+/// begins, and the maximum number of packets. With more than
 /// `most_connections` connections, the first ones have rows; `connection` always has one. Other
 /// threads run meanwhile. `progress` is called with the fraction of all files that is read. An
 /// exception that it raises, or a pending Ctrl-C, stops the analysis.
 #[pyfunction]
-#[pyo3(signature = (paths, *, time_sequence=None, connection=None, most_connections=None, progress=None))]
+#[pyo3(signature = (paths, *, time_sequence=None, packets=None, connection=None, most_connections=None, progress=None))]
 pub fn analyse(
     py: Python<'_>,
     paths: Vec<PathBuf>,
     time_sequence: Option<u64>,
+    packets: Option<(u64, Option<u64>, Option<f64>, usize)>,
     connection: Option<u64>,
     most_connections: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Analysis>> {
     let count = paths.len();
+    let packets = packets.map(|(connection, number, time_s, most)| {
+        let from_number = ListingStart::Packet(number.unwrap_or(1));
+        ListingRange { connection, start: time_s.map_or(from_number, ListingStart::Time), most }
+    });
     let options =
-        || ReadOptions { time_sequence, connection, most_connections, progress: None, finished: None };
+        || ReadOptions { time_sequence, packets, connection, most_connections, ..Default::default() };
     let analyse_path = |(index, path): (usize, PathBuf)| {
         let overall = |fraction: f64| (index as f64 + fraction) / count as f64;
         analyse_one(py, path, options(), |fraction| report_progress(progress.as_ref(), overall(fraction)))
@@ -266,6 +281,8 @@ fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> 
             series.insert(name, Py::new(py, columns)?);
         }
     }
+    let packet_counts = analysed.listing.as_ref().map(packet_counts).unwrap_or_default();
+    let packets = analysed.listing.map(|listing| Py::new(py, packet_list(&listing.packets))).transpose()?;
     let rows = rows.finish();
     let row_index = row_index(rows.batches());
     Ok(Analysis {
@@ -287,12 +304,26 @@ fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> 
         },
         warnings: analysed.warnings,
         series,
+        packets,
+        packet_counts,
     })
 }
 
 /// Metrics as a dictionary for Python.
 fn values_by_name(metrics: &MetricSet) -> BTreeMap<String, Option<f64>> {
     metrics.iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Numbers of a listing as a dictionary for Python.
+fn packet_counts(listing: &PacketListing) -> BTreeMap<&'static str, Option<u64>> {
+    [
+        ("packets", Some(listing.count)),
+        ("retransmissions", Some(listing.retransmissions)),
+        ("duplicate_acks", Some(listing.duplicate_acks)),
+        ("retransmission_before", listing.retransmission_before),
+        ("retransmission_after", listing.retransmission_after),
+    ]
+    .into()
 }
 
 /// Place of each row, sorted by connection number.

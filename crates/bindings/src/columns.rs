@@ -10,7 +10,7 @@ use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use umts_capture::{TimeSequenceTables, UdpDirection, UdpFlowRow};
+use umts_capture::{ListedPacket, TimeSequenceTables, UdpDirection, UdpFlowRow};
 use umts_record::series::{Table, Values};
 
 use crate::lines;
@@ -36,10 +36,11 @@ impl Columns {
     }
 
     /// The tables of time-sequence diagrams by name. Each contains the rows of all connections.
-    pub fn of_time_sequences(tables: &[TimeSequenceTables]) -> [(&'static str, Self); 3] {
+    pub fn of_time_sequences(tables: &[TimeSequenceTables]) -> [(&'static str, Self); 4] {
         let sent = || rows_of_all(tables, |table| &table.sent);
         let acked = || rows_of_all(tables, |table| &table.acked);
         let sacked = || rows_of_all(tables, |table| &table.sacked);
+        let windows = || rows_of_all(tables, |table| &table.windows);
         let times = |times: Vec<f64>| column("time_s", "s", Arc::new(Float64Array::from(times)));
         let connections = |ids: Vec<u64>| column("connection", "", Arc::new(UInt64Array::from(ids)));
         let octets = |name, octets: Vec<i64>| column(name, "B", Arc::new(Int64Array::from(octets)));
@@ -64,7 +65,13 @@ impl Columns {
             octets("left", sacked().map(|(_, &(_, left, _))| left).collect()),
             octets("right", sacked().map(|(_, &(.., right))| right).collect()),
         ];
-        [("sent", of_sent), ("acked", of_acked), ("sacked", of_sacked)].map(|(name, columns)| {
+        let of_windows = vec![
+            times(windows().map(|(_, &(time_s, _))| time_s).collect()),
+            connections(windows().map(|(id, _)| id).collect()),
+            octets("window_octets", windows().map(|(_, &(_, octets))| i64::from(octets)).collect()),
+        ];
+        let all = [("sent", of_sent), ("acked", of_acked), ("sacked", of_sacked), ("window", of_windows)];
+        all.map(|(name, columns)| {
             let batch = batch(columns);
             (name, Self { schema: batch.schema(), batches: vec![batch] })
         })
@@ -137,6 +144,45 @@ fn capture_connections(rows: &[umts_capture::ConnectionRow]) -> RecordBatch {
         nullable_column(metric.name, metric.unit, floats(values))
     }));
     batch(columns)
+}
+
+/// The table of the packets of a connection, one row per packet.
+pub fn packet_list(rows: &[ListedPacket]) -> Columns {
+    let texts = |text_of: &dyn Fn(&ListedPacket) -> String| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(rows.iter().map(text_of)))
+    };
+    let causes: StringArray = rows.iter().map(|row| row.kind.retransmission_cause()).collect();
+    let duplicates: UInt32Array = rows.iter().map(|row| row.kind.duplicates_in_row()).collect();
+    let batch = batch(vec![
+        column("packet", "", Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.number)))),
+        column("time_s", "s", floats(rows.iter().map(|row| Some(row.time_s)))),
+        column("sender", "", texts(&|row| if row.is_from_client { "client" } else { "server" }.to_owned())),
+        column("flags", "", texts(&|row| row.flags.clone())),
+        column("seq", "B", Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.seq)))),
+        column("payload", "B", Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.payload)))),
+        nullable_column("ack", "B", Arc::new(rows.iter().map(|row| row.ack).collect::<Int64Array>())),
+        column(
+            "window_field",
+            "1",
+            Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| u32::from(row.window_field)))),
+        ),
+        nullable_column(
+            "window_octets",
+            "B",
+            Arc::new(rows.iter().map(|row| row.window).collect::<UInt32Array>()),
+        ),
+        column("sack", "", texts(&sack_text)),
+        column("kind", "", texts(&|row| row.kind.name().to_owned())),
+        nullable_column("cause", "", Arc::new(causes)),
+        nullable_column("duplicate", "1", Arc::new(duplicates)),
+    ]);
+    Columns { schema: batch.schema(), batches: vec![batch] }
+}
+
+/// The selective acknowledgments of a packet: `1449-2897 4345-5793`.
+fn sack_text(row: &ListedPacket) -> String {
+    let blocks: Vec<_> = row.sack.iter().map(|(left, right)| format!("{left}-{right}")).collect();
+    blocks.join(" ")
 }
 
 /// The table of a capture's UDP flows, one row per flow.

@@ -175,10 +175,12 @@ impl Scenario {
         umts_simulate::track(&self.scenario, seed, run, ue, &times)
     }
 
-    /// Rates in bit/s to which the DCH of a user can change during a run, downlink and uplink. Empty
-    /// for other channels.
-    fn dch_rates(&self, ue: u16) -> [Vec<u64>; 2] {
-        dch_rates(&self.scenario, UeId(ue)).map(|rates| rates.into_iter().map(BitRate::bps).collect())
+    /// Rates in bit/s to which the DCHs of a user can change during a run: for each bearer its name,
+    /// and the rates in the downlink and in the uplink. Empty for other channels.
+    fn dch_rates(&self, ue: u16) -> Vec<(String, [Vec<u64>; 2])> {
+        let bps = |rates: Vec<BitRate>| rates.into_iter().map(BitRate::bps).collect();
+        let bearers = dch_rates(&self.scenario, UeId(ue)).into_iter();
+        bearers.map(|bearer| (bearer.bearer, bearer.rates.map(bps))).collect()
     }
 
     /// Hash of the scenario after defaults and overrides.

@@ -25,6 +25,7 @@ use crate::connection::Acceptance;
 use crate::copies::{Recent, digest_of_segment};
 use crate::headers::parse;
 use crate::link::LinkType;
+use crate::listing::ListingRange;
 use crate::metrics::MetricSet;
 use crate::packet::{OtherProtocol, Packet, Protocol, SkipReason};
 use crate::stream_progress::ProgressCollector;
@@ -103,6 +104,11 @@ impl Analyser {
     /// Also collects the time-sequence tables of every connection.
     pub(crate) fn with_all_time_sequences(self) -> Self {
         Analyser { watched: Watched::All(BTreeMap::new()), ..self }
+    }
+
+    /// Also lists the packets of a connection that are in a range.
+    pub fn with_packets(self, range: ListingRange) -> Self {
+        Analyser { watched: Watched::packets(range), ..self.with_row_of(range.connection) }
     }
 
     /// Also collects the stream progress of the first `connections` connections.
@@ -208,7 +214,9 @@ impl Analyser {
     /// Counts a packet that was not analysed, by the reason.
     fn count_skipped(&mut self, reason: SkipReason) {
         let (count, kind) = match reason {
-            SkipReason::LinkType => (&mut self.counts.unknown_link, None),
+            SkipReason::LinkType(number) => {
+                (&mut self.counts.unknown_link, Some(OtherProtocol::LinkType(number)))
+            }
             SkipReason::NotIp(kind) => (&mut self.counts.not_ip, Some(kind)),
             SkipReason::Fragment => (&mut self.counts.fragments, None),
             SkipReason::NotTcp(kind) => (&mut self.counts.not_tcp, Some(kind)),
@@ -259,7 +267,7 @@ impl Analyser {
         self.totals.window = self.window();
         self.totals.active_union = u128::from(self.busy_clock.total().as_nanos());
         let (rest, warnings) = (self.rest(), self.warnings());
-        let (time_sequences, stream_progress) = self.watched.finish();
+        let collected = self.watched.finish();
         Analysis {
             metrics: MetricSet::of(&self.totals),
             warnings,
@@ -272,8 +280,9 @@ impl Analyser {
             udp_flows: self.udp.rows(self.first.unwrap_or_default()),
             udp_rest: self.udp.rest,
             passed_over: self.passed_over.iter().map(|(kind, count)| (kind.name().into(), *count)).collect(),
-            time_sequences,
-            stream_progress,
+            time_sequences: collected.time_sequences,
+            stream_progress: collected.stream_progress,
+            listing: collected.listing,
         }
     }
 

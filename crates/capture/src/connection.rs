@@ -12,6 +12,7 @@ use crate::clock::BusyClock;
 use crate::ends::Ends;
 use crate::half_connection::{AnnouncedWindow, ClassifiedSegment, HalfConnection, Path};
 use crate::holes::REORDERING;
+use crate::listing::BeforePacket;
 use crate::packet::{Options, Packet, Segment};
 use crate::timeseq::Watcher;
 use crate::totals::Totals;
@@ -122,7 +123,7 @@ pub(crate) enum Acceptance {
     Rejected,
 }
 
-/// Effect of a packet on a connection, for the time-sequence tables.
+/// Effect of a packet on a connection, for the tables of its packets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PacketEffect {
     pub from: Side,
@@ -130,6 +131,10 @@ pub(crate) struct PacketEffect {
     /// Acknowledgment of the other side's data.
     pub ack: Option<i64>,
     pub sack: Vec<(i64, i64)>,
+    /// The window that the packet announces.
+    pub window: AnnouncedWindow,
+    /// Duplicate acknowledgments of the other side's data in a row, with this packet.
+    pub duplicates: u32,
 }
 
 impl Connection {
@@ -225,8 +230,12 @@ impl Connection {
     ) -> Acceptance {
         let (from, segment) = (self.side_of(packet), &packet.segment);
         self.last = now;
+        let before = watcher.is_some().then(|| BeforePacket::of(self, from, segment));
         if !self.is_believable(from, segment) {
             self.halves[from as usize].count(segment);
+            if let Some((watcher, before)) = watcher.zip(before) {
+                watcher.record_rejected(now, from, segment, &before);
+            }
             return Acceptance::Rejected;
         }
         self.sequenced = self.sequenced.saturating_add(u32::from(segment.sequence_length() > 0));
@@ -238,11 +247,11 @@ impl Connection {
         }
         let mut ack = None;
         let mut sack = Vec::new();
+        let window = AnnouncedWindow {
+            octets: self.window(from, segment),
+            is_scaled: self.is_scaled || segment.flags.syn(),
+        };
         if segment.flags.ack() && !segment.flags.rst() {
-            let window = AnnouncedWindow {
-                octets: self.window(from, segment),
-                is_scaled: self.is_scaled || segment.flags.syn(),
-            };
             let shortest = self.shortest;
             let other = &mut self.halves[from.other() as usize];
             ack = other.acked(now, segment, window, shortest, busy_clock);
@@ -262,8 +271,10 @@ impl Connection {
                 half.close(now, busy_clock);
             }
         }
-        if let Some(watcher) = watcher {
-            watcher.record(now, &PacketEffect { from, sent, ack, sack });
+        if let Some((watcher, before)) = watcher.zip(before) {
+            let duplicates = self.halves[from.other() as usize].duplicates_in_row();
+            let effect = PacketEffect { from, sent, ack, sack, window, duplicates };
+            watcher.record(now, segment, &before, &effect);
         }
         Acceptance::Accepted
     }

@@ -62,11 +62,18 @@ pub(crate) struct Path {
 }
 
 /// A window that an end announces.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AnnouncedWindow {
     /// The window in octets if `is_scaled`, otherwise without its unknown shift.
     pub octets: u32,
     pub is_scaled: bool,
+}
+
+impl AnnouncedWindow {
+    /// Returns the window in octets, if its shift is known.
+    pub fn known_octets(self) -> Option<u32> {
+        self.is_scaled.then_some(self.octets)
+    }
 }
 
 /// One direction of a connection.
@@ -172,6 +179,19 @@ impl HalfConnection {
     /// Returns the numbers of tail loss probes with new data and of losses that probes repaired.
     pub fn probes(&self) -> (u64, u64) {
         (self.recoveries.probes.of_new_data, self.recoveries.probes.repairs)
+    }
+
+    /// Returns the number of duplicate acknowledgments in a row.
+    pub fn duplicates_in_row(&self) -> u32 {
+        self.recoveries.duplicates_in_row()
+    }
+
+    /// Returns whether the next segment of this end is a keep-alive, and whether it is a probe of a
+    /// closed window.
+    pub fn is_probe(&self, segment: &Segment) -> (bool, bool) {
+        let start = self.unwrap(segment.seq);
+        let purpose = self.purpose(start, start + u64::from(segment.sequence_length()), segment);
+        (purpose == Purpose::KeepAlive, purpose == Purpose::ZeroWindowProbe)
     }
 
     // ── Segments of this end ────────────────────────────────────────────────────────────────────

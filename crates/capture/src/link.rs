@@ -72,7 +72,7 @@ impl LinkType {
             LinkType::Loopback => loopback(rest),
             LinkType::Llc => Ok(Header::Llc),
             LinkType::Mpls => Ok(Header::Mpls),
-            LinkType::Other(_) => Err(SkipReason::LinkType),
+            LinkType::Other(number) => Err(SkipReason::LinkType(number)),
         }
     }
 }

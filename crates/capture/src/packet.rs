@@ -8,7 +8,7 @@ use crate::ends::Ends;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SkipReason {
     /// The link type is not supported.
-    LinkType,
+    LinkType(u32),
     /// Not IP: ARP, for example.
     NotIp(OtherProtocol),
     /// An IP fragment.
@@ -24,6 +24,8 @@ pub(crate) enum SkipReason {
 /// The protocol of a packet that is neither TCP nor UDP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum OtherProtocol {
+    /// A link type (LINKTYPE numbers of the tcpdump group).
+    LinkType(u32),
     EtherType(u16),
     /// A service access point of IEEE 802.2.
     Llc(u8),
@@ -47,6 +49,7 @@ pub(crate) enum OtherProtocol {
     L2tp,
     Teredo,
     Capwap,
+    /// VXLAN-GPE with contents that are not supported.
     VxlanGpe,
     /// All protocols beyond the maximum number that is counted separately.
     Others,
@@ -56,6 +59,13 @@ impl OtherProtocol {
     /// Returns the name in warnings and tables.
     pub fn name(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
+            OtherProtocol::LinkType(105) => "IEEE 802.11",
+            OtherProtocol::LinkType(107) => "Frame Relay",
+            OtherProtocol::LinkType(127) => "IEEE 802.11 with radiotap",
+            OtherProtocol::LinkType(195 | 230) => "IEEE 802.15.4",
+            OtherProtocol::LinkType(189 | 220) => "USB",
+            OtherProtocol::LinkType(239) => "NFLOG",
+            OtherProtocol::LinkType(number) => return Cow::Owned(format!("link type {number}")),
             OtherProtocol::EtherType(0x0806) => "ARP",
             OtherProtocol::EtherType(0x8035) => "RARP",
             OtherProtocol::EtherType(0x8863) => "PPPoE discovery",

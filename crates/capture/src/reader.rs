@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::analyser::{Analyser, Analysis, ConnectionRow};
 use crate::blocks::Ending;
 use crate::compressed::Fault;
+use crate::listing::ListingRange;
 use crate::reader_thread::{ReaderOutput, ReaderThread, Record};
 
 /// Interval of progress reports, in bytes.
@@ -69,6 +70,8 @@ pub enum Reason {
 pub struct ReadOptions<'a> {
     /// Number of a connection for which time-sequence tables are collected.
     pub time_sequence: Option<u64>,
+    /// Packets to list. Takes precedence over `time_sequence`.
+    pub packets: Option<ListingRange>,
     /// Maximum number of open connections, and of connections with rows of their own, which are the
     /// first ones.
     pub most_connections: Option<usize>,
@@ -187,8 +190,9 @@ fn new_analyser(options: &ReadOptions<'_>) -> Analyser {
     if let Some(connection) = options.connection {
         analyser = analyser.with_row_of(connection);
     }
-    match options.time_sequence {
-        Some(connection) => analyser.with_time_sequence(connection),
-        None => analyser,
+    match (options.packets, options.time_sequence) {
+        (Some(range), _) => analyser.with_packets(range),
+        (None, Some(connection)) => analyser.with_time_sequence(connection),
+        (None, None) => analyser,
     }
 }

@@ -136,6 +136,11 @@ impl Recoveries {
         self.duplicates
     }
 
+    /// Returns the number of duplicate acknowledgments in a row.
+    pub fn duplicates_in_row(&self) -> u32 {
+        self.duplicates
+    }
+
     /// Processes an acknowledgment in or outside a recovery. `advances`: it acknowledges new data.
     fn process_ack(&mut self, info: &AckInfo, advances: bool) {
         self.last_ack = Some(info.now);

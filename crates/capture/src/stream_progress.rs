@@ -265,6 +265,7 @@ mod tests {
     use super::*;
     use crate::cause::Cause;
     use crate::connection::Side;
+    use crate::half_connection::AnnouncedWindow;
     use crate::half_connection::ClassifiedSegment;
     use crate::link::LinkType;
 
@@ -312,7 +313,14 @@ mod tests {
         for number in 0..100_000 {
             let sent =
                 ClassifiedSegment { start: number, end: number + 1, cause: Cause::New, revokes_probe: false };
-            let effect = PacketEffect { from: Side::Server, sent: Some(sent), ack: None, sack: Vec::new() };
+            let effect = PacketEffect {
+                from: Side::Server,
+                sent: Some(sent),
+                ack: None,
+                sack: Vec::new(),
+                window: AnnouncedWindow { octets: 0, is_scaled: false },
+                duplicates: 0,
+            };
             collector.record(Time::from_nanos(number as u64), number as u64 % 20, &effect);
         }
         assert!(collector.is_thinned && collector.steps <= 1000, "{}", collector.steps);

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use umts_units::Time;
 
 use crate::cause::Cause;
-use crate::connection::PacketEffect;
+use crate::connection::{PacketEffect, Side};
+use crate::listing::{BeforePacket, ListingRange, PacketCollector, PacketListing};
+use crate::packet::Segment;
 use crate::stream_progress::{ProgressCollector, StreamProgress};
 
 /// A segment of the connection's sender.
@@ -33,6 +35,9 @@ pub struct TimeSequenceTables {
     pub acked: Vec<(f64, i64)>,
     /// Time, and the start and end of a selective acknowledgment.
     pub sacked: Vec<(f64, i64, i64)>,
+    /// Time, and the window in octets that the receiver announces from then on. One row per change.
+    /// Windows of which the scale is unknown, because a SYN was not captured, are left out.
+    pub windows: Vec<(f64, u32)>,
 }
 
 /// The connections that are collected.
@@ -46,20 +51,33 @@ pub(crate) enum Watched {
     All(BTreeMap<u64, TimeSequence>),
     /// The progress of the first connections.
     Progress(Box<ProgressCollector>),
+    /// Packets of one connection.
+    Packets(Box<PacketCollector>),
 }
 
 /// A collector of the packets of a connection.
 pub(crate) enum Watcher<'a> {
     TimeSequence(&'a mut TimeSequence),
     Progress(&'a mut ProgressCollector, u64),
+    Packets(&'a mut PacketCollector),
 }
 
 impl Watcher<'_> {
     /// Adds a packet of the watched connection.
-    pub fn record(self, now: Time, effect: &PacketEffect) {
+    pub fn record(self, now: Time, segment: &Segment, before: &BeforePacket, effect: &PacketEffect) {
         match self {
-            Watcher::TimeSequence(sequence) => sequence.record(now, effect),
+            Watcher::TimeSequence(sequence) => sequence.record(now, segment, effect),
             Watcher::Progress(collector, connection) => collector.record(now, connection, effect),
+            Watcher::Packets(collector) => {
+                collector.record(now, effect.from, segment, before, Some(effect));
+            }
+        }
+    }
+
+    /// Adds a packet that the watched connection has rejected.
+    pub fn record_rejected(self, now: Time, from: Side, segment: &Segment, before: &BeforePacket) {
+        if let Watcher::Packets(collector) = self {
+            collector.record(now, from, segment, before, None);
         }
     }
 }
@@ -79,7 +97,15 @@ impl Watched {
                 Some(Watcher::TimeSequence(all.entry(connection).or_insert_with(new_entry)))
             }
             Watched::Progress(collector) => Some(Watcher::Progress(collector, connection)),
+            Watched::Packets(collector) => {
+                (collector.connection() == connection).then_some(Watcher::Packets(collector.as_mut()))
+            }
         }
+    }
+
+    /// Returns a collector of the packets in a range.
+    pub fn packets(range: ListingRange) -> Self {
+        Watched::Packets(Box::new(PacketCollector::new(range)))
     }
 
     /// Sets the payload of the next packet.
@@ -98,14 +124,32 @@ impl Watched {
     }
 
     /// Returns the results in the order of the connections.
-    pub fn finish(self) -> (Vec<TimeSequenceTables>, Vec<StreamProgress>) {
+    pub fn finish(self) -> Collected {
         match self {
-            Watched::None => (Vec::new(), Vec::new()),
-            Watched::One(sequence) => (vec![sequence.finish()], Vec::new()),
-            Watched::All(all) => (all.into_values().map(TimeSequence::finish).collect(), Vec::new()),
-            Watched::Progress(collector) => (Vec::new(), collector.finish()),
+            Watched::None => Collected::default(),
+            Watched::One(sequence) => {
+                Collected { time_sequences: vec![sequence.finish()], ..Collected::default() }
+            }
+            Watched::All(all) => {
+                let time_sequences = all.into_values().map(TimeSequence::finish).collect();
+                Collected { time_sequences, ..Collected::default() }
+            }
+            Watched::Progress(collector) => {
+                Collected { stream_progress: collector.finish(), ..Collected::default() }
+            }
+            Watched::Packets(collector) => {
+                Collected { listing: Some(collector.finish()), ..Collected::default() }
+            }
         }
     }
+}
+
+/// Results about the connections that were watched.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    pub time_sequences: Vec<TimeSequenceTables>,
+    pub stream_progress: Vec<StreamProgress>,
+    pub listing: Option<PacketListing>,
 }
 
 /// The tables of both directions: only at the end is it known which one carried more data.
@@ -122,7 +166,7 @@ impl TimeSequence {
     }
 
     /// Records a packet of the connection.
-    pub fn record(&mut self, now: Time, effect: &PacketEffect) {
+    pub fn record(&mut self, now: Time, segment: &Segment, effect: &PacketEffect) {
         let from = effect.from;
         let time_s = now.saturating_since(*self.begin.get_or_insert(now)).as_secs();
         if let Some(sent) = effect.sent {
@@ -138,6 +182,10 @@ impl TimeSequence {
         let other = &mut self.directions[from.other() as usize];
         other.acked.extend(effect.ack.map(|ack| (time_s, ack)));
         other.sacked.extend(effect.sack.iter().map(|&(left, right)| (time_s, left, right)));
+        let announces_window = segment.flags.ack() && !segment.flags.rst();
+        let window = effect.window.known_octets().filter(|_| announces_window);
+        let last = other.windows.last().map(|&(_, octets)| octets);
+        other.windows.extend(window.filter(|&window| Some(window) != last).map(|window| (time_s, window)));
     }
 
     fn finish(self) -> TimeSequenceTables {

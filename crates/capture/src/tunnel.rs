@@ -1,4 +1,4 @@
-//! Headers of tunnels over IP and UDP: GTP-U, VXLAN, Geneve, GRE, and MPLS in UDP.
+//! Headers of tunnels over IP and UDP: GTP-U, VXLAN, VXLAN-GPE, Geneve, GRE, and MPLS in UDP.
 
 use crate::headers::{Header, Octets};
 use crate::packet::{OtherProtocol, Packet, SkipReason};
@@ -8,6 +8,7 @@ const GTP_U: u16 = 2152;
 const VXLAN: u16 = 4789;
 /// The port that Linux used for VXLAN before one was assigned.
 const VXLAN_LINUX: u16 = 8472;
+const VXLAN_GPE: u16 = 4790;
 const GENEVE: u16 = 6081;
 const MPLS_IN_UDP: u16 = 6635;
 const GRE_IN_UDP: u16 = 4754;
@@ -25,6 +26,7 @@ pub(crate) fn in_udp(
     match destination {
         _ if source == GTP_U || destination == GTP_U => gtp_u(rest, packet),
         VXLAN | VXLAN_LINUX => vxlan(rest),
+        VXLAN_GPE => vxlan_gpe(rest),
         GENEVE => geneve(rest),
         MPLS_IN_UDP => Ok(Some(Header::Mpls)),
         GRE_IN_UDP => gre(rest).map(Some),
@@ -81,6 +83,26 @@ fn vxlan(rest: &mut Octets<'_>) -> Result<Option<Header>, SkipReason> {
     Ok(None)
 }
 
+/// Skips a header of VXLAN-GPE (draft-ietf-nvo3-vxlan-gpe §3), whose last octet before the VNI names
+/// the contents.
+fn vxlan_gpe(rest: &mut Octets<'_>) -> Result<Option<Header>, SkipReason> {
+    const HAS_VNI: u8 = 0x08;
+    const NAMES_CONTENTS: u8 = 0x04;
+    let Ok([flags, _, _, contents, ..]) = rest.get::<8>(0) else { return Ok(None) };
+    if flags & HAS_VNI == 0 {
+        return Ok(None);
+    }
+    let header = match contents {
+        _ if flags & NAMES_CONTENTS == 0 => Header::Ethernet,
+        1 | 2 => Header::Ip,
+        3 => Header::Ethernet,
+        5 => Header::Mpls,
+        _ => return Ok(None),
+    };
+    rest.skip(8)?;
+    Ok(Some(header))
+}
+
 /// Skips a header of Geneve (RFC 8926 §3.4).
 fn geneve(rest: &mut Octets<'_>) -> Result<Option<Header>, SkipReason> {
     match rest.get::<8>(0) {
@@ -92,14 +114,31 @@ fn geneve(rest: &mut Octets<'_>) -> Result<Option<Header>, SkipReason> {
     }
 }
 
-/// Skips a header of GRE: version 0 (RFC 2784, RFC 2890), or version 1 with PPP (RFC 2637).
+/// Skips the source routes of GRE: entries of a length, ended by an empty one (RFC 1701).
+fn skip_source_routes(rest: &mut Octets<'_>) -> Result<(), SkipReason> {
+    loop {
+        let (family, length) = (rest.half(0)?, rest.octet(3)?);
+        rest.skip(4 + usize::from(length))?;
+        if family == 0 && length == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Skips a header of GRE: version 0 (RFC 1701, RFC 2784, RFC 2890), or version 1 with PPP (RFC 2637).
 pub(crate) fn gre(rest: &mut Octets<'_>) -> Result<Header, SkipReason> {
     let (flags, kind) = (rest.half(0)?, rest.half(2)?);
     let field = |flag: u16| if flags & flag != 0 { 4 } else { 0 };
     let (key, sequence) = (field(0x2000), field(0x1000));
+    let has_routing = flags & 0x4000 != 0;
     match flags & 0x0007 {
-        // Routing (RFC 1701) is not used.
-        0 if flags & 0x4000 == 0 => rest.skip(4 + field(0x8000) + key + sequence)?,
+        0 => {
+            let checksum_and_offset = if has_routing { 4 } else { field(0x8000) };
+            rest.skip(4 + checksum_and_offset + key + sequence)?;
+            if has_routing {
+                skip_source_routes(rest)?;
+            }
+        }
         1 => rest.skip(4 + key + sequence + field(0x0080))?,
         _ => return Err(SkipReason::NotTcp(OtherProtocol::GreContent)),
     }

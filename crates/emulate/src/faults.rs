@@ -7,8 +7,11 @@ use std::sync::{Arc, Mutex};
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use thiserror::Error;
+use umts_kernel::TraceSink;
 use umts_scenario::Scenario;
+use umts_stack::context::Context;
 use umts_stack::network::{Change, Network};
+use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
 /// An order about the fault with name `name`.
@@ -36,10 +39,10 @@ impl FaultOrder {
     }
 
     /// Executes the order.
-    pub(crate) fn apply_to(&self, network: &mut Network, now: Time) {
+    pub(crate) fn apply_to<T: TraceSink<TraceEvent>>(&self, network: &mut Network, cx: &mut Context<'_, T>) {
         match self {
-            FaultOrder::Set { name, changes } => network.set_fault(now, name, changes),
-            FaultOrder::Remove { name } => network.remove_fault(now, name),
+            FaultOrder::Set { name, changes } => network.set_fault(cx, name, changes),
+            FaultOrder::Remove { name } => network.remove_fault(cx, name),
         }
     }
 }

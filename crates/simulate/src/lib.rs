@@ -18,7 +18,7 @@ mod run;
 
 pub use bearers::capture_notes;
 pub use build::network_config;
-pub use dch_rates::dch_rates;
+pub use dch_rates::{DchBearerRates, dch_rates};
 pub use draws::{Drawn, draw_errors, draw_traffic};
 pub use drive::{ExternalIo, drive};
 pub use live::{LiveRuns, LiveView, Step};

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use umts_units::{Bytes, Duration, Time};
+use umts_units::{BitRate, Bytes, Duration, Time};
 
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, ProxyLeg, UeId};
 use crate::packet::{Datagram, Packet, Segment};
@@ -343,6 +343,11 @@ pub enum TraceEvent {
     PacketCaptured { at: CapturePoint, packet: Packet },
     /// The Internet delay of a packet, recorded when it enters the links that lead there.
     InternetDelay { direction: Direction, delay: Duration },
+    /// The rate of the links of hop number `hop`, counted from the server, changed for packets that
+    /// enter from now on. `None`: unlimited.
+    LinkRateChanged { hop: u8, rate: Option<BitRate> },
+    /// The same for the delay.
+    LinkDelayChanged { hop: u8, delay: Duration },
     /// A packet was dropped above RLC.
     PacketDropped { place: DropPlace, packet: Packet },
     /// Queue management marked a packet, or dropped it. A drop is followed by
@@ -365,6 +370,8 @@ pub enum TraceEvent {
     /// A STATUS was sent, alone or piggybacked on a data PDU. `mrw`: the STATUS moves the receiving
     /// window.
     StatusSent { ue: UeId, direction: Direction, octets: u32, piggybacked: bool, mrw: bool },
+    /// A STATUS of `octets` was sent that contains nothing but a POLL SUFI.
+    PollSufiSent { ue: UeId, direction: Direction, octets: u32 },
     /// The receiving entity dropped `count` PDUs. `direction` is the direction in which it
     /// receives.
     PdusDropped { ue: UeId, direction: Direction, count: u32, why: PduDrop },

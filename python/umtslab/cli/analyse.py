@@ -11,6 +11,7 @@ from umtslab.captures import MAX_CONNECTION_LIMIT, MAX_CONNECTIONS
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_all, add_json, add_out, add_quiet
 from umtslab.cli.parser import whole_number
+from umtslab.ladder import FIGURE_PACKETS, MAX_FIGURE_PACKETS
 
 if TYPE_CHECKING:
     from umtslab.cli.parser import Parser
@@ -68,6 +69,24 @@ def options(parser: Parser) -> None:
         ),
     )
     shown.add_argument(
+        "--ladder",
+        type=Path,
+        metavar="FILE",
+        help=(
+            "Write the packets of a connection into this file, chosen as for --plot: as a ladder of arrows "
+            "between client and server with sequence numbers, retransmissions and duplicate ACKs (PNG, "
+            "SVG or PDF), or as a table (CSV)."
+        ),
+    )
+    shown.add_argument(
+        "--packets",
+        metavar="FIRST-LAST",
+        help=(
+            f"Packets of --ladder, counted from 1 in the connection, such as 101-160 (default: "
+            f"1-{FIGURE_PACKETS} in a figure, all in a table). A figure has at most {MAX_FIGURE_PACKETS}."
+        ),
+    )
+    shown.add_argument(
         "--split",
         action="store_true",
         help=(
@@ -88,6 +107,8 @@ def analyse(
     connection: int | None,
     connections_limit: int,
     plot: Path | None,
+    ladder: Path | None,
+    packets: str | None,
     split: bool,
     show_all: bool,
     out: Path,
@@ -96,9 +117,9 @@ def analyse(
 ) -> int:
     """Analyse captures and print their metrics. `options` declares the arguments."""
     from umtslab.cli.capture_files import captures_of, command_for_pdus
-    from umtslab.cli.capture_report import report
+    from umtslab.cli.capture_report import Drawing, report
 
-    packets, pdus = captures_of(captures, out)
+    files, pdus = captures_of(captures, out)
     if pdus and not quiet:
         skipped = f"{len(pdus)} captures of RLC PDUs or of the Iub contain no TCP and are skipped"
         note = f"{skipped}: {command_for_pdus(pdus[0])}"
@@ -106,19 +127,31 @@ def analyse(
     _check_range("--connections-limit", connections_limit, 1, MAX_CONNECTION_LIMIT)
     if connection is not None:
         _check_range("--connection", connection, 0, MAX_CONNECTION_LIMIT)
+    if packets is not None and ladder is None:
+        raise UsageError("--packets chooses packets of --ladder: give --ladder FILE too")
     if split:
         from umtslab.cli.split_report import split_report
 
-        return split_report(packets, limit=connections_limit, json=json, quiet=quiet)
+        return split_report(files, limit=connections_limit, json=json, quiet=quiet)
     return report(
-        tuple(packets),
+        tuple(files),
         connection,
-        plot,
+        Drawing(plot, ladder, *_packet_range(packets)),
         limit=connections_limit,
         show_all=show_all,
         json=json,
         quiet=quiet,
     )
+
+
+def _packet_range(text: str | None) -> tuple[int, int | None]:
+    """Return the first and the last packet of a range such as ``101-160``."""
+    if text is None:
+        return 1, None
+    first, _, last = text.partition("-")
+    if not (first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last) < 2**63):
+        raise UsageError(f"--packets takes a range such as 101-160, counted from 1, not {text}")
+    return int(first), int(last)
 
 
 def _check_range(option: str, value: int, minimum: int, maximum: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Record, load_record
 from umtslab.cli.results import read_results
+from umtslab.cli.values import split_at_commas
 from umtslab.quantity import quantity
 from umtslab.store.reader import is_store
 
@@ -64,13 +66,15 @@ def selected(record: Record, conditions: str) -> Record:
         If a key is not varied, or no point is left.
     """
     selected_values = {}
-    for condition in conditions.split(","):
+    for condition in split_at_commas(conditions):
         key, equals, value = (part.strip() for part in condition.partition("="))
         if not equals or key not in record.axes:
             raise CampaignError(
                 f"{record.name}@{conditions}: {condition!r} is not KEY=VALUE with one of "
                 f"{', '.join(record.axes)}"
             )
+        if key in selected_values:
+            raise CampaignError(f"{record.name}@{conditions}: {key} has two values")
         selected_values[key] = value
     cells = [
         cell
@@ -91,8 +95,21 @@ def selected(record: Record, conditions: str) -> Record:
 
 
 def _is_equal(value: object, text: str) -> bool:
-    """Whether a value equals a text of the command line. Quantities are compared across units."""
+    """Whether a value equals a text of the command line.
+
+    Quantities are compared across units, lists and tables independently of spaces and quotes.
+    """
+    if text.startswith(("[", "{")):
+        return _toml_value(str(value)) == _toml_value(text)
     as_quantity, text_as_quantity = quantity(value), quantity(text)
     if as_quantity is not None and text_as_quantity is not None:
         return as_quantity.kind == text_as_quantity.kind and as_quantity.base == text_as_quantity.base
     return str(value) == text
+
+
+def _toml_value(text: str) -> object:
+    """Return the value that a text has in TOML, or the text if it is not TOML."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -10,20 +10,23 @@ import json as json_text
 import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from umtslab.analyse.statistics import summarise_metrics
 from umtslab.captures import (
     HEADLINE,
     MAX_CONNECTIONS,
     CaptureAnalysis,
+    PacketRange,
     analyse_captures,
+    draw_ladder,
     draw_time_sequence,
     units,
 )
 from umtslab.cli.failures import UsageError
-from umtslab.cli.output_files import check_figure_file
+from umtslab.cli.output_files import check_figure_file, check_folder
 from umtslab.cli.progress import ProgressLine
+from umtslab.ladder import FIGURE_PACKETS, MAX_FIGURE_PACKETS, csv
 from umtslab.numbers import number
 from umtslab.text_table import Table, heading, show
 from umtslab.version import code_version
@@ -37,6 +40,9 @@ _MAX_SHOWN = 20
 If there are more connections, none is listed. If there are more UDP flows, only those with the most
 payload are.
 """
+
+_MAX_TABLE = 1_000_000
+"""Maximum number of packets in a table, unless the user gives a range."""
 
 _ROWS_PER_CHUNK = 1000
 """Number of rows that are converted to JSON at once."""
@@ -61,10 +67,36 @@ _CONNECTION_METRICS = (
 )
 
 
+class Drawing(NamedTuple):
+    """Files to write about one connection."""
+
+    plot: Path | None = None
+    """The time-sequence diagram."""
+    ladder: Path | None = None
+    """The ladder, as a figure or as a table."""
+    first: int = 1
+    """First packet of the ladder, counted from 1."""
+    last: int | None = None
+    """Last packet of the ladder. None: the default."""
+
+    @property
+    def option(self) -> str:
+        """The option that chose a file, or an empty text."""
+        return "--plot" if self.plot is not None else "--ladder" if self.ladder is not None else ""
+
+    def request(self, connection: int) -> dict[str, Any]:
+        """Return the arguments of the analysis that collects the data of the file."""
+        if self.ladder is None:
+            return {"time_sequence": connection}
+        default = self.first - 1 + (_MAX_TABLE if self.ladder.suffix == ".csv" else FIGURE_PACKETS)
+        most = (default if self.last is None else self.last) - self.first + 1
+        return {"packets": PacketRange(connection, self.first, most=most)}
+
+
 def report(
     captures: tuple[Path, ...],
     connection: int | None = None,
-    plot: Path | None = None,
+    drawing: Drawing = Drawing(),  # noqa: B008, an immutable tuple
     *,
     limit: int = MAX_CONNECTIONS,
     show_all: bool = False,
@@ -72,17 +104,17 @@ def report(
     quiet: bool = False,
 ) -> int:
     """Analyse captures and print the result. The arguments are as for ``umts analyse``."""
-    _check(captures, connection, plot)
+    _check(captures, connection, drawing)
     with ProgressLine(quiet=quiet) as line:
         analyses = analyse_captures(
             captures,
-            time_sequence=connection if plot is not None else None,
+            **(drawing.request(connection) if drawing.option and connection is not None else {}),
             connection=connection,
             most_connections=limit,
             progress=lambda fraction: line.show("reading", fraction, 1.0),
         )
-        if plot is not None:
-            _draw(analyses[0], connection, plot, line)
+        if drawing.option:
+            _draw(analyses[0], connection, drawing, line)
     if connection is not None:
         _check_connection(analyses, connection)
     if not quiet:
@@ -152,10 +184,10 @@ def _rest(analysis: CaptureAnalysis) -> str:
     return f',\n "rest": {json_text.dumps(rest, allow_nan=False)}'
 
 
-def _check(captures: tuple[Path, ...], connection: int | None, plot: Path | None) -> None:
+def _check(captures: tuple[Path, ...], connection: int | None, drawing: Drawing) -> None:
     """Raise an error for options that do not fit these captures."""
-    if plot is not None:
-        _check_figure(captures, plot)
+    if drawing.option:
+        _check_drawing(captures, drawing)
     standard_input = sum(str(capture) == "-" for capture in captures)
     if standard_input > 1:
         raise UsageError("standard input can be read only once: give '-' once")
@@ -163,15 +195,29 @@ def _check(captures: tuple[Path, ...], connection: int | None, plot: Path | None
         raise UsageError(
             "standard input is a terminal: pipe a capture into it, for example tcpdump -w - | umts analyse -"
         )
-    if standard_input and plot is not None and connection is None:
-        raise UsageError("--plot needs --connection with standard input, which can be read only once")
+    if standard_input and drawing.option and connection is None:
+        raise UsageError(
+            f"{drawing.option} needs --connection with standard input, which can be read only once"
+        )
 
 
-def _check_figure(captures: tuple[Path, ...], plot: Path) -> None:
-    """Raise an error if the figure cannot be drawn, before the captures are read."""
-    check_figure_file(plot)
+def _check_drawing(captures: tuple[Path, ...], drawing: Drawing) -> None:
+    """Raise an error if a file cannot be written, before the captures are read."""
+    if drawing.plot is not None and drawing.ladder is not None:
+        raise UsageError("--plot and --ladder write different files: give one of them, then the other")
+    if drawing.plot is not None:
+        check_figure_file(drawing.plot)
+    elif drawing.ladder is not None and drawing.ladder.suffix == ".csv":
+        check_folder(drawing.ladder)
+    elif drawing.ladder is not None:
+        check_figure_file(drawing.ladder, other=".csv")
+        if drawing.last is not None and drawing.last - drawing.first >= MAX_FIGURE_PACKETS:
+            raise UsageError(
+                f"a ladder has at most {MAX_FIGURE_PACKETS} packets: give a shorter range to --packets, or a "
+                "CSV file to --ladder"
+            )
     if len(captures) > 1:
-        raise UsageError("--plot draws a connection of one capture: give one capture")
+        raise UsageError(f"{drawing.option} draws a connection of one capture: give one capture")
 
 
 def _check_connection(analyses: list[CaptureAnalysis], connection: int) -> None:
@@ -183,7 +229,7 @@ def _check_connection(analyses: list[CaptureAnalysis], connection: int) -> None:
             raise UsageError(f"there is no connection {connection}: {analysis.file} {numbers}")
 
 
-def _draw(analysis: CaptureAnalysis, connection: int | None, path: Path, line: ProgressLine) -> None:
+def _draw(analysis: CaptureAnalysis, connection: int | None, drawing: Drawing, line: ProgressLine) -> None:
     """Draw a connection of a capture, by default the one with the most payload."""
     from umtslab.plot import save
 
@@ -197,13 +243,33 @@ def _draw(analysis: CaptureAnalysis, connection: int | None, path: Path, line: P
         # all connections in the first pass would need too much memory.
         [analysis] = analyse_captures(
             [analysis.file],
-            time_sequence=chosen,
+            **drawing.request(chosen),
+            connection=chosen,
             most_connections=1,
             progress=lambda fraction: line.show("reading", fraction, 1.0),
         )
     else:
         _check_connection([analysis], chosen)
-    save(draw_time_sequence(analysis, chosen), path)
+    if drawing.plot is not None:
+        save(draw_time_sequence(analysis, chosen), drawing.plot)
+    elif drawing.ladder is not None:
+        _write_ladder(analysis, chosen, drawing.first, drawing.ladder)
+
+
+def _write_ladder(analysis: CaptureAnalysis, connection: int, first: int, path: Path) -> None:
+    """Write the packets of a connection as a figure or as a table."""
+    from umtslab.atomic_files import atomic_file
+    from umtslab.plot import save
+
+    table = analysis.packets()
+    if table.is_empty():
+        count = analysis.packet_counts["packets"]
+        raise UsageError(f"there is no packet {first}: connection {connection} has {count} packets")
+    if path.suffix == ".csv":
+        with atomic_file(path) as file:
+            file.write(csv(table).encode())
+    else:
+        save(draw_ladder(analysis, connection), path)
 
 
 def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all: bool) -> None:

@@ -40,6 +40,7 @@ _INPUT_ERRORS = (
     "umtslab.run.MissingSeries",
     "umtslab.scenario.CodeNotAllowed",
     "umtslab.store.folder.OtherLayout",
+    "umtslab.store.folder.UnusablePath",
     "umtslab.store.query.WrongQuery",
     "umtslab.store.reader.RunNotFound",
     "umtslab.store.seal.Damaged",

@@ -7,12 +7,15 @@ from pathlib import Path
 from umtslab.cli.failures import UsageError
 
 
-def check_figure_file(path: Path) -> None:
-    """Refuse a file with a suffix of no figure format, or in a missing folder."""
+def check_figure_file(path: Path, *, other: str = "") -> None:
+    """Refuse a file with a suffix of no figure format, or in a missing folder.
+
+    `other` is another suffix that the user may give, for the message.
+    """
     from umtslab.plot import FORMATS
 
     if path.suffix not in FORMATS:
-        raise UsageError(f"{path}: the suffix must be one of {', '.join(FORMATS)}")
+        raise UsageError(f"{path}: the suffix must be one of {', '.join([*FORMATS, *filter(None, [other])])}")
     check_folder(path)
 
 

@@ -10,6 +10,9 @@
 ``log(1 ms,1 s,4)``
     4 values from 1 ms to 1 s with equal ratios.
 
+``[0.1],[0.3,0.1]``
+    Two values that are lists: commas in brackets separate no values.
+
 Values can have units: ``"10 ms:50 ms:10 ms"``.
 """
 
@@ -31,7 +34,9 @@ _NUMBER = r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\s:,()\d.+-][^:,
 _RANGE = re.compile(":".join([_NUMBER] * 3))
 _NO_STEP = re.compile(rf"{_NUMBER}(?:\.\.|:){_NUMBER}")
 _LIN_OR_LOG = re.compile(rf"\s*(lin|log)\({_NUMBER},{_NUMBER},\s*(\d+)\s*\)\s*")
-_COMMA = re.compile(r",(?![^()]*\))")
+
+_BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+"""Change of the depth of nesting at each bracket."""
 
 
 def listed(text: str) -> list[str]:
@@ -42,8 +47,28 @@ def listed(text: str) -> list[str]:
     UsageError
         If a range has no values or more than `MAX_VALUES`, or its ends have different units.
     """
-    values = [value for part in _COMMA.split(text) for value in _values_of(part)]
+    values = [value for part in split_at_commas(text) for value in _values_of(part)]
     return list(dict.fromkeys(values))
+
+
+def split_at_commas(text: str) -> list[str]:
+    """Split at commas outside brackets and outside the quoted texts in them.
+
+    Brackets that are not closed enclose nothing.
+    """
+    parts, start, depth, quote = [], 0, 0, ""
+    for index, character in enumerate(text):
+        if quote:
+            quote = "" if character == quote else quote
+        elif depth > 0 and character in "\"'":
+            quote = character
+        elif character == "," and depth <= 0:
+            parts.append(text[start:index])
+            start = index + 1
+        else:
+            depth += _BRACKETS.get(character, 0)
+    last = text[start:]
+    return [*parts, *(last.split(",") if depth > 0 else [last])]
 
 
 def _values_of(part: str) -> list[str]:

@@ -22,6 +22,9 @@ FAULT = "page-"
 _MAX_RATES = 12
 """Largest number of rates to choose from."""
 
+_SWITCHED = "switched"
+"""Bearer of users that RRC switches."""
+
 _BLOCK_ERRORS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
@@ -53,19 +56,40 @@ def controls(scenario: _core.Scenario) -> list[Control]:
 
 
 def _rate(scenario: _core.Scenario, group: dict[str, Any]) -> Control:
-    """The downlink rate of the command's bearer: the rates of its transport formats."""
-    rates, _ = scenario.dch_rates(0)
-    lower = rates[-2::-1]
-    key = f"bearer.{group.get('bearer')}.downlink.rate"
-    if not lower or not _is_accepted(scenario, {key: f"{lower[0]} bit/s"}):
-        note = (
-            "Only a DCH that the UE keeps, with several transport formats, can change its rate during a run."
-        )
-        return Control("rate", "Rate down", [], note)
+    """The downlink rate of the command's DCHs: the rates of their transport formats.
+
+    For a user that RRC switches, a choice limits all its DCHs, the one in use and later ones.
+    """
+    dchs = {name: rates for name, (rates, _) in scenario.dch_rates(0) if rates}
+    highest = max((rates[-1] for rates in dchs.values()), default=0)
+    lower = sorted({bps for rates in dchs.values() for bps in rates if bps < highest}, reverse=True)
+    lower = [bps for bps in lower if all(rates[0] <= bps for rates in dchs.values())]
+    if not lower or not _is_accepted(scenario, _limited(dchs, lower[0])):
+        return Control("rate", "Rate down", [], _why_no_rate(scenario, group))
     lower = lower[:: -(-len(lower) // _MAX_RATES)]
-    choices = [Choice(f"{number(bps / 1000)} kbit/s", {key: f"{bps} bit/s"}) for bps in lower]
-    own = Choice(f"as in the scenario ({number(rates[-1] / 1000)} kbit/s)", {})
+    # A switched user is also on the FACH, which keeps its rate.
+    limit, place = ("at most ", " on DCHs") if group.get("bearer") == _SWITCHED else ("", "")
+    choices = [Choice(f"{limit}{number(bps / 1000)} kbit/s{place}", _limited(dchs, bps)) for bps in lower]
+    own = Choice(f"as in the scenario ({limit}{number(highest / 1000)} kbit/s{place})", {})
     return Control("rate", "Rate down", [own, *choices], "")
+
+
+def _limited(dchs: Mapping[str, list[int]], bps: int) -> dict[str, Value]:
+    """Return the keys that set each DCH above a rate to its highest rate up to there."""
+    return {
+        f"bearer.{name}.downlink.rate": f"{max(rate for rate in rates if rate <= bps)} bit/s"
+        for name, rates in dchs.items()
+        if rates[-1] > bps
+    }
+
+
+def _why_no_rate(scenario: _core.Scenario, group: dict[str, Any]) -> str:
+    """Say why the downlink rate cannot change."""
+    if json.loads(scenario.to_json()).get("layout") is not None:
+        return "DCHs of a layout keep their rate: power control and spreading factor belong to it."
+    if any(not down for _, (down, _) in scenario.dch_rates(0)):
+        return "The HS-DSCH has no fixed rate: the Node B chooses the block size from the CQI in each TTI."
+    return "Only a DCH with several transport formats can change its rate during a run."
 
 
 def _block_errors(scenario: _core.Scenario, groups: list[dict[str, Any]]) -> Control:

@@ -87,8 +87,7 @@ def store_run(
         if (draft.folder / RECORDING).is_file()
         else ["emulate", *_options(session)]
     )
-    # The catalogue stores text: arguments that are not UTF-8 become question marks.
-    command = shlex.join(["umts", *repeat]).encode(errors="replace").decode()
+    command = shlex.join(["umts", *repeat])
     return store.keep(draft, run, scenario, series=session.series, pcap=session.pcap, command=command)
 
 

@@ -22,6 +22,7 @@ from typing import Any
 from urllib.parse import quote
 
 from umtslab import live_sockets
+from umtslab.serve import ended_emulations
 from umtslab.serve.live_emulation import About, state_of
 from umtslab.serve.models import live as models
 
@@ -85,6 +86,10 @@ class Emulations:
         self._followed: set[str] = set()
         self._ended: OrderedDict[str, str] = OrderedDict()
         """Emulations that have ended, with their commands."""
+        self._runs: OrderedDict[str, str] = OrderedDict()
+        """Keys of the stored runs of emulations that have ended."""
+        self._searched: dict[str, int] = {}
+        """Time of the last change of the stored runs at the last search for the run of an emulation."""
         self._lock = threading.Lock()
         self._is_closed = threading.Event()
 
@@ -96,6 +101,36 @@ class Emulations:
                     continue
                 self._followed.add(name)
             threading.Thread(target=self._follow, args=(name,), name="umts-emulation", daemon=True).start()
+        self._find_runs()
+
+    def _find_runs(self) -> None:
+        """Look for the runs of emulations that have ended and that a tab shows.
+
+        An emulation is stored after it has ended, which may take a while.
+        """
+        with self._lock:
+            known = self._found.keys() | self._followed | self._runs.keys()
+            wanted = [name for name in self._viewers if live_sockets.is_name(name) and name not in known]
+            self._searched = {name: at for name, at in self._searched.items() if name in wanted}
+        if not wanted:
+            return
+        changed = ended_emulations.last_change(self._store)
+        for name in wanted:
+            if self._searched.get(name) == changed:
+                continue
+            self._searched[name] = changed
+            key = ended_emulations.run_of(self._store, name)
+            if key is not None:
+                with self._lock:
+                    self._runs[name] = key
+                    while len(self._runs) > _REMEMBERED:
+                        self._runs.popitem(last=False)
+                self._changed(name)
+
+    def run(self, identity: str) -> str | None:
+        """Return the key of the stored run of an emulation that has ended, if it is known."""
+        with self._lock:
+            return self._runs.get(identity)
 
     def rows(self) -> list[dict[str, str]]:
         """Return the running emulations."""
@@ -112,8 +147,11 @@ class Emulations:
         """
         with self._lock:
             found, ended = self._found.get(identity), self._ended.get(identity)
+            is_stored = identity in self._runs
         if found is not None:
             return found
+        if is_stored:
+            raise NoSuchEmulation(f"the emulation{f' of {ended}' if ended else ''} has ended")
         if ended is not None:
             raise NoSuchEmulation(
                 f"the emulation of {ended} has ended: its result is on Home, unless the emulation was killed"

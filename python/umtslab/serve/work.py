@@ -20,6 +20,13 @@ _MAX_POINTS = 4000
 """Maximum number of points of a curve: four for each of 1,000 pixel columns."""
 
 
+LADDER_PAGE = 150
+"""Packets on a page of a ladder. Their answer has less than 64 kB."""
+
+_MAX_CSV = 200_000
+"""Maximum number of packets in a table to download."""
+
+
 class KeptRuns(NamedTuple):
     """Numbers and seed of the runs to keep. Series and time budget are always recorded."""
 
@@ -222,6 +229,8 @@ def connection_graphs(path: Path, number: int, report: Report) -> dict[str, Any]
     numbered = sent.with_columns(pl.col("seq") + 1, pl.col("end") + 1)
     window_s = bin_length(sent_per_window(numbered), "throughput_kbps", numbered)
     rates = sent_per_window(numbered, window_s=window_s)
+    row = capture.connections().filter(pl.col("connection") == number).to_dicts()
+    window = capture.series("window")
     # The next two compare numbers of `sent` with numbers of `acked`. Both tables count from 0, so
     # they need no shift.
     times, outstanding = round_trips(sent, acked), in_flight(sent, acked)
@@ -233,7 +242,127 @@ def connection_graphs(path: Path, number: int, report: Report) -> dict[str, Any]
         "window": f"{window_s:g} s",
         "round_trips": _curve(times["time_s"].to_list(), times["rtt_s"].to_list()),
         "in_flight": _curve(outstanding["time_s"].to_list(), outstanding["octets"].to_list()),
+        **_receive_window(window, is_scaled=bool(row) and row[0]["window_scale"] is not None),
     }
+
+
+def _receive_window(window: Any, *, is_scaled: bool) -> dict[str, Any]:
+    """Return the curve of the receive window. It is empty if the scale is unknown."""
+    if not is_scaled:
+        return {
+            "receive_window": {"time_s": [], "value": []},
+            "receive_window_note": (
+                "The receive window is not shown: its scale is unknown, because the capture has no SYN of "
+                "one end or of both."
+            ),
+        }
+    times, octets = window["time_s"].to_list(), window["window_octets"].to_list()
+    return {"receive_window": _curve(times, octets), "receive_window_note": ""}
+
+
+def ladder(
+    path: Path, shown_name: str, number: int, first: int, from_s: float | None, report: Report
+) -> dict[str, Any] | None:
+    """Return a page of the packets of a connection, as `models.Ladder`. None if there is no connection.
+
+    The page begins with packet `first` or, if `from_s` is given, with the first packet at that time or
+    later.
+    """
+    from umtslab.captures import PacketRange
+    from umtslab.ladder import HUES, KINDS, OTHER_HUE, UNSCALED, capture_point, captured, packets
+
+    found = _listed(path, PacketRange(number, first, from_s, LADDER_PAGE))
+    if found is None:
+        return None
+    capture, row = found
+    counts, listed = capture.packet_counts, packets(capture.packets())
+    count = counts["packets"] or 0
+    last_page = max(1, count - LADDER_PAGE + 1)
+    begin = listed[0].packet if listed else count + 1
+    is_unscaled = row["window_scale"] is None
+    return {
+        "connection": number,
+        "client": row["client"],
+        "server": row["server"],
+        "captured_at": capture_point(row),
+        "notes": [captured(row), *([UNSCALED] if is_unscaled else [])],
+        "kinds": [
+            *({"hue": HUES[kind], "label": label} for kind, label in KINDS.items()),
+            {"hue": OTHER_HUE, "label": "other"},
+        ],
+        "packets": count,
+        "retransmissions": counts["retransmissions"],
+        "duplicate_acks": counts["duplicate_acks"],
+        "previous": max(1, begin - LADDER_PAGE) if begin > 1 and count else None,
+        "next": begin + LADDER_PAGE if begin + LADDER_PAGE <= count else None,
+        "last": last_page,
+        "retransmission_before": counts["retransmission_before"],
+        "retransmission_after": counts["retransmission_after"],
+        "rows": [
+            {
+                "packet": packet.packet,
+                "time": f"{packet.time_s:.6f}",
+                "since": f"{packet.time_s - before.time_s:.6f}" if before is not None else "",
+                "is_from_client": packet.sender == "client",
+                "kind": packet.kind,
+                "hue": packet.hue,
+                "label": packet.label,
+                "flags": packet.flags,
+                "seq": str(packet.seq),
+                "payload": str(packet.payload),
+                "ack": "" if packet.ack is None else str(packet.ack),
+                "window": packet.window,
+                "note": packet.note,
+            }
+            for before, packet in zip([None, *listed], listed, strict=False)
+        ],
+        "command": _ladder_command(shown_name, number, begin, listed[-1].packet if listed else begin),
+    }
+
+
+def _ladder_command(shown_name: str, number: int, first: int, last: int) -> str:
+    """Return the command that draws the same packets."""
+    import shlex
+
+    words = ["umts", "analyse", shown_name, "--connection", str(number)]
+    return shlex.join([*words, "--ladder", "ladder.svg", "--packets", f"{first}-{last}"])
+
+
+def ladder_csv(path: Path, number: int, report: Report) -> str | None:
+    """Return the packets of a connection as a table. None if there is no such connection."""
+    from umtslab.captures import PacketRange
+    from umtslab.ladder import csv
+
+    found = _listed(path, PacketRange(number, most=_MAX_CSV))
+    return None if found is None else csv(found[0].packets())
+
+
+def ladder_svg(path: Path, number: int, first: int, report: Report) -> bytes | None:
+    """Draw a page of the packets of a connection. None if there is no such connection."""
+    import io
+
+    from umtslab.captures import PacketRange, draw_ladder
+    from umtslab.plot import printable
+
+    found = _listed(path, PacketRange(number, first, most=LADDER_PAGE))
+    if found is None:
+        return None
+    drawn = io.BytesIO()
+    figure = draw_ladder(found[0], number)
+    with printable():
+        figure.savefig(drawn, format="svg", metadata={"Date": None})
+    return drawn.getvalue()
+
+
+def _listed(path: Path, wanted: Any) -> tuple[Any, dict[str, Any]] | None:
+    """Return an analysis with packets, and the row of their connection. None if it does not exist."""
+    import polars as pl
+
+    from umtslab.captures import analyse_captures
+
+    [capture] = analyse_captures(path, packets=wanted, connection=wanted.connection)
+    rows = capture.connections().filter(pl.col("connection") == wanted.connection).to_dicts()
+    return (capture, rows[0]) if rows else None
 
 
 def _segments(sent: Any) -> dict[str, Any]:

@@ -26,7 +26,7 @@ is moved away. Nothing is deleted.
 """
 
 from umtslab.store.damaged import DamagedStore
-from umtslab.store.folder import OtherLayout
+from umtslab.store.folder import OtherLayout, UnusablePath
 from umtslab.store.reader import RunNotFound, StoreReader, read_store
 from umtslab.store.seal import Damage, Damaged
 from umtslab.store.store import Store, open_store
@@ -39,6 +39,7 @@ __all__ = [
     "RunNotFound",
     "Store",
     "StoreReader",
+    "UnusablePath",
     "open_store",
     "read_store",
 ]

@@ -29,6 +29,10 @@ class OtherLayout(ValueError):
     """The store was written by a version of the program with another layout of files."""
 
 
+class UnusablePath(ValueError):
+    """The path of a store is not text."""
+
+
 FORMAT = 1
 """Version of the folder's layout."""
 

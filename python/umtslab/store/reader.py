@@ -19,6 +19,7 @@ from umtslab.store import catalogue_file
 from umtslab.store.campaign_tables import campaign_content
 from umtslab.store.catalogue import Catalogue
 from umtslab.store.damaged import DamageHandler, warn
+from umtslab.store.folder import UnusablePath
 from umtslab.store.reconcile import differences, reconcile
 from umtslab.store.seal import Damage, flaws_of_runs
 
@@ -42,7 +43,7 @@ class StoreReader:
     _catalogue: Catalogue
 
     def __init__(self, path: str | os.PathLike[str], tell: DamageHandler | None = None) -> None:
-        self.path = Path(path)
+        self.path = _text_path(Path(path))
         self.damage: list[Damage] = []
         """Damage found so far."""
         self._on_damage = tell or warn
@@ -281,6 +282,20 @@ def read_store(path: str | os.PathLike[str], tell: DamageHandler | None = None) 
         reader._catalogue = reader._catalogue.copied()
         reconcile(reader.path, reader._catalogue, reader.report_damage, salvaged)
     return reader
+
+
+def _text_path(path: Path) -> Path:
+    """Return the path of a store if it is UTF-8.
+
+    The catalogue stores paths as text, and the libraries that read tables open no other ones.
+    """
+    try:
+        str(path.absolute()).encode()
+    except UnicodeEncodeError:
+        raise UnusablePath(
+            f"the path of a results folder must be UTF-8 (got {os.fsencode(path.absolute())!r})"
+        ) from None
+    return path
 
 
 def is_store(path: Path) -> bool:

@@ -127,6 +127,8 @@ class Store(StoreReader):
         target = self._runs / run.key
         if command is None:
             command = repeating_command(scenario, run.identity, self.path, target, series=series, pcap=pcap)
+        # The catalogue stores text: in paths that are not UTF-8, the other bytes become question marks.
+        command = command.encode(errors="replace").decode()
         stored = replace(run, folder=target, tables={}, command=command)
         row = Row(parameters=scenario.parameters, created=now(), command=command)
         digests = _core.digests(str(draft.folder))

@@ -97,8 +97,9 @@ def _ue(timeline: Timeline, connection: int) -> int:
 def _timeout_chain(timeline: Timeline, connection: int, row: Row) -> Chain:
     """Return the chain of a retransmission timeout, a row of the table of timeouts.
 
-    A timeout was needed if the first unacknowledged segment was lost. Otherwise the segment or its
-    acknowledgment was only late, or the acknowledgment was lost.
+    A timeout was needed if the first unacknowledged segment was lost, or its acknowledgments and the
+    next segment in order. Otherwise the segment or its acknowledgment was only late, or only the
+    acknowledgment was lost.
     """
     at, label = row["time_s"], row["because"]
     # The sender received no acknowledgment since this instant.
@@ -139,10 +140,13 @@ def _timeout_chain(timeline: Timeline, connection: int, row: Row) -> Chain:
             identity=causes.identity(copies[0]),
         )
     )
-    if row["kind"] == "needed":
-        links += _needed_timeout_links(timeline, copies, no_ack_since_s, at)
-        return chain()
     wait = _AckWait(timeline, connection, direction, una, silent_since_s, at, label)
+    if row["kind"] == "needed":
+        if any(_has_arrived(copy, at) for copy in copies):
+            links += _lost_ack_and_data_links(wait)
+        else:
+            links += _needed_timeout_links(timeline, copies, no_ack_since_s, at)
+        return chain()
     links += _late_ack_links(wait)
     return chain(also=causes.waits_beside(timeline, connection, silent_since_s, at, label))
 
@@ -161,6 +165,28 @@ def _needed_timeout_links(timeline: Timeline, copies: list[Row], start_s: float,
         )
         links.append(Link("lost_later", last["time_s"], last["end_s"], text, identity=causes.identity(last)))
     return links + causes.loss_links(timeline, last)
+
+
+def _has_arrived(copy: Row, at: float) -> bool:
+    return not copy["lost"] and copy["end_s"] is not None and copy["end_s"] <= at
+
+
+def _lost_ack_and_data_links(wait: _AckWait) -> list[Link]:
+    """Explain a timeout that was needed although the first unacknowledged segment had arrived.
+
+    Its acknowledgments were lost, and so was the next segment in order.
+    """
+    segments = wait.timeline.segments[wait.connection]
+    links = _late_ack_links(wait)
+    byte = wait.byte
+    while True:
+        copies = segments.copies(wait.direction, byte, wait.end_s - _SAME_INSTANT_S)
+        arrived = [copy for copy in copies if _has_arrived(copy, wait.end_s)]
+        if not arrived:
+            break
+        byte = max(copy["end"] for copy in arrived)
+    lost_copies = [copy for copy in copies if copy["lost"]]
+    return links + (causes.loss_links(wait.timeline, lost_copies[-1]) if lost_copies else [])
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,7 @@ fn any_status(draw: &mut Draw, near: u64, set: &mut BlockSet) -> Status {
         mrw,
         mrw_ack: draw.one_in(4).then(|| MrwAck { sn: any_sn(draw, near), n: draw.below(16) as u8 }),
         window: NonZeroU16::new(if draw.one_in(4) { draw.below(4_096) as u16 } else { 0 }),
+        poll: draw.one_in(4).then(|| any_sn(draw, near)),
         octets: 5,
     }
 }

@@ -60,6 +60,7 @@ fn any_am(draw: &mut Draw, buffer_octets: Option<u64>) -> RlcConfig {
         pdu_payload: Octets(draw.of(&[16, 40, 160, 123, 124, 125])),
         pdu_size: draw.of(&[PduSize::Fixed, PduSize::Flexible]),
         largest_pdu: Octets(draw.of(&[16, 42, 200, 1503])),
+        poll_sufi: draw.bool(),
         status_format: draw.of(&[StatusFormat::Bitmap, StatusFormat::List, StatusFormat::Rlist]),
         piggyback: draw.of(&[Piggyback::Off, Piggyback::Padding]),
         window,

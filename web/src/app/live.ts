@@ -13,6 +13,7 @@ interface State {
   emulation: LiveEmulation | null;
   live_number: number;
   live_problem: string | null;
+  live_run: string | null;
 }
 
 export interface Live {
@@ -26,6 +27,8 @@ export interface Live {
   emulation: LiveEmulation | undefined;
   /** Why there is no such session or emulation. */
   problem: string | undefined;
+  /** The stored run of the watched emulation, after its end. */
+  run: string | undefined;
   /** When the server was last heard, or undefined while it is connected. */
   lostAt: Date | undefined;
   /** Shows a live session, an emulation, or none. */
@@ -44,6 +47,7 @@ export function useLive(): Live {
     session: undefined,
     emulation: undefined,
     problem: undefined,
+    run: undefined,
     lostAt: undefined,
   });
   const socket = useRef<WebSocket | undefined>(undefined);
@@ -70,6 +74,7 @@ export function useLive(): Live {
           session: isWatched(state.live) ? (state.live ?? undefined) : undefined,
           emulation: isWatched(state.emulation) ? (state.emulation ?? undefined) : undefined,
           problem: state.live_problem ?? undefined,
+          run: state.live_run ?? undefined,
           lostAt: undefined,
         });
         // After it is drawn, and a hidden tab draws nothing: it gets the latest state when it is shown again.
@@ -90,7 +95,7 @@ export function useLive(): Live {
   }, []);
   const watch = (session: string | null) => {
     watched.current = session;
-    set((before) => ({ ...before, session: undefined, emulation: undefined, problem: undefined }));
+    set((before) => ({ ...before, session: undefined, emulation: undefined, problem: undefined, run: undefined }));
     send(0);
   };
   return { ...live, watch };

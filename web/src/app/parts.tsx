@@ -58,6 +58,32 @@ export function Wide({ label, children }: { label: string; children: ComponentCh
   );
 }
 
+/** The label of a column, and the class of its cell. */
+export type Head = string | readonly [label: string, style: string];
+
+/** A table with a head for each column. Its children are the rows. */
+export function Table(props: { label: string; heads: readonly Head[]; children: ComponentChildren }) {
+  return (
+    <Wide label={props.label}>
+      <table>
+        <thead>
+          <tr>
+            {props.heads.map((head, i) => {
+              const [label, style] = typeof head === 'string' ? [head] : head;
+              return (
+                <th key={i} scope="col" class={style}>
+                  {label}
+                </th>
+              );
+            })}
+          </tr>
+        </thead>
+        <tbody>{props.children}</tbody>
+      </table>
+    </Wide>
+  );
+}
+
 /** Sets the title of the document. */
 export function useTitle(title: string | undefined): void {
   useEffect(() => {

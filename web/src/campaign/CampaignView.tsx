@@ -1,6 +1,6 @@
 import { path, type Schemas } from '../api/client';
 import { usePage } from '../app/context';
-import { Section, useTitle, Waiting, Wide } from '../app/parts';
+import { Section, Table, useTitle, Waiting } from '../app/parts';
 import { go } from '../app/route';
 import { useLoaded } from '../app/useLoaded';
 import { HeatMap } from './HeatMap';
@@ -67,43 +67,24 @@ function Points({ campaign }: { campaign: Campaign }) {
   const unit = campaign.metric.unit && ` (${campaign.metric.unit})`;
   return (
     <Section title="Points" note="mean and 95 % interval over the runs; a run opens its page">
-      <Wide label="Points of the campaign">
-        <table>
-          <thead>
-            <tr>
-              {campaign.axes.map((axis) => (
-                <th key={axis.key} scope="col">
-                  {axis.label}
-                </th>
-              ))}
-              <th scope="col" class="n">n</th>
-              <th scope="col" class="n">
-                {campaign.metric.label}
-                {unit}
-              </th>
-              <th scope="col">Runs</th>
-            </tr>
-          </thead>
-          <tbody>
-            {campaign.points.map((point) => (
-              <tr key={point.at.join('\n')}>
-                {point.at.map((value, i) => (
-                  <td key={campaign.axes[i]?.key}>{value}</td>
-                ))}
-                <td class="n">{point.mean.n}</td>
-                <td class="n">{point.mean.text}</td>
-                <td class="t runs">
-                  {point.runs.map((run) => (
-                    <a key={run.key} href={`/run/${run.key}`} aria-label={`Run ${run.run} of ${point.at.join(', ')}`}>
-                      {run.run}
-                    </a>
-                  ))}
-                </td>
-              </tr>
+      <Table label="Points of the campaign" heads={[...campaign.axes.map((axis) => axis.label), ['n', 'n'], [`${campaign.metric.label}${unit}`, 'n'], 'Runs']}>
+        {campaign.points.map((point) => (
+          <tr key={point.at.join('\n')}>
+            {point.at.map((value, i) => (
+              <td key={campaign.axes[i]?.key}>{value}</td>
             ))}
-          </tbody>
-        </table>
-      </Wide>
+            <td class="n">{point.mean.n}</td>
+            <td class="n">{point.mean.text}</td>
+            <td class="t runs">
+              {point.runs.map((run) => (
+                <a key={run.key} href={`/run/${run.key}`} aria-label={`Run ${run.run} of ${point.at.join(', ')}`}>
+                  {run.run}
+                </a>
+              ))}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Section>
   );
 }

@@ -5,6 +5,7 @@ import { Section, useTitle, Waiting, Wide } from '../app/parts';
 import { go } from '../app/route';
 import { useLoaded } from '../app/useLoaded';
 import { GraphsView } from './GraphsView';
+import { LadderView } from './LadderView';
 
 type Capture = Schemas['Capture'];
 
@@ -120,7 +121,8 @@ function Analysis({ address }: { address: string }) {
         </Wide>
         {capture.connections > capture.rows.length && <p class="small">The first {capture.rows.length} of {capture.connections} connections are shown.</p>}
       </Section>
-      {shown !== undefined && <GraphsView key={shown} address={`${address}/connections/${shown}`} number={shown} />}
+      {shown !== undefined && <GraphsView key={`graphs-${shown}`} address={`${address}/connections/${shown}`} number={shown} />}
+      {shown !== undefined && <LadderView key={`ladder-${shown}`} address={`${address}/connections/${shown}`} number={shown} />}
       <Section title="Metrics" note="of all connections, as umts analyse prints them">
         <MetricTable label="First metrics of the capture" metrics={capture.metrics.filter((metric) => metric.is_first)} />
         <details>

@@ -11,18 +11,32 @@ type Graphs = Schemas['Graphs'];
 const KINDS = ['Time Sequence (Stevens)', 'Time Sequence (tcptrace)', 'Throughput', 'Round Trip Time', 'Window Scaling'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** A graph of one curve: its values, what they are, their unit, and whether they are drawn as dots. */
+/** A graph of one curve: its values, what they are, their unit, and whether they are drawn as dots. A limit may be drawn above it. */
 interface Single {
   curve: (graphs: Graphs) => Schemas['Curve'];
   text: (graphs: Graphs) => string;
   unit: string;
   hasDots: boolean;
+  limit?: (graphs: Graphs) => Limit;
+}
+
+/** A curve that limits another one, and why it is incomplete, or an empty text. */
+interface Limit {
+  curve: Schemas['Curve'];
+  text: string;
+  note: string;
 }
 
 const SINGLES: Partial<Record<Kind, Single>> = {
   Throughput: { curve: (graphs) => graphs.throughput, text: (graphs) => `payload sent, means of ${graphs.window}`, unit: 'kbit/s', hasDots: false },
   'Round Trip Time': { curve: (graphs) => graphs.round_trips, text: () => 'from a segment that was sent once to its acknowledgment', unit: 's', hasDots: true },
-  'Window Scaling': { curve: (graphs) => graphs.in_flight, text: () => 'bytes out: sent and not acknowledged', unit: 'byte', hasDots: false },
+  'Window Scaling': {
+    curve: (graphs) => graphs.in_flight,
+    text: () => 'bytes out: sent and not acknowledged',
+    unit: 'byte',
+    hasDots: false,
+    limit: (graphs) => ({ curve: graphs.receive_window, text: 'receive window: advertised by the receiver, scaled', note: graphs.receive_window_note }),
+  },
 };
 
 const stepped = uPlot.paths.stepped?.({ align: 1 });
@@ -49,19 +63,29 @@ export function GraphsView({ address, number }: { address: string; number: numbe
 function Graph({ graphs, kind }: { graphs: Graphs; kind: Kind }) {
   const data = useMemo(() => dataOf(graphs, kind), [graphs, kind]);
   const single = SINGLES[kind];
+  const limit = single?.limit?.(graphs);
+  const hasLimit = limit !== undefined && limit.curve.time_s.length > 0;
   const { segments, retransmissions } = graphs.sent;
   const label = single
-    ? `${kind} in ${single.unit}: ${single.text(graphs)}`
+    ? `${kind} in ${single.unit}: ${single.text(graphs)}${hasLimit ? `; ${limit.text}` : ''}`
     : `Sequence numbers over time: ${segments} segments, ${retransmissions} of them sent again`;
   if (!data[0].length) return <p>This capture has no values for this graph.</p>;
   return (
     <>
       <p class="key">
         {single ? (
-          <span>
-            <i class="line ink" />
-            {single.text(graphs)}
-          </span>
+          <>
+            <span>
+              <i class="line ink" />
+              {single.text(graphs)}
+            </span>
+            {hasLimit && (
+              <span>
+                <i class="line window" />
+                {limit?.text}
+              </span>
+            )}
+          </>
         ) : (
           <>
             <span>
@@ -91,9 +115,12 @@ function Graph({ graphs, kind }: { graphs: Graphs; kind: Kind }) {
           cursor: { drag: { x: true, y: false } },
           scales: { x: { time: false }, ...(single && { y: { range: (_, __, most) => [0, 1.05 * most] } }) },
           axes: axes(colour, 's', single?.unit ?? 'byte'),
-          series: single ? [{}, single.hasDots ? dots(colour('ink'), 3) : line(colour('ink'))] : sequence(kind, colour),
+          series: single
+            ? [{}, single.hasDots ? dots(colour('ink'), 3) : line(colour('ink')), ...(hasLimit ? [line(colour('window'))] : [])]
+            : sequence(kind, colour),
         })}
       />
+      {limit?.note && <p class="note">{limit.note}</p>}
     </>
   );
 }
@@ -118,6 +145,8 @@ function sequence(kind: Kind, colour: (name: string) => string): uPlot.Series[] 
 function dataOf(graphs: Graphs, kind: Kind): uPlot.AlignedData {
   const table = (curve: Schemas['Curve']): uPlot.AlignedData => [curve.time_s, curve.value];
   const single = SINGLES[kind];
+  const limit = single?.limit?.(graphs).curve;
+  if (single && limit?.time_s.length) return uPlot.join([single.curve(graphs), limit].map(inOrder).map(table));
   if (single) return table(single.curve(graphs));
   const sent = [inOrder(graphs.sent.new), inOrder(graphs.sent.again)].map(table);
   return uPlot.join(kind === 'Time Sequence (tcptrace)' ? [...sent, table(graphs.acked)] : sent);

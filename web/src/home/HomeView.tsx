@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Schemas, post } from '../api/client';
 import { Bar } from '../app/causes';
 import { usePage } from '../app/context';
-import { Section, useTitle, Waiting, Wide } from '../app/parts';
+import { Section, Table, useTitle, Waiting } from '../app/parts';
 import { go } from '../app/route';
 import { useLoaded } from '../app/useLoaded';
 import { openLive } from '../live/open';
@@ -154,43 +154,31 @@ function Sections({ found, home, kind, word }: { found: Found; home: Home; kind:
 
 function Runs({ rows }: { rows: Found['Runs'] }) {
   return (
-    <Wide label="Runs">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col" class="hide">Time</th>
-            <th scope="col">Scenario</th>
-            <th scope="col" class="hide">Varied</th>
-            <th scope="col" class="n hide">Runs</th>
-            <th scope="col" class="n hide">Simulated, s</th>
-            <th scope="col" class="n hide">Goodput, kbit/s</th>
-            <th scope="col" class="n hide">Mean RTT, s</th>
-            <th scope="col" class="n">Timeouts</th>
-            <th scope="col">Where the time went</th>
-            <th scope="col">Longest wait</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.key}>
-              <td class="hide">{row.made_at ? new Date(row.made_at).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' }) : ''}</td>
-              <td class="t">
-                <a href={`/run/${row.key}`}>{row.scenario}</a> <span class="small hide">{row.title}</span>
-                {row.is_emulated && <span class="small"> emulated</span>}
-              </td>
-              <td class="t hide">{row.varied ? <code>{row.varied}</code> : <span class="small">nothing</span>}</td>
-              <td class="n hide">{row.runs}</td>
-              <td class="n hide">{row.simulated}</td>
-              <td class="n hide">{row.goodput}</td>
-              <td class="n hide">{row.mean_rtt}</td>
-              <td class="n">{row.timeouts}</td>
-              <td>{row.budget.length ? <Bar parts={row.budget} height={12} label={row.scenario} /> : <span class="small">no budget recorded</span>}</td>
-              <td class="small">{row.longest_wait ?? (row.budget.length ? 'none' : '')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Wide>
+    <Table
+      label="Runs"
+      heads={[
+        ['Time', 'hide'], 'Scenario', ['Varied', 'hide'], ['Runs', 'n hide'], ['Simulated, s', 'n hide'],
+        ['Goodput, kbit/s', 'n hide'], ['Mean RTT, s', 'n hide'], ['Timeouts', 'n'], 'Where the time went', 'Longest wait',
+      ]}
+    >
+      {rows.map((row) => (
+        <tr key={row.key}>
+          <td class="hide">{row.made_at ? new Date(row.made_at).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' }) : ''}</td>
+          <td class="t">
+            <a href={`/run/${row.key}`}>{row.scenario}</a> <span class="small hide">{row.title}</span>
+            {row.is_emulated && <span class="small"> emulated</span>}
+          </td>
+          <td class="t hide">{row.varied ? <code>{row.varied}</code> : <span class="small">nothing</span>}</td>
+          <td class="n hide">{row.runs}</td>
+          <td class="n hide">{row.simulated}</td>
+          <td class="n hide">{row.goodput}</td>
+          <td class="n hide">{row.mean_rtt}</td>
+          <td class="n">{row.timeouts}</td>
+          <td>{row.budget.length ? <Bar parts={row.budget} height={12} label={row.scenario} /> : <span class="small">no budget recorded</span>}</td>
+          <td class="small">{row.longest_wait ?? (row.budget.length ? 'none' : '')}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -198,30 +186,18 @@ function Campaigns({ rows }: { rows: Found['Campaigns'] }) {
   return (
     <Section title="Campaigns" note={rows.length ? '' : 'none. Make one with umts sweep.'}>
       {rows.length > 0 && (
-        <Wide label="Campaigns">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Campaign</th>
-                <th scope="col" class="n">Points</th>
-                <th scope="col" class="n">Runs</th>
-                <th scope="col">Varied</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.name}>
-                  <td class="t">
-                    <a href={`/campaign/${encodeURIComponent(row.name)}`}>{row.name}</a> <span class="small">{row.title}</span>
-                  </td>
-                  <td class="n">{row.points}</td>
-                  <td class="n">{row.runs}</td>
-                  <td class="t">{row.varied}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Wide>
+        <Table label="Campaigns" heads={['Campaign', ['Points', 'n'], ['Runs', 'n'], 'Varied']}>
+          {rows.map((row) => (
+            <tr key={row.name}>
+              <td class="t">
+                <a href={`/campaign/${encodeURIComponent(row.name)}`}>{row.name}</a> <span class="small">{row.title}</span>
+              </td>
+              <td class="n">{row.points}</td>
+              <td class="n">{row.runs}</td>
+              <td class="t">{row.varied}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </Section>
   );
@@ -231,28 +207,17 @@ function Studies({ rows }: { rows: Found['Studies'] }) {
   return (
     <Section title="Studies" note={rows.length ? '' : 'none. Make one with umts optimise or umts sensitivity.'}>
       {rows.length > 0 && (
-        <Wide label="Studies">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Study</th>
-                <th scope="col" class="hide">Method</th>
-                <th scope="col">Result</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.name}>
-                  <td class="t">
-                    <a href={`/study/${encodeURIComponent(row.name)}`}>{row.name}</a> <span class="small">{row.title}</span>
-                  </td>
-                  <td class="t hide">{row.method}</td>
-                  <td class="t">{row.result}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Wide>
+        <Table label="Studies" heads={['Study', ['Method', 'hide'], 'Result']}>
+          {rows.map((row) => (
+            <tr key={row.name}>
+              <td class="t">
+                <a href={`/study/${encodeURIComponent(row.name)}`}>{row.name}</a> <span class="small">{row.title}</span>
+              </td>
+              <td class="t hide">{row.method}</td>
+              <td class="t">{row.result}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </Section>
   );
@@ -261,32 +226,21 @@ function Studies({ rows }: { rows: Found['Studies'] }) {
 function Reproductions({ rows }: { rows: Found['Reproductions'] }) {
   return (
     <Section title="Reproductions" note="claims of documents, run again">
-      <Wide label="Reproductions">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Document</th>
-              <th scope="col" class="n">Claims</th>
-              <th scope="col">Verdicts</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.paper}>
-                <td>
-                  <a href={`/reproduction/${encodeURIComponent(row.paper)}`}>{row.paper}</a>
-                </td>
-                <td class="n">{row.claims}</td>
-                <td class="t">
-                  {row.verdicts
-                    ? Object.entries(row.verdicts).map(([verdict, count]) => `${count} ${verdict}`).join(', ')
-                    : 'not reproduced here yet'}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+      <Table label="Reproductions" heads={['Document', ['Claims', 'n'], 'Verdicts']}>
+        {rows.map((row) => (
+          <tr key={row.paper}>
+            <td>
+              <a href={`/reproduction/${encodeURIComponent(row.paper)}`}>{row.paper}</a>
+            </td>
+            <td class="n">{row.claims}</td>
+            <td class="t">
+              {row.verdicts
+                ? Object.entries(row.verdicts).map(([verdict, count]) => `${count} ${verdict}`).join(', ')
+                : 'not reproduced here yet'}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Section>
   );
 }

@@ -37,9 +37,15 @@ function SessionView({ id }: { id: string }) {
     return (
       <>
         <h1>Live cell</h1>
-        <p class="banner" role="alert">
-          {live.problem} <a href="/live">Live</a>
-        </p>
+        {live.run ? (
+          <p class="note" role="status">
+            {live.problem} <a href={`/run/${live.run}`}>Open its run</a>
+          </p>
+        ) : (
+          <p class="banner" role="alert">
+            {live.problem} <a href="/live">Live</a>
+          </p>
+        )}
       </>
     );
   }

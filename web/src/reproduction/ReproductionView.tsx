@@ -1,5 +1,5 @@
 import { path, type Schemas } from '../api/client';
-import { Command, Section, useTitle, Waiting, Wide } from '../app/parts';
+import { Command, Section, Table, useTitle, Waiting } from '../app/parts';
 import { go } from '../app/route';
 import { useLoaded } from '../app/useLoaded';
 
@@ -46,40 +46,26 @@ export function ReproductionView({ paper, query }: { paper: string; query: URLSe
         {shown.length === reproduction.claims.length ? '' : `${shown.length} of ${reproduction.claims.length} claims`}
       </p>
       <Section title="Claims">
-        <Wide label="Claims">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Verdict</th>
-                <th scope="col">Claim</th>
-                <th scope="col">Document</th>
-                <th scope="col">Tolerance</th>
-                <th scope="col">Ours</th>
-                <th scope="col">Reason</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((claim) => (
-                <tr key={claim.id}>
-                  <td class={claim.verdict.replace(/ /g, '-')}>{claim.verdict}</td>
-                  <td class="t">
-                    {claim.statement}
-                    <br />
-                    <span class="small">
-                      {claim.where} · <code>{claim.id}</code> · {claim.confidence}
-                    </span>
-                  </td>
-                  <td class="t">
-                    {claim.metric}: {claim.expected}
-                  </td>
-                  <td>{claim.tolerance}</td>
-                  <td class="t">{claim.ours}</td>
-                  <td class="t small">{claim.reason}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Wide>
+        <Table label="Claims" heads={['Verdict', 'Claim', 'Document', 'Tolerance', 'Ours', 'Reason']}>
+          {shown.map((claim) => (
+            <tr key={claim.id}>
+              <td class={claim.verdict.replace(/ /g, '-')}>{claim.verdict}</td>
+              <td class="t">
+                {claim.statement}
+                <br />
+                <span class="small">
+                  {claim.where} · <code>{claim.id}</code> · {claim.confidence}
+                </span>
+              </td>
+              <td class="t">
+                {claim.metric}: {claim.expected}
+              </td>
+              <td>{claim.tolerance}</td>
+              <td class="t">{claim.ours}</td>
+              <td class="t small">{claim.reason}</td>
+            </tr>
+          ))}
+        </Table>
       </Section>
     </>
   );

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { path, post, type Schemas } from '../api/client';
 import { Bar, Swatch } from '../app/causes';
-import { Command, Section, useTitle, Waiting, Wide } from '../app/parts';
+import { Command, type Head, Section, Table, useTitle, Waiting } from '../app/parts';
 import { go } from '../app/route';
 import { useLoaded } from '../app/useLoaded';
 import { ConnectionTable } from './ConnectionTable';
@@ -153,6 +153,9 @@ function BudgetSection(props: {
 }) {
   const { run, budget, connection } = props;
   const ofConnection = new Map(connection?.budget.map((part) => [part.cause, part]));
+  const heads: Head[] = ['Cause', ['All, s', 'n'], ['%', 'n']];
+  if (run.replications > 1) heads.push([`${run.replications} runs, %`, 'n']);
+  if (connection) heads.push([`Conn. ${connection.connection}, s`, 'n'], ['%', 'n']);
   return (
     <Section title="Where the time went" note="the time of all connections by cause" class="narrow">
       <div class="bl">
@@ -172,47 +175,25 @@ function BudgetSection(props: {
           <Bar parts={connection.budget} height={14} label={`Connection ${connection.connection}`} />
         </>
       )}
-      <Wide label="Time by cause">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Cause</th>
-              <th scope="col" class="n">All, s</th>
-              <th scope="col" class="n">%</th>
-              {run.replications > 1 && (
-                <th scope="col" class="n">
-                  {run.replications} runs, %
-                </th>
-              )}
-              {connection && (
-                <>
-                  <th scope="col" class="n">Conn. {connection.connection}, s</th>
-                  <th scope="col" class="n">%</th>
-                </>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {budget.parts.map((part) => (
-              <tr key={part.cause}>
-                <td>
-                  <Swatch cause={part.cause} />
-                  {part.label}
-                </td>
-                <td class="n">{part.text}</td>
-                <td class="n">{part.share_text}</td>
-                {run.replications > 1 && <td class="n small">{part.interval}</td>}
-                {connection && (
-                  <>
-                    <td class="n">{ofConnection.get(part.cause)?.text ?? '0'}</td>
-                    <td class="n">{ofConnection.get(part.cause)?.share_text ?? '0'}</td>
-                  </>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+      <Table label="Time by cause" heads={heads}>
+        {budget.parts.map((part) => (
+          <tr key={part.cause}>
+            <td>
+              <Swatch cause={part.cause} />
+              {part.label}
+            </td>
+            <td class="n">{part.text}</td>
+            <td class="n">{part.share_text}</td>
+            {run.replications > 1 && <td class="n small">{part.interval}</td>}
+            {connection && (
+              <>
+                <td class="n">{ofConnection.get(part.cause)?.text ?? '0'}</td>
+                <td class="n">{ofConnection.get(part.cause)?.share_text ?? '0'}</td>
+              </>
+            )}
+          </tr>
+        ))}
+      </Table>
     </Section>
   );
 }
@@ -280,34 +261,21 @@ function AllMetrics({ run }: { run: RunPage }) {
     <Section title="All metrics">
       <details>
         <summary>{run.metrics.length} metrics</summary>
-        <Wide label="All metrics">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Metric</th>
-                <th scope="col" class="n">Value</th>
-                <th scope="col">Unit</th>
-                <th scope="col" class="n">{run.replications} runs</th>
-                <th scope="col">Meaning</th>
-              </tr>
-            </thead>
-            <tbody>
-              {run.metrics.map((metric) => (
-                <tr key={metric.name}>
-                  <td class="t">
-                    {metric.label}
-                    <br />
-                    <code class="small">{metric.name}</code>
-                  </td>
-                  <td class="n">{metric.text}</td>
-                  <td>{metric.unit}</td>
-                  <td class="n small">{metric.interval}</td>
-                  <td class="t small">{metric.meaning}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Wide>
+        <Table label="All metrics" heads={['Metric', ['Value', 'n'], 'Unit', [`${run.replications} runs`, 'n'], 'Meaning']}>
+          {run.metrics.map((metric) => (
+            <tr key={metric.name}>
+              <td class="t">
+                {metric.label}
+                <br />
+                <code class="small">{metric.name}</code>
+              </td>
+              <td class="n">{metric.text}</td>
+              <td>{metric.unit}</td>
+              <td class="n small">{metric.interval}</td>
+              <td class="t small">{metric.meaning}</td>
+            </tr>
+          ))}
+        </Table>
       </details>
     </Section>
   );

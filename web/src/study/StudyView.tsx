@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
 import { path, type Schemas } from '../api/client';
 import { PlotFigure } from '../app/PlotFigure';
-import { Command, Section, useTitle, Waiting, Wide } from '../app/parts';
+import { Command, Section, Table, useTitle, Waiting } from '../app/parts';
 import { useLoaded } from '../app/useLoaded';
 
 type Study = Schemas['StudyPage'];
@@ -24,28 +24,15 @@ export function StudyView({ name }: { name: string }) {
       ))}
       {study.front.length > 0 && <Front study={study} />}
       <Section title="All results">
-        <Wide label="Table of the study">
-          <table>
-            <thead>
-              <tr>
-                {study.table.heads.map((head) => (
-                  <th key={head} scope="col">
-                    {head}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {study.table.rows.map((row) => (
-                <tr key={row.join('\n')}>
-                  {row.map((value, i) => (
-                    <td key={study.table.heads[i]}>{value}</td>
-                  ))}
-                </tr>
+        <Table label="Table of the study" heads={study.table.heads}>
+          {study.table.rows.map((row) => (
+            <tr key={row.join('\n')}>
+              {row.map((value, i) => (
+                <td key={study.table.heads[i]}>{value}</td>
               ))}
-            </tbody>
-          </table>
-        </Wide>
+            </tr>
+          ))}
+        </Table>
       </Section>
       {study.command && (
         <Section title="Run the best again">

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use umts_units::Time;
 
 use crate::connection::Position;
+use crate::listing::PacketListing;
 use crate::metrics::MetricSet;
 use crate::stream_progress::StreamProgress;
 use crate::timeseq::TimeSequenceTables;
@@ -113,6 +114,8 @@ pub struct Analysis {
     /// Progress of the first connections, if
     /// [`analyse_stream_progress`](crate::analyse_stream_progress) was called.
     pub stream_progress: Vec<StreamProgress>,
+    /// Packets of a connection, if [`with_packets`](crate::Analyser::with_packets) was called.
+    pub listing: Option<PacketListing>,
     /// UDP flows, in the order of their first packets.
     pub udp_flows: Vec<UdpFlowRow>,
     /// UDP flows without rows.

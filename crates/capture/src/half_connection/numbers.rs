@@ -10,7 +10,7 @@ pub(super) const MAX_WINDOW: u64 = 1 << 30;
 
 impl HalfConnection {
     /// Extends a sequence number to 64 bits, near the highest number in use.
-    pub(super) fn unwrap(&self, number: u32) -> u64 {
+    pub fn unwrap(&self, number: u32) -> u64 {
         self.reference().map_or(ORIGIN + u64::from(number), |known| unwrap(number, known))
     }
 

@@ -121,6 +121,7 @@ fn other_protocols_are_counted_by_kind() {
     assert_eq!((counts.packets, counts.bytes, counts.tcp), (5, 7500, 0));
     assert_eq!((counts.not_ip, counts.not_tcp, counts.fragments), (1, 1, 1));
     assert_eq!((counts.unreadable, counts.unknown_link), (1, 1));
+    assert_eq!(analysis.passed_over.get("link type 147"), Some(&1), "{:?}", analysis.passed_over);
     // About the fragment, the cut header, the unknown link type, and a capture without TCP.
     assert_eq!(analysis.warnings.len(), 4, "{:?}", analysis.warnings);
 }

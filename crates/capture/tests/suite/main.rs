@@ -13,6 +13,7 @@ mod files;
 mod formats;
 mod kernel;
 mod links;
+mod listing;
 mod misreadings;
 mod reference;
 mod reports;

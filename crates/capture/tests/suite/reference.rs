@@ -18,10 +18,10 @@ const INTRODUCTION: &str = "\
   or 256 MiB.
 - **Links**: Ethernet (VLAN, PPPoE, LLC/SNAP), raw IP, Linux cooked 1 and 2, PPP and Cisco HDLC, MPLS, ATM with LLC, and
   loopback.
-- **Tunnels**, also nested, up to 32 headers: GTP-U (with extension headers), GRE (also PPTP and ERSPAN), VXLAN, Geneve,
-  MPLS (also pseudowires), IP in IP, and IPsec's AH. The row of a connection in GTP-U contains the TEIDs of both directions
-  (`client_teid` and `server_teid`, by the end that sent the packets). Connections between the same addresses and ports in
-  different tunnels are separate.
+- **Tunnels**, also nested, up to 32 headers: GTP-U (with extension headers), GRE (also PPTP and ERSPAN), VXLAN (also
+  GPE), Geneve, MPLS (also pseudowires), IP in IP, and IPsec's AH. The row of a connection in GTP-U contains the TEIDs of
+  both directions (`client_teid` and `server_teid`, by the end that sent the packets). Connections between the same addresses
+  and ports in different tunnels are separate.
 
 Packets may be cut off after their TCP headers, because lengths come from the IP header. A length beyond the end of the
 frame counts as the length of the frame, with a warning. IP fragments are counted and ignored. All other packets are

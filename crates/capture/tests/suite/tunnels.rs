@@ -114,7 +114,7 @@ fn mpls(labels: u8, packet: &[u8]) -> Vec<u8> {
 type Encapsulation = fn(&[u8]) -> Vec<u8>;
 
 /// Encapsulations of an IP packet over Ethernet.
-const ENCAPSULATIONS: [(&str, Encapsulation); 24] = [
+const ENCAPSULATIONS: [(&str, Encapsulation); 27] = [
     ("GTP-U", |packet| ethernet(&gtp(false, 7, 0, packet))),
     ("GTP-U over IPv6", |packet| ethernet(&gtp(true, 7, 0, packet))),
     ("GTP-U with extension headers", |packet| ethernet(&gtp(false, 7, 3, packet))),
@@ -130,6 +130,11 @@ const ENCAPSULATIONS: [(&str, Encapsulation); 24] = [
     ("GRE", |packet| ethernet(&gre(false, 0, packet))),
     ("GRE with key", |packet| ethernet(&gre(false, 0x20, packet))),
     ("GRE with checksum, key and sequence over IPv6", |packet| ethernet(&gre(true, 0xb0, packet))),
+    ("GRE with source routes", |packet| {
+        let routes = [0x08, 0, 4, 4, 10, 0, 0, 1, 0, 0, 0, 0];
+        let header = [&[0x40, 0][..], &ether_type_of(packet), &[0; 4], &routes].concat();
+        ethernet(&ip(false, 47, &[&header, packet].concat()))
+    }),
     ("Ethernet in GRE", |packet| {
         ethernet(&ip(false, 47, &[&[0, 0, 0x65, 0x58][..], &ethernet(packet)].concat()))
     }),
@@ -138,6 +143,13 @@ const ENCAPSULATIONS: [(&str, Encapsulation); 24] = [
     }),
     ("VXLAN over IPv6", |packet| {
         ethernet(&udp(true, 4789, &[&[8, 0, 0, 0, 0, 0, 5, 0][..], &ethernet(packet)].concat()))
+    }),
+    ("VXLAN-GPE", |packet| {
+        let contents = if packet[0] >> 4 == 6 { 2 } else { 1 };
+        ethernet(&udp(false, 4790, &[&[0x0c, 0, 0, contents, 0, 0, 5, 0][..], packet].concat()))
+    }),
+    ("Ethernet in VXLAN-GPE", |packet| {
+        ethernet(&udp(false, 4790, &[&[0x0c, 0, 0, 3, 0, 0, 5, 0][..], &ethernet(packet)].concat()))
     }),
     ("Geneve with options", |packet| {
         ethernet(&udp(

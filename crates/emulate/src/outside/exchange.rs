@@ -118,7 +118,7 @@ impl Exchange {
         self.last_entry = ctx.cx.now;
         let is_between_ues = matches!(incoming, Incoming::BetweenUes(_));
         let (port, mut bytes, header) = match incoming {
-            Incoming::Fault(order) => return order.apply_to(network, ctx.cx.now),
+            Incoming::Fault(order) => return order.apply_to(network, &mut ctx.cx),
             Incoming::BetweenUes(bytes) => (SERVER_PORT, bytes, Header::default()),
             Incoming::Program(Arrival { port, bytes, header }) => {
                 self.counts.packets_in += 1;

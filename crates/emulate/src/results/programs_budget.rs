@@ -173,7 +173,23 @@ impl TraceSink<TraceEvent> for ProgramsBudget {
             | TraceEvent::DchGranted { .. }
             | TraceEvent::DchWithdrawn { .. }
             | TraceEvent::RrcSwitch { .. }
-            | TraceEvent::RrcState { .. } => self.budget.record(now, event),
+            | TraceEvent::RrcState { .. }
+            | TraceEvent::HsBlockSent { .. }
+            | TraceEvent::T1Expired { .. }
+            | TraceEvent::EBlockSent { .. }
+            | TraceEvent::ET1Expired { .. }
+            | TraceEvent::EGrantSent { .. }
+            | TraceEvent::ENoiseRise { .. }
+            | TraceEvent::CapacityNeeded { .. }
+            | TraceEvent::CapacityRequested { .. }
+            | TraceEvent::CapacityRefused { .. }
+            | TraceEvent::CapacityWithdrawn { .. }
+            | TraceEvent::CapacityGranted { .. }
+            | TraceEvent::AckCollision { .. }
+            | TraceEvent::AckDeferred { .. }
+            | TraceEvent::DschPostponed { .. }
+            | TraceEvent::LinkRateChanged { .. }
+            | TraceEvent::LinkDelayChanged { .. } => self.budget.record(now, event),
             // Events of simulated connections. Their numbers are unrelated.
             _ => {}
         }

@@ -239,6 +239,13 @@ impl Bearer {
             None => self.new_data_until,
         };
         self.served_until = now + tti;
+        self.harq.on_air(set.serial);
+        if !self.missing.is_empty() {
+            for run in set.pdus.iter().filter_map(data).filter(|run| run.retransmission) {
+                let first = self.count_of(run.first);
+                self.missing.repeated(first, first + u64::from(run.count));
+            }
+        }
     }
 
     /// The channel carries blocks of another bearer for one TTI.

@@ -192,12 +192,16 @@ impl Connection {
         let reverse = &self.directions[end.other() as usize];
         let silent_since = direction.last_active.max(self.opened);
         let silence: Vec<Interval> = self.log.between(silent_since, now).collect();
-        let expiry = Expiry { end, silent_since, at: now };
+        let awaited = match &mut self.lost_wait {
+            Some(wait) if wait.data.sender == end => {
+                self.log.relabel_timer_wait(wait.since);
+                wait.since = now;
+                Some(wait.data.loss)
+            }
+            _ => None,
+        };
+        let expiry = Expiry { end, silent_since, at: now, awaited };
         let is_needed = self.timeouts.expired(direction, reverse, expiry, &silence);
-        if let Some(wait) = self.lost_wait.as_mut().filter(|wait| wait.data.sender == end) {
-            self.log.relabel_timer_wait(wait.since);
-            wait.since = now;
-        }
         self.direction_mut(end).timed_out(is_needed);
     }
 

@@ -13,6 +13,10 @@ pub(super) struct Harq {
     repeated_until: Time,
     /// A block was lost for good, and no later block has gone up to RLC since.
     has_lost_block: bool,
+    /// Serial number of the block set that went on the air last, and the same at the time of the
+    /// last loss of a block.
+    on_air_serial: u64,
+    serial_at_loss: u64,
     /// A block was decoded while an earlier one is missing. It waits in the reordering queue.
     has_held_block: bool,
 }
@@ -39,9 +43,24 @@ impl Harq {
         } else if !is_last {
             self.failed_blocks += 1;
         }
-        self.has_lost_block |= is_last && !is_decoded;
+        if is_last && !is_decoded {
+            (self.has_lost_block, self.serial_at_loss) = (true, self.on_air_serial);
+        }
         let is_block_missing = self.failed_blocks > 0 || self.has_lost_block;
         self.has_held_block = is_block_missing && (self.has_held_block || is_decoded);
+    }
+
+    /// A block set goes on the air for the first time.
+    pub fn on_air(&mut self, serial: u64) {
+        self.on_air_serial = serial;
+    }
+
+    /// A block of a set went up to RLC. If the set went on the air after the loss, the reordering
+    /// queue does not wait for the lost block.
+    pub fn delivered(&mut self, serial: u64) {
+        if serial > self.serial_at_loss {
+            self.released();
+        }
     }
 
     /// The reordering queue no longer waits for lost blocks: timer T1 expired, or the window moved.
@@ -118,6 +137,19 @@ mod tests {
         assert!(!harq.holds_blocks(), "HARQ still repeats the first block");
         harq.transmitted(ms(12), TTI, attempt(2, FAILED, LAST));
         assert!(harq.holds_blocks());
+    }
+
+    #[test]
+    fn delivery_of_an_earlier_block_does_not_end_the_wait_for_a_lost_one() {
+        let mut harq = Harq::default();
+        harq.on_air(7);
+        harq.transmitted(ms(0), TTI, attempt(1, FAILED, LAST));
+        harq.on_air(8);
+        harq.transmitted(ms(2), TTI, attempt(1, DECODED, LAST));
+        harq.delivered(6);
+        assert!(harq.holds_blocks());
+        harq.delivered(8);
+        assert!(!harq.holds_blocks());
     }
 
     #[test]

@@ -16,6 +16,8 @@ struct MissingPdu {
     place: LossPlace,
     /// Whether the receiver has named the PDU in a status report.
     is_reported: bool,
+    /// Whether the PDU has gone on the air again since the last report that names it.
+    is_repeated: bool,
 }
 
 /// Where a block was lost.
@@ -43,6 +45,8 @@ pub(super) struct Hole {
     pub place: LossPlace,
     /// Whether a later PDU has arrived, so that the receiver knows of the loss.
     pub is_known: bool,
+    /// Whether the PDU has gone on the air again since the last report that names it.
+    pub is_repeated: bool,
     /// End of the prohibition of the status report about the PDU, if it is prohibited.
     pub prohibited_until: Option<Time>,
 }
@@ -79,7 +83,7 @@ impl MissingPdus {
         let position = self.lost.binary_search_by_key(&sn, |missing| missing.sn);
         match (position, lost_at) {
             (Err(at), Some(place)) if !is_retransmission => {
-                self.lost.insert(at, MissingPdu { sn, place, is_reported: false });
+                self.lost.insert(at, MissingPdu { sn, place, is_reported: false, is_repeated: false });
             }
             (Ok(at), Some(place)) => self.lost[at].place = place,
             (Ok(at), None) => {
@@ -93,6 +97,12 @@ impl MissingPdus {
         }
     }
 
+    /// The PDUs from `first` to before `end` go on the air again.
+    pub fn repeated(&mut self, first: u64, end: u64) {
+        let range = |missing: &&mut MissingPdu| (first..end).contains(&missing.sn);
+        self.lost.iter_mut().filter(range).for_each(|missing| missing.is_repeated = true);
+    }
+
     /// All PDUs below `sn` arrived. None of them was missing.
     pub fn arrived_below(&mut self, sn: u64) {
         self.arrived_below = self.arrived_below.max(sn);
@@ -102,13 +112,10 @@ impl MissingPdus {
     /// prohibited until `until`.
     pub fn reported(&mut self, until: Time) {
         let known = self.lost.partition_point(|missing| missing.sn < self.arrived_below);
-        self.lost[..known].iter_mut().for_each(|missing| missing.is_reported = true);
+        for missing in &mut self.lost[..known] {
+            (missing.is_reported, missing.is_repeated) = (true, false);
+        }
         self.prohibited_until = until;
-    }
-
-    /// Whether the receiver knows of all losses: after each lost PDU a later one has arrived.
-    pub fn are_all_known(&self) -> bool {
-        self.lost.last().is_none_or(|missing| missing.sn < self.arrived_below)
     }
 
     /// Place of the loss of the first missing PDU from `first` to `last`.
@@ -120,11 +127,12 @@ impl MissingPdus {
     /// The first lost PDU from `first` to `last`, with its state at `now`.
     pub fn hole(&self, first: u64, last: u64, now: Time) -> Option<Hole> {
         let at = self.lost.partition_point(|missing| missing.sn < first);
-        let MissingPdu { sn, place, is_reported } =
+        let MissingPdu { sn, place, is_reported, is_repeated } =
             *self.lost.get(at).filter(|missing| missing.sn <= last)?;
         let is_known = sn < self.arrived_below;
         let is_prohibited = !is_reported && is_known && now < self.prohibited_until;
-        Some(Hole { sn, place, is_known, prohibited_until: is_prohibited.then_some(self.prohibited_until) })
+        let prohibited_until = is_prohibited.then_some(self.prohibited_until);
+        Some(Hole { sn, place, is_known, is_repeated, prohibited_until })
     }
 }
 
@@ -140,6 +148,22 @@ mod tests {
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn repeated_pdu_is_open_until_it_is_reported_again() {
+        let mut missing = MissingPdus::default();
+        missing.record_fate(3, Some(LossPlace::Air), NEW);
+        missing.record_fate(4, ARRIVED, NEW);
+        let is_repeated = |missing: &MissingPdus| missing.hole(0, 9, ms(0)).map(|hole| hole.is_repeated);
+        missing.reported(ms(0));
+        assert_eq!(is_repeated(&missing), Some(false));
+        missing.repeated(3, 4);
+        assert_eq!(is_repeated(&missing), Some(true));
+        missing.record_fate(3, Some(LossPlace::Air), RETRANSMITTED);
+        assert_eq!(is_repeated(&missing), Some(true), "the receiver may not have noticed");
+        missing.reported(ms(0));
+        assert_eq!(is_repeated(&missing), Some(false));
     }
 
     /// A receiver detects a loss when a later PDU arrives. An earlier status report does not name

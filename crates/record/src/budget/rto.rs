@@ -1,7 +1,9 @@
 //! Retransmission timeouts for the time budget: whether they were needed, and their reasons.
 //!
 //! A timeout is needed if every copy of the oldest unacknowledged segment that left before the
-//! timeout was lost. Otherwise it is spurious. If copies are still on the way at the timeout, this
+//! timeout was lost. It is also needed if that segment arrived, every acknowledgment of it was
+//! lost, and every copy of the next segment in order was lost, too: then no packet on its way could
+//! start the repair. Otherwise it is spurious. If copies are still on the way at the timeout, this
 //! is known only when all have been lost or one has arrived; until then the timeout counts as
 //! spurious. The reason of a needed timeout is the loss. The reason of a spurious one is the cause
 //! for which the connection waited longest in the silence before it.
@@ -123,12 +125,23 @@ pub struct Timeout {
     pub silent_since: Time,
     /// Time of the expiry.
     pub at: Time,
-    /// Whether every copy of the segment that had left before the expiry was lost.
+    /// Whether the repair of a loss needed the timer.
     pub is_needed: bool,
     /// Reason of the timeout.
     pub reason: TimeoutReason,
     /// The lost PDU for which the connection waited, with [`TimeoutReason::RlcRecovery`].
     pub sn: Option<u16>,
+}
+
+/// An expiry of the timer of `end` at `at`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expiry {
+    pub end: End,
+    /// Start of the sender's silence.
+    pub silent_since: Time,
+    pub at: Time,
+    /// Loss of the packet for which the connection waits, if `end` has to send it again.
+    pub awaited: Option<Loss>,
 }
 
 /// The timeouts of one connection.
@@ -146,45 +159,35 @@ struct Undecided {
     copies: Vec<PacketId>,
 }
 
-/// An expiry of the retransmission timer at `end`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Expiry {
-    pub end: End,
-    /// Start of the sender's silence before the expiry.
-    pub silent_since: Time,
-    /// Time of the expiry.
-    pub at: Time,
-}
-
 impl Timeouts {
-    /// Records an expiry of the timer of `direction`, after a silence in which the connection
-    /// waited for `causes`. Returns whether the timeout is known to be needed.
+    /// The timer of `direction` expired after a silence in which the connection waited for `causes`.
+    /// Returns whether the timeout is known to be needed.
     pub fn expired(
         &mut self,
         direction: &DirectionState,
         reverse: &DirectionState,
-        expiry: Expiry,
+        Expiry { end, silent_since, at, awaited }: Expiry,
         causes: &[Interval],
     ) -> bool {
         let copies: Vec<_> = direction.copies(direction.una).copied().collect();
         let alive: Vec<_> = copies.iter().filter(|copy| copy.is_alive()).map(|copy| copy.packet).collect();
         let has_arrived = direction.rcv_next > direction.una;
-        let is_needed = !has_arrived && alive.is_empty();
-        let (reason, sn) = if is_needed {
+        let has_ack_alive = reverse.first_ack_beyond(direction.una).is_some();
+        let lost_behind = awaited.filter(|_| has_arrived && !has_ack_alive);
+        let is_needed = lost_behind.is_some() || (!has_arrived && alive.is_empty());
+        let (reason, sn) = if let Some(loss) = lost_behind {
+            (loss.reason(), None)
+        } else if is_needed {
             let loss = copies.iter().rev().find_map(|copy| match copy.place {
                 Position::Lost(loss) => Some(loss),
                 Position::Core(_) | Position::Radio => None,
             });
             (loss.map_or(TimeoutReason::Unknown, Loss::reason), None)
-        } else if has_arrived
-            && reverse.lost_ack.is_some()
-            && reverse.first_ack_beyond(direction.una).is_none()
-        {
+        } else if has_arrived && reverse.lost_ack.is_some() && !has_ack_alive {
             (TimeoutReason::AckLoss, None)
         } else {
             longest_reason(causes)
         };
-        let Expiry { end, silent_since, at } = expiry;
         self.all.push(Timeout { end, silent_since, at, is_needed, reason, sn });
         if !is_needed && !has_arrived {
             self.undecided.push(Undecided { index: self.all.len() - 1, copies: alive });

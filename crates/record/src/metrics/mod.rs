@@ -308,6 +308,7 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::SduLost { .. }
             | TraceEvent::PdusSent { .. }
             | TraceEvent::StatusSent { .. }
+            | TraceEvent::PollSufiSent { .. }
             | TraceEvent::PdusDropped { .. }
             | TraceEvent::RlcReset { .. }
             | TraceEvent::RlcUnrecoverable { .. }
@@ -342,6 +343,8 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::SdusLimited { .. }
             | TraceEvent::TimerPollExpired { .. }
             | TraceEvent::RlcInitialState { .. }
+            | TraceEvent::LinkRateChanged { .. }
+            | TraceEvent::LinkDelayChanged { .. }
             | TraceEvent::AckDeferred { .. }
             | TraceEvent::CellUpdateSent { .. }
             | TraceEvent::CellUpdateConfirmSent { .. }

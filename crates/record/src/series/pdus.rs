@@ -35,7 +35,7 @@ struct Row {
     sn: Option<u16>,
     /// Number of the transmission of the PDU, from 1.
     transmission: Option<u32>,
-    /// The polling bit.
+    /// The PDU has the polling bit, or a POLL SUFI.
     polls: bool,
     /// Reasons of the poll.
     poll_causes: PollCauses,
@@ -106,6 +106,9 @@ impl PduTable {
                 match pdu {
                     Pdu::Status(status) | Pdu::Data(DataRun { piggyback: Some(status), .. }) => {
                         row.set_report(set, status);
+                        if status.poll.is_some() {
+                            bearer.set_poll(&mut row);
+                        }
                     }
                     _ => {}
                 }
@@ -182,9 +185,14 @@ impl Bearer {
         row.transmission = Some(*sent);
         // Only the last PDU of a run can poll.
         if run.poll && offset + 1 == u32::from(run.count) {
-            row.polls = true;
-            row.poll_causes = self.causes.pop_front().unwrap_or_default();
+            self.set_poll(row);
         }
+    }
+
+    /// The PDU of the row polls, for the first of the reasons that are left.
+    fn set_poll(&mut self, row: &mut Row) {
+        row.polls = true;
+        row.poll_causes = self.causes.pop_front().unwrap_or_default();
     }
 }
 

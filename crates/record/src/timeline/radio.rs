@@ -210,7 +210,7 @@ impl Timeline {
         }
     }
 
-    /// RLC sets the polling bit in a PDU that is about to leave. Starts Timer_Poll, or restarts it
+    /// RLC polls with a PDU that is about to leave. Starts Timer_Poll, or restarts it
     /// if it is running.
     pub(super) fn polled(&mut self, now: Time, ue: UeId, direction: Direction, causes: PollCauses) {
         let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
@@ -303,9 +303,11 @@ impl Timeline {
                 Pdu::Data(data) | Pdu::Umd(data) | Pdu::Tmd(data) => {
                     self.leave_data(now, (ue, direction), (set, data), run, &mut in_transit);
                 }
-                Pdu::Status(_) | Pdu::Reset(_) | Pdu::ResetAck(_) => {
-                    in_transit.pdus.push(self.pdus.open(run));
+                Pdu::Status(status) => {
+                    let row = self.with_poll((ue, direction), status, run);
+                    in_transit.pdus.push(self.pdus.open(row));
                 }
+                Pdu::Reset(_) | Pdu::ResetAck(_) => in_transit.pdus.push(self.pdus.open(run)),
             }
             block += pdu.blocks();
             // A STATUS in a PDU of its own, or piggybacked on data.
@@ -363,6 +365,18 @@ impl Timeline {
             }
             block += pdus;
         }
+    }
+
+    /// The row of a STATUS PDU. A POLL SUFI in it polls up to PDU Poll_SN.
+    fn with_poll(&mut self, (ue, direction): (UeId, Direction), status: &Status, row: PduRun) -> PduRun {
+        let Some(last) = status.poll else { return row };
+        let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
+        let poll_causes = bearer.causes.pop_front().unwrap_or_default();
+        let polled = bearer.unwrap(last);
+        if let Some(running) = &mut bearer.running_poll {
+            running.polled = Some(polled);
+        }
+        PduRun { poll: true, poll_causes, ..row }
     }
 
     /// A STATUS leaves. If it acknowledges (has an LSN), it starts Timer_Status_Prohibit. Returns

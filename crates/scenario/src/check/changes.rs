@@ -104,7 +104,8 @@ impl Inspection<'_> {
         Ok(vec![Change::Link { hop: hop as u8, change }])
     }
 
-    /// A change of the rate of a bearer, for all users that have it on DCHs of their own.
+    /// A change of the rate of a bearer, for all users that have it on DCHs of their own, always or
+    /// when RRC allocates it.
     fn rate_change(
         &self,
         name: &str,
@@ -118,25 +119,29 @@ impl Inspection<'_> {
         let rate = read::<BitRate>(value, &["bearer", "downlink", "rate"])?;
         let mut changes = Vec::new();
         for (group, ue) in scenario.ue.iter().enumerate() {
-            let Some(dedicated) =
-                self.names.groups[group].bearer.as_ref().filter(|of| of.bearer.name == name)
-            else {
-                continue;
-            };
-            let channel = &channels[group].own[direction.index()];
-            if channel.kind != Channel::Dch || ue.has_emulated_link() || scenario.layout.is_some() {
+            if ue.has_emulated_link() || scenario.layout.is_some() {
                 continue;
             }
-            let size = Bytes::from(scenario.rlc_of(ue).pdu_payload);
-            let dch = [&dedicated.bearer.downlink, &dedicated.bearer.uplink][direction.index()];
-            let blocks = blocks_at(rate, channel.format, &dch.transport_formats, size)
-                .map_err(|refusal| at_key(value, refusal.message).help(refusal.help))?;
-            changes.push(Change::FullTti { ues: self.ues_of(group), direction, blocks });
+            let (names, channels) = (&self.names.groups[group], &channels[group]);
+            let own = names.bearer.iter().map(|bearer| (None, bearer, &channels.own));
+            let switched = names.dchs.iter().zip(&channels.dchs).enumerate();
+            let switched = switched.map(|(dch, (bearer, channels))| (Some(dch), bearer, channels));
+            for (dch, dedicated, channels) in own.chain(switched) {
+                let channel = &channels[direction.index()];
+                if dedicated.bearer.name != name || channel.kind != Channel::Dch {
+                    continue;
+                }
+                let size = Bytes::from(scenario.rlc_of(ue).pdu_payload);
+                let of_bearer = [&dedicated.bearer.downlink, &dedicated.bearer.uplink][direction.index()];
+                let blocks = blocks_at(rate, channel.format, &of_bearer.transport_formats, size)
+                    .map_err(|refusal| at_key(value, refusal.message).help(refusal.help))?;
+                changes.push(Change::FullTti { ues: self.ues_of(group), direction, dch, blocks });
+            }
         }
         if changes.is_empty() {
-            let message = format!("no user has a DCH of bearer `{name}` during the whole run");
-            let help = "the rate of a bearer changes for users with `bearer = NAME`, outside a layout; users that \
-                        RRC switches, and shared channels, keep their rate";
+            let message = format!("no user has a DCH of bearer `{name}`");
+            let help = "the rate of a bearer changes for users with `bearer = NAME`, and for users that RRC \
+                        switches to it (rrc.dch), outside a layout; shared channels keep their rate";
             return Err(at_key(value, message).help(help.to_owned()));
         }
         Ok(changes)

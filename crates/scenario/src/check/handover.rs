@@ -169,13 +169,16 @@ impl Inspection<'_> {
         self.has_free_code(&path, factor)
     }
 
-    /// Checks the code and the Eb/N0 of users of a bearer on DCHs, or of each bearer that RRC switches to.
+    /// Checks the code and the Eb/N0 of users of a bearer on DCHs, or of each such bearer that RRC switches to.
     pub(super) fn code_of_dch(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
         let named = &self.names.groups[i];
         if let Some(dch) = named.bearer.as_ref().filter(|bearer| bearer.hs_dsch_category().is_none()) {
             self.code_of_bearer(i, ue, &format!("ue.{i}.bearer"), &dch.bearer)?;
         }
         for (number, dch) in named.dchs.iter().enumerate() {
+            if dch.hs_dsch_category().is_some() {
+                continue;
+            }
             self.code_of_bearer(i, ue, &format!("{}.dch.{number}", rrc_path(self.scenario, i)), &dch.bearer)?;
         }
         Ok(())
@@ -213,7 +216,7 @@ impl Inspection<'_> {
 
     /// Checks that the DSCH, the HS-DSCH and the common channels leave a code of this spreading factor, if codes are
     /// limited.
-    fn has_free_code(&self, path: &str, factor: u16) -> Result<(), Problem> {
+    pub(super) fn has_free_code(&self, path: &str, factor: u16) -> Result<(), Problem> {
         let Some(cell) = self.scenario.cell.first() else { return Ok(()) };
         let is_limited = cell.dch.as_ref().is_some_and(|dch| dch.codes == DchCodes::OneTree);
         if !is_limited || self.fixed_codes().leave(factor) {

@@ -45,6 +45,10 @@ impl Inspection<'_> {
                 let message = "largest_pdu has no effect without pdu_size = \"flexible\"";
                 self.warn(&format!("{table}.largest_pdu"), message);
             }
+            if rlc.poll_sufi {
+                let message = "poll_sufi has no effect without pdu_size = \"flexible\"";
+                self.warn(&format!("{table}.poll_sufi"), message);
+            }
             return Ok(());
         }
         let refuse = |key: &str, message: String, help: &str| {
@@ -161,6 +165,11 @@ impl Inspection<'_> {
         let Some(hs) = &ue.hs_dsch else { return Ok(()) };
         if hs.cqi.is_some() && hs.fading != Fading::None {
             self.warn(&path("hs_dsch.fading"), "a constant cqi has no fading: leave out one of the two");
+        }
+        if hs.cqi.is_some() && hs.snr.is_some() {
+            let message =
+                "snr has no effect beside a constant cqi, which replaces the SNR: leave out one of the two";
+            self.warn(&path("hs_dsch.snr"), message);
         }
         self.link_trace(&path("hs_dsch"), hs)?;
         match hs.errors {

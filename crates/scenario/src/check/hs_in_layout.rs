@@ -4,6 +4,7 @@ use umts_stack::rnc::multicell::FixedCodes;
 use umts_units::Dbm;
 
 use super::Inspection;
+use super::names::rrc_path;
 use crate::error::Problem;
 use crate::model::{DSCH, milliwatts};
 
@@ -11,26 +12,32 @@ use crate::model::{DSCH, milliwatts};
 const POWERS: [f64; 2] = [-50.0, 80.0];
 
 impl Inspection<'_> {
-    /// Checks the users of group `i`, which have an HS-DSCH, and the HS-DSCH of the cells.
+    /// Checks the users of group `i`, which have an HS-DSCH all the time or when RRC allocates it, and the HS-DSCH of
+    /// the cells.
     pub(super) fn hs_dsch_in_layout(&self, i: usize) -> Result<(), Problem> {
-        let (ue, named) = (&self.scenario.ue[i], &self.names.groups[i]);
-        let refuse = |key: &str, message: String, help: &str| {
-            let problem = self.problem(&format!("ue.{i}.{key}"), message);
-            Err(problem.label("this bearer").help(help.to_owned()))
-        };
-        if ue.is_switched() {
-            let message = "RRC does not switch users of a layout to an HS-DSCH".to_owned();
-            let help = "leave the hsdpa bearer out of rrc.dch, or write it as the bearer of the users";
-            return refuse("bearer", message, help);
-        }
-        if named.e_dch().is_some() {
+        let named = &self.names.groups[i];
+        if let Some((bearer, _)) = named.e_dch() {
+            let number = named.dchs.iter().position(|dch| dch.e_dch_category().is_some());
+            let path = match number {
+                Some(number) => format!("{}.dch.{number}", rrc_path(self.scenario, i)),
+                None => format!("ue.{i}.bearer"),
+            };
             let message =
-                format!("bearer `{}` has an E-DCH, which the cells of a layout do not have", ue.bearer);
-            let help = "choose an hsdpa bearer, for example \"hsdpa-7.2\": its uplink is a DCH";
-            return refuse("bearer", message, help);
+                format!("bearer `{}` has an E-DCH, which the cells of a layout do not have", bearer.name);
+            let help = "choose an hsdpa bearer, for example \"hsdpa-7.2\": its uplink is a DCH".to_owned();
+            return Err(self.problem(&path, message).label("this bearer").help(help));
         }
+        self.code_beside_hs_dsch()?;
         self.power_of_hs_dsch()?;
         self.codes_of_hs_dsch()
+    }
+
+    /// The DCH beside the HS-DSCH of a user has a code, if the cells charge for it.
+    fn code_beside_hs_dsch(&self) -> Result<(), Problem> {
+        let associated = self.scenario.cell[0].dch.and_then(|dch| dch.associated);
+        associated.map_or(Ok(()), |dch| {
+            self.has_free_code("cell.0.dch.associated.spreading_factor", dch.spreading_factor)
+        })
     }
 
     /// The pilot, the S-CCPCH and the HS-DSCH have at most the power of a cell.

@@ -13,7 +13,7 @@ use super::Inspection;
 use super::channels::GroupChannels;
 use super::names::COMMON;
 use crate::error::Problem;
-use crate::model::{CONVERSATIONAL, Cell, DSCH, RlcMode, SWITCHED, Ue};
+use crate::model::{CONVERSATIONAL, Cell, DSCH, RlcMode, SWITCHED, Ue, milliwatts};
 use crate::resolved;
 
 /// Largest power of a cell, in dBm.
@@ -61,16 +61,28 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// The limit of admission leaves power beside the pilot.
+    /// The limit of admission leaves power beside the pilot and an HS-DSCH of fixed power.
     fn power_of_admission(&self, i: usize, cell: &Cell) -> Result<(), Problem> {
         let Some(limit) = cell.admission.power else { return Ok(()) };
         let pilot = cell.power.clone().unwrap_or_default().pilot;
+        let path = format!("cell.{i}.admission.power");
+        let fixed = cell.hs_dsch.power.filter(|_| self.has_hs_dsch_users());
+        if let Some(hs_dsch) = fixed.filter(|_| limit.0 <= MAX_POWER_DBM) {
+            let reserved = milliwatts(pilot) + milliwatts(hs_dsch);
+            if milliwatts(limit) <= reserved {
+                let message = format!(
+                    "admission.power ({limit}) leaves nothing beside cell.power.pilot ({pilot}) and cell.hs_dsch.power ({hs_dsch})"
+                );
+                let help = format!("choose more than {:.1} dBm, their sum", 10.0 * libm::log10(reserved));
+                return self.out_of_range(&path, message, help);
+            }
+        }
         if limit.0 > pilot.0 && limit.0 <= MAX_POWER_DBM {
             return Ok(());
         }
         let message = format!("admission.power cannot be {limit}, with a pilot of {pilot}");
         let help = format!("choose more than cell.power.pilot, and at most {}", Dbm(MAX_POWER_DBM));
-        self.out_of_range(&format!("cell.{i}.admission.power"), message, help)
+        self.out_of_range(&path, message, help)
     }
 
     /// Checks the bearer of user group `i`, and returns its channels in a layout. `None` if there

@@ -1,30 +1,25 @@
 //! Power and the DSCH of cells: defaults, conversion, and invalid values.
 
-use std::path::Path;
-
 use umts_scenario::model::{Blocks, Dsch, Power};
 use umts_scenario::{Loaded, Scenario, ScenarioError};
 use umts_stack::rnc::mac_sh::{MacShConfig, RatePolicy};
 use umts_stack::scheduling::SchedulerKind;
+
+use crate::common::{assert_mistakes, fill, scenario_of};
 
 /// A cell of a layout with one user. `POWER` and `DSCH` are placeholders in the tables of that
 /// name.
 const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\n[[cell]]\nname = \"sector\"\n[cell.power]\nPOWER\n[cell.dsch]\nDSCH\n\
                      [[ue]]\nname = \"user\"\n";
 
-fn load(text: &str) -> Result<Loaded, ScenarioError> {
-    Scenario::parse(text, "test.toml", Path::new(""), &[])
-}
-
 /// Returns [`SMALL`] with `keys` instead of a placeholder, and without the other placeholder.
 fn with(placeholder: &str, keys: &str) -> String {
-    SMALL.replacen(placeholder, keys, 1).replace("\nPOWER\n", "\n").replace("\nDSCH\n", "\n")
+    fill(SMALL, &format!("{placeholder} {keys}"))
 }
 
 /// Returns the tables `[cell.power]` and `[cell.dsch]` of a valid scenario.
 fn tables(text: &str) -> (Power, Dsch) {
-    let loaded = load(text).unwrap_or_else(|error| panic!("{}", error.render(false)));
-    let cell = &loaded.scenario.cell[0];
+    let cell = &scenario_of(text).cell[0];
     (cell.power.clone().expect("it is written"), cell.dsch.clone().expect("it is written"))
 }
 
@@ -94,10 +89,9 @@ fn dsch_round_trips_through_toml() {
         "DSCH",
         "codes = \"1/8\"\ntti = \"10 ms\"\nformat = [{ rate = \"32 kbit/s\", spreading_factor = 128, ebn0 = \"2 dB\" }]\ncredit_limit = \"9 blocks\"",
     );
-    let scenario = load(&text).unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
-    let reloaded =
-        load(&scenario.to_toml()).unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
-    assert_eq!(scenario, reloaded);
+    let first = scenario_of(&text);
+    let reloaded = scenario_of(&first.to_toml());
+    assert_eq!(first, reloaded);
     assert_eq!(reloaded.cell[0].dsch.as_ref().and_then(|dsch| dsch.credit_limit), Some(Blocks(9)));
 }
 
@@ -151,134 +145,55 @@ fn invalid_link_table_is_reported_with_its_line() {
     }
 }
 
+const MISTAKES: &str = r#"
+    DSCH codes = "1/3" => cell.0.dsch.codes: `1/3` is no branch of the code tree: write 1/1, 1/2, 1/4
+    DSCH codes = "0.25" => cell.0.dsch.codes: `0.25` is no branch of the code tree: write 1/1, 1/2, 1/4
+    DSCH codes = "1/1024" => cell.0.dsch.codes: no branch of the code tree: write 1/1, 1/2, 1/4 … or 1/512
+    DSCH format = [{ rate = "16 kbit/s", spreading_factor = 128, ebn0 = "3 dB" },
+        { rate = "40 kbit/s", spreading_factor = 64, ebn0 = "3 dB" }]
+        => cell.0.dsch.format.1.rate: 40 kbit/s does not fill a TTI of 20 ms: it is 2.5 blocks | "48 kbit/s"
+    DSCH format = [{ rate = "16 kbit/s", spreading_factor = 128, ebn0 = "3 dB" },
+        { rate = "32 kbit/s", spreading_factor = 48, ebn0 = "3 dB" }]
+        => cell.0.dsch.format.1.spreading_factor: no code of spreading factor 48 | as in 64
+    DSCH format = [{ rate = "16 kbit/s", spreading_factor = 128, ebn0 = "3 dB" },
+        { rate = "32 kbit/s", spreading_factor = 1024, ebn0 = "3 dB" }]
+        => cell.0.dsch.format.1.spreading_factor: no code of spreading factor 1024 | as in 512
+    DSCH codes = "1/16"
+        => cell.0.dsch.format.4.spreading_factor: larger than the DSCH's 1/16 of the tree | 16 or more
+    DSCH format = [{ rate = "16 kbit/s", spreading_factor = 128, ebn0 = "3 dB" },
+        { rate = "16 kbit/s", spreading_factor = 64, ebn0 = "3 dB" }]
+        => cell.0.dsch.format.1.rate: ascending order | lowest rate first
+    DSCH format = [{ rate = "16 kbit/s", spreading_factor = 128, ebn0 = "3 dB" },
+        { rate = "32 kbit/s", spreading_factor = 256, ebn0 = "3 dB" }]
+        => cell.0.dsch.format.1.spreading_factor: spreading factor 256 is larger than the spreading factor of the lower rate | a smaller one
+    DSCH format = [] => cell.0.dsch.format: at least one transport format | spreading_factor = 32
+    DSCH tti = "40 ms" => cell.0.dsch.tti: cannot have a TTI of 40 ms | 10 ms or 20 ms
+    DSCH guaranteed = "15 kbit/s"
+        => cell.0.dsch.guaranteed: 15 kbit/s is less than a block of 40 B in each TTI of 20 ms | 16 kbit/s or more
+    DSCH guaranteed = "256 kbit/s"
+        credit_limit = "8 blocks"
+        => cell.0.dsch.credit_limit: a credit limit of 8 blocks is less than one TTI at 256 kbit/s | 16 blocks or more
+    DSCH timeout = "19 ms"
+        => cell.0.dsch.timeout: a timeout of 19 ms is shorter than a TTI of 20 ms | 20 ms or more
+    DSCH priority = "max_cl" => cell.0.dsch.priority: not a known value | "max_ci"
+    DSCH tti = "10 ms"
+        decision = "each_frame"
+        guaranteed = "64 kbit/s"
+        block = "20 B"
+        => cell.0.dsch.decision: decisions at each frame need a TTI of 20 ms, not 10 ms | tti = "20 ms"
+    DSCH decision = "10 ms" => cell.0.dsch.decision: not a known value | "each_frame"
+    POWER pilot = "43 dBm"
+        => cell.0.power.pilot: cell.power.pilot (43 dBm) must be below cell.power.max (43 dBm) | choose less than 43 dBm
+    POWER max = "5 dBm" => cell.0.power.pilot: must be below cell.power.max | 5 dBm
+    POWER max = "300 dBm" => cell.0.power.max: cannot be 300 dBm | -50 dBm to 80 dBm
+    POWER noise = "10 dBm" => cell.0.power.noise: cannot be 10 dBm | -150 dBm to 0 dBm
+    POWER step = "0 dB" => cell.0.power.step: cannot be 0 dB | more than 0 dB
+    POWER bler_target = 0 => cell.0.power.bler_target: no Eb/N0 | bler_target = 0.01
+    POWER slope = 0 => cell.0.power.slope: cannot be 0 | 0.1 to 100
+    POWER tables = "nowhere.csv" => cell.0.power.tables: cannot read nowhere.csv | relative
+"#;
+
 #[test]
 fn mistakes_are_reported_at_their_key() {
-    let format = |keys: &str| {
-        with(
-            "DSCH",
-            &format!(
-                "format = [{{ rate = \"16 kbit/s\", spreading_factor = 128, ebn0 = \"3 dB\" }}, {{ {keys} }}]"
-            ),
-        )
-    };
-    let cases: &[(String, &str, &str, &str)] = &[
-        (with("DSCH", "codes = \"1/3\""), "cell.0.dsch.codes", "`1/3` is no branch of the code tree", "1/4"),
-        (with("DSCH", "codes = \"0.25\""), "cell.0.dsch.codes", "`0.25` is no branch", "1/4"),
-        (with("DSCH", "codes = \"1/1024\""), "cell.0.dsch.codes", "no branch", "1/512"),
-        (
-            format("rate = \"40 kbit/s\", spreading_factor = 64, ebn0 = \"3 dB\""),
-            "cell.0.dsch.format.1.rate",
-            "40 kbit/s does not fill a TTI of 20 ms: it is 2.5 blocks",
-            "\"48 kbit/s\"",
-        ),
-        (
-            format("rate = \"32 kbit/s\", spreading_factor = 48, ebn0 = \"3 dB\""),
-            "cell.0.dsch.format.1.spreading_factor",
-            "no code of spreading factor 48",
-            "as in 64",
-        ),
-        (
-            format("rate = \"32 kbit/s\", spreading_factor = 1024, ebn0 = \"3 dB\""),
-            "cell.0.dsch.format.1.spreading_factor",
-            "no code of spreading factor 1024",
-            "as in 512",
-        ),
-        (
-            with("DSCH", "codes = \"1/16\""),
-            "cell.0.dsch.format.4.spreading_factor",
-            "larger than the DSCH's 1/16 of the tree",
-            "16 or more",
-        ),
-        (
-            format("rate = \"16 kbit/s\", spreading_factor = 64, ebn0 = \"3 dB\""),
-            "cell.0.dsch.format.1.rate",
-            "ascending order",
-            "lowest rate first",
-        ),
-        (
-            format("rate = \"32 kbit/s\", spreading_factor = 256, ebn0 = \"3 dB\""),
-            "cell.0.dsch.format.1.spreading_factor",
-            "spreading factor 256 is larger than the spreading factor of the lower rate",
-            "a smaller one",
-        ),
-        (
-            with("DSCH", "format = []"),
-            "cell.0.dsch.format",
-            "at least one transport format",
-            "spreading_factor = 32",
-        ),
-        (with("DSCH", "tti = \"40 ms\""), "cell.0.dsch.tti", "cannot have a TTI of 40 ms", "10 ms or 20 ms"),
-        (
-            with("DSCH", "guaranteed = \"15 kbit/s\""),
-            "cell.0.dsch.guaranteed",
-            "15 kbit/s is less than a block of 40 B in each TTI of 20 ms",
-            "16 kbit/s or more",
-        ),
-        (
-            with("DSCH", "guaranteed = \"256 kbit/s\"\ncredit_limit = \"8 blocks\""),
-            "cell.0.dsch.credit_limit",
-            "a credit limit of 8 blocks is less than one TTI at 256 kbit/s",
-            "16 blocks or more",
-        ),
-        (
-            with("DSCH", "timeout = \"19 ms\""),
-            "cell.0.dsch.timeout",
-            "a timeout of 19 ms is shorter than a TTI of 20 ms",
-            "20 ms or more",
-        ),
-        (with("DSCH", "priority = \"max_cl\""), "cell.0.dsch.priority", "not a known value", "\"max_ci\""),
-    ];
-    assert_refused(cases);
-}
-
-#[test]
-fn invalid_frame_decisions_are_reported_at_their_key() {
-    assert_refused(&[
-        (
-            with(
-                "DSCH",
-                "tti = \"10 ms\"\ndecision = \"each_frame\"\nguaranteed = \"64 kbit/s\"\nblock = \"20 B\"",
-            ),
-            "cell.0.dsch.decision",
-            "decisions at each frame need a TTI of 20 ms, not 10 ms",
-            "tti = \"20 ms\"",
-        ),
-        (with("DSCH", "decision = \"10 ms\""), "cell.0.dsch.decision", "not a known value", "\"each_frame\""),
-    ]);
-}
-
-#[test]
-fn power_mistakes_are_reported_at_their_key() {
-    assert_refused(&[
-        (
-            with("POWER", "pilot = \"43 dBm\""),
-            "cell.0.power.pilot",
-            "cell.power.pilot (43 dBm) must be below cell.power.max (43 dBm)",
-            "choose less than 43 dBm",
-        ),
-        (with("POWER", "max = \"5 dBm\""), "cell.0.power.pilot", "must be below cell.power.max", "5 dBm"),
-        (with("POWER", "max = \"300 dBm\""), "cell.0.power.max", "cannot be 300 dBm", "-50 dBm to 80 dBm"),
-        (with("POWER", "noise = \"10 dBm\""), "cell.0.power.noise", "cannot be 10 dBm", "-150 dBm to 0 dBm"),
-        (with("POWER", "step = \"0 dB\""), "cell.0.power.step", "cannot be 0 dB", "more than 0 dB"),
-        (with("POWER", "bler_target = 0"), "cell.0.power.bler_target", "no Eb/N0", "bler_target = 0.01"),
-        (with("POWER", "slope = 0"), "cell.0.power.slope", "cannot be 0", "0.1 to 100"),
-        (
-            with("POWER", "tables = \"nowhere.csv\""),
-            "cell.0.power.tables",
-            "cannot read nowhere.csv",
-            "relative",
-        ),
-    ]);
-}
-
-/// Checks that each scenario is refused. A case has the scenario, the key of the error, a part of
-/// its message and a part of its help.
-fn assert_refused(cases: &[(String, &str, &str, &str)]) {
-    for (text, key, message, help) in cases {
-        let error = load(text).map(|_| ()).expect_err(key);
-        let rendered = error.render(false);
-        assert!(rendered.contains(message), "{key}: {rendered}");
-        assert!(rendered.contains(help), "{key}: {rendered}");
-        assert_eq!((error.key(), error.line().is_some()), (*key, true), "{rendered}");
-    }
+    assert_mistakes(SMALL, MISTAKES);
 }

@@ -1,90 +1,52 @@
 //! The E-DCH of cells and users: invalid and doubtful values, and their repairs.
 
-use std::path::Path;
-
-use umts_scenario::{Loaded, Scenario, ScenarioError};
+use umts_scenario::{Loaded, ScenarioError};
 use umts_stack::trace::Channel;
 use umts_units::Duration;
 
-/// A scenario with one user of an HSPA bearer. `cell`: keys of the cell's E-DCH; `user`: keys of the
-/// user's E-DCH; `more`: further tables.
+use crate::common::{self, assert_mistakes, assert_warnings, fill};
+
+/// A scenario with one user of an HSPA bearer. Placeholders: `HEAD` before the tables, `CELL` in the
+/// E-DCH of the cell, `USER` in the E-DCH of the user, `MORE` for further tables.
+const SMALL: &str = "version = 1\nduration = \"10 s\"\nHEAD\n[[cell]]\nname = \"cell\"\n[cell.e_dch]\nCELL\n\
+                     [[ue]]\nname = \"user\"\nbearer = \"hspa-14.4\"\n[ue.e_dch]\nUSER\nMORE\n\
+                     [[flow]]\nue = \"user\"\ndirection = \"uplink\"\n";
+
+/// Loads [`SMALL`] with these keys.
 fn load(bearer: &str, cell: &str, user: &str, more: &str) -> Result<Loaded, ScenarioError> {
-    let text = format!(
-        "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"cell\"\n[cell.e_dch]\n{cell}\n\
-         [[ue]]\nname = \"user\"\nbearer = \"{bearer}\"\n[ue.e_dch]\n{user}\n{more}\n\
-         [[flow]]\nue = \"user\"\ndirection = \"uplink\"\n"
-    );
-    Scenario::parse(&text, "test.toml", Path::new(""), &[])
+    let text = SMALL.replace("hspa-14.4", bearer);
+    common::load(&fill(&text, &format!("CELL {cell}\nUSER {user}\nMORE {more}")))
 }
+
+const MISTAKES: &str = r#"
+    CELL window = 20 => cell.0.e_dch.window: cannot be signalled | 4, 6, 8, 12, 16, 24 or 32
+    CELL happy_bit_delay = "30 ms" => cell.0.e_dch.happy_bit_delay: cannot be signalled | 2, 10, 20, 50
+    CELL scheduling_interval = "5 ms" => cell.0.e_dch.scheduling_interval: every 5 ms | a multiple of 2 ms
+    CELL max_transmissions = 17 => cell.0.e_dch.max_transmissions: cannot be 17 | 1 to 16
+    USER category = 7 => ue.0.e_dch.category: cannot be 7 | 1 to 6
+    USER tti = "5 ms" => ue.0.e_dch.tti: no TTI of 5 ms | 2 ms or 10 ms
+    USER category = 3 => ue.0.e_dch.category: category 3 has no TTI of 2 ms | category 2, 4 or 6
+    USER category = 1 => ue.0.e_dch.category: category 1 has no TTI of 2 ms | a TTI of 10 ms
+    USER category = 5
+        tti = "2 ms"
+        => ue.0.e_dch.tti: category 5 has no TTI of 2 ms | or 6
+    USER attempt_errors = [] => ue.0.e_dch.attempt_errors: need an error probability | [0.1, 0.01]
+    USER category = 2
+    MORE [ue.rlc]
+        pdu_payload = "400 B"
+        => ue.0.bearer: has 2798 bits, no room for a PDU of 3216 bits | a smaller rlc.pdu_payload
+    CELL dpcch_ec_n0 = "-40 dB"
+        eb_n0 = "10 dB"
+        => cell.0.e_dch.dpcch_ec_n0: no grant can carry a PDU | raise dpcch_ec_n0 or lower eb_n0 by 8 dB
+    CELL noise_rise = "0.1 dB"
+        => cell.0.e_dch.noise_rise: no grant can carry a PDU | choose a noise rise of at least 0.4 dB
+    USER path_loss = "150 dB"
+        => ue.0.e_dch.path_loss: no power for a block with a PDU | choose a path loss of at most 132 dB
+"#;
 
 #[test]
 fn invalid_values_are_refused_with_a_repair() {
-    // Keys of the cell, of the user, further tables; place, part of the message, part of the help.
-    let cases = [
-        ("window = 20", "", "", "cell.0.e_dch.window", "cannot be signalled", "4, 6, 8, 12, 16, 24 or 32"),
-        (
-            "happy_bit_delay = \"30 ms\"",
-            "",
-            "",
-            "e_dch.happy_bit_delay",
-            "cannot be signalled",
-            "2, 10, 20, 50",
-        ),
-        ("scheduling_interval = \"5 ms\"", "", "", "scheduling_interval", "every 5 ms", "a multiple of 2 ms"),
-        ("max_transmissions = 17", "", "", "e_dch.max_transmissions", "cannot be 17", "1 to 16"),
-        ("", "category = 7", "", "ue.0.e_dch.category", "cannot be 7", "1 to 6"),
-        ("", "tti = \"5 ms\"", "", "ue.0.e_dch.tti", "no TTI of 5 ms", "2 ms or 10 ms"),
-        (
-            "",
-            "category = 3",
-            "",
-            "ue.0.e_dch.category",
-            "category 3 has no TTI of 2 ms",
-            "category 2, 4 or 6",
-        ),
-        ("", "category = 1", "", "ue.0.e_dch.category", "category 1 has no TTI of 2 ms", "a TTI of 10 ms"),
-        ("", "category = 5\ntti = \"2 ms\"", "", "ue.0.e_dch.tti", "category 5 has no TTI of 2 ms", "or 6"),
-        ("", "attempt_errors = []", "", "e_dch.attempt_errors", "need an error probability", "[0.1, 0.01]"),
-        (
-            "",
-            "category = 2",
-            "[ue.rlc]\npdu_payload = \"400 B\"",
-            "ue.0.bearer",
-            "has 2798 bits, no room for a PDU of 3216 bits",
-            "a smaller rlc.pdu_payload",
-        ),
-        (
-            "dpcch_ec_n0 = \"-40 dB\"\neb_n0 = \"10 dB\"",
-            "",
-            "",
-            "cell.0.e_dch.dpcch_ec_n0",
-            "no grant can carry a PDU",
-            "raise dpcch_ec_n0 or lower eb_n0 by 8 dB",
-        ),
-        (
-            "noise_rise = \"0.1 dB\"",
-            "",
-            "",
-            "cell.0.e_dch.noise_rise",
-            "no grant can carry a PDU",
-            "choose a noise rise of at least 0.4 dB",
-        ),
-        (
-            "",
-            "path_loss = \"150 dB\"",
-            "",
-            "ue.0.e_dch.path_loss",
-            "no power for a block with a PDU",
-            "choose a path loss of at most 132 dB",
-        ),
-    ];
-    for (cell, user, more, place, message, help) in cases {
-        let error = load("hspa-14.4", cell, user, more).expect_err(&format!("{cell}{user}{more} is invalid"));
-        let text = error.render(false);
-        assert!(error.key().ends_with(place), "{cell}{user}{more}: {} is not {place}", error.key());
-        let is_complete = [message, help].iter().all(|part| text.contains(part));
-        assert!(is_complete, "{cell}{user}{more}: not {message}, {help}:\n{text}");
-    }
+    assert_mistakes(SMALL, MISTAKES);
 }
 
 /// The repair that a message proposes is valid.
@@ -109,24 +71,14 @@ fn users_without_an_hspa_bearer_have_no_e_dch() {
     assert!(error.contains("choose an hspa bearer"), "{error}");
 }
 
+const WARNINGS: &str = r#"
+    CELL t1 = "40 ms" => blocks may be given up too early
+    HEAD radio.uplink = { model = "independent", bler = 0.1 } => the errors of [radio.uplink] do not apply to the E-DCH
+"#;
+
 #[test]
 fn doubtful_values_give_warnings() {
-    // Keys of the cell, of the user, further tables; part of the warning.
-    let cases = [
-        ("t1 = \"40 ms\"", "", "", "blocks may be given up too early"),
-        (
-            "",
-            "",
-            "[radio.uplink]\nmodel = \"independent\"\nbler = 0.1",
-            "the errors of [radio.uplink] do not apply to the E-DCH",
-        ),
-    ];
-    for (cell, user, more, warning) in cases {
-        let loaded = load("hspa-14.4", cell, user, more);
-        let loaded = loaded.unwrap_or_else(|error| panic!("{}", error.render(false)));
-        let is_warned = loaded.warnings.iter().any(|text| text.contains(warning));
-        assert!(is_warned, "{cell}{user}{more}: {:?}", loaded.warnings);
-    }
+    assert_warnings(SMALL, WARNINGS);
     assert!(load("hspa-14.4", "", "", "").expect("the scenario is valid").warnings.is_empty());
 }
 
@@ -154,7 +106,7 @@ fn admission_counts_e_dch_users() {
             "version = 1\nduration = \"10 s\"\ncell = [{{ name = \"cell\", admission = {{ {limit} }} }}]\n\
              [[ue]]\nname = \"u\"\nbearer = \"hspa-7.2\"\ncount = 2\n[[flow]]\nue = \"u\"\n"
         );
-        Scenario::parse(&scenario, "test.toml", Path::new(""), &[])
+        common::load(&scenario)
     };
     assert!(text("uplink = \"64 kbit/s\"").is_ok());
     let error = text("dchs = 1").expect_err("two users need two").render(false);

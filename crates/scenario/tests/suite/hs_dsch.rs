@@ -1,78 +1,77 @@
 //! The HS-DSCH of cells and users: invalid and doubtful values, and their repairs.
 
-use std::path::Path;
-
-use umts_scenario::{Loaded, Scenario, ScenarioError};
+use umts_scenario::{Loaded, ScenarioError};
 use umts_stack::trace::Channel;
 
-/// A scenario with one user of an HSDPA bearer. `cell`: keys of the cell's HS-DSCH; `user`: keys of
-/// the user's HS-DSCH; `more`: further tables.
+use crate::common::{self, assert_mistakes, assert_warnings, fill};
+
+/// A scenario with one user of an HSDPA bearer. Placeholders: `HEAD` before the tables, `CELL` in the
+/// HS-DSCH of the cell, `USER` in the HS-DSCH of the user, `MORE` for further tables.
+const SMALL: &str = "version = 1\nduration = \"10 s\"\nHEAD\n[[cell]]\nname = \"cell\"\n[cell.hs_dsch]\nCELL\n\
+                     [[ue]]\nname = \"user\"\nbearer = \"hsdpa-3.6\"\n[ue.hs_dsch]\nUSER\nMORE\n\
+                     [[flow]]\nue = \"user\"\n";
+
+/// Loads [`SMALL`] with these keys.
 fn load(cell: &str, user: &str, more: &str) -> Result<Loaded, ScenarioError> {
-    let text = format!(
-        "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"cell\"\n[cell.hs_dsch]\n{cell}\n\
-         [[ue]]\nname = \"user\"\nbearer = \"hsdpa-3.6\"\n[ue.hs_dsch]\n{user}\n{more}\n\
-         [[flow]]\nue = \"user\"\n"
-    );
-    Scenario::parse(&text, "test.toml", Path::new(""), &[])
+    common::load(&fill(SMALL, &format!("CELL {cell}\nUSER {user}\nMORE {more}")))
 }
+
+const MISTAKES: &str = r#"
+    CELL codes = 16 => cell.0.hs_dsch.codes: cell.0.hs_dsch.codes cannot be 16 | 1 to 15
+    CELL codes = 0 => cell.0.hs_dsch.codes: cannot be 0 | 1 to 15
+    CELL window = 33 => cell.0.hs_dsch.window: cannot be 33 | 4 to 32
+    CELL window = 20
+        => cell.0.hs_dsch.window: a window of 20 blocks cannot be signalled | 4, 6, 8, 12, 16, 24 or 32
+    CELL allocation_interval = "15 ms"
+        => cell.0.hs_dsch.allocation_interval: 15 ms cannot be signalled | a multiple of 10 ms
+    CELL scheduler = "service_credit" => cell.0.hs_dsch.scheduler: has no service credits | round_robin
+    CELL scheduler = "timeout"
+        => cell.0.hs_dsch.scheduler: no user of the channel has one | transfer_delay = "300 ms"
+    CELL processes = 9 => cell.0.hs_dsch.processes: cannot be 9 | 1 to 8
+    CELL ack_delay = "101 ms" => cell.0.hs_dsch.ack_delay: cannot be 101 ms | at most 100 ms
+    CELL process_scope = "cell"
+        users_per_tti = 2
+        => cell.0.hs_dsch.process_scope: one block in a TTI, not blocks of 2 | process_scope = "ue"
+    CELL fcds_memory = 1.5 => cell.0.hs_dsch.fcds_memory: 1.5
+    CELL power = "40 dBm" => cell.0.hs_dsch.power: power has no effect without [layout] | set ue.hs_dsch.snr
+    USER trace_repeats = true => ue.0.hs_dsch.trace_repeats: no effect without a trace | add trace
+    USER trace = "no-such-file" => ue.0.hs_dsch.trace: cannot read no-such-file | relative to the folder
+    USER category = 0 => ue.0.hs_dsch.category: cannot be 0 | 1 to 12
+    USER category = 21 => ue.0.hs_dsch.category: cannot be 21 | 1 to 12
+    USER cqi = 31 => ue.0.hs_dsch.cqi: cannot be 31 | 1 to 30
+    USER errors = "per_attempt" => ue.0.hs_dsch.errors: needs error probabilities | add attempt_errors
+    USER attempt_errors = [0.1]
+        => ue.0.hs_dsch.attempt_errors: by errors = "per_attempt" only | leave the probabilities out
+"#;
 
 #[test]
 fn invalid_values_are_refused_with_a_repair() {
-    // Keys of the cell, of the user, further tables; part of the message, part of the help.
-    let cases = [
-        ("codes = 16", "", "", "cell.0.hs_dsch.codes cannot be 16", "1 to 15"),
-        ("codes = 0", "", "", "cannot be 0", "1 to 15"),
-        ("window = 33", "", "", "cannot be 33", "4 to 32"),
-        ("window = 20", "", "", "a window of 20 blocks cannot be signalled", "4, 6, 8, 12, 16, 24 or 32"),
-        ("allocation_interval = \"15 ms\"", "", "", "15 ms cannot be signalled", "a multiple of 10 ms"),
-        ("scheduler = \"service_credit\"", "", "", "has no service credits", "round_robin"),
-        ("scheduler = \"timeout\"", "", "", "no user of the channel has one", "transfer_delay = \"300 ms\""),
-        ("processes = 9", "", "", "cannot be 9", "1 to 8"),
-        ("ack_delay = \"101 ms\"", "", "", "cannot be 101 ms", "at most 100 ms"),
-        (
-            "process_scope = \"cell\"\nusers_per_tti = 2",
-            "",
-            "",
-            "one block in a TTI, not blocks of 2",
-            "process_scope = \"ue\"",
-        ),
-        ("fcds_memory = 1.5", "", "", "1.5", ""),
-        ("power = \"40 dBm\"", "", "", "power has no effect without [layout]", "set ue.hs_dsch.snr"),
-        ("", "trace_repeats = true", "", "no effect without a trace", "add trace"),
-        ("", "trace = \"no-such-file\"", "", "cannot read no-such-file", "relative to the folder"),
-        ("", "category = 0", "", "cannot be 0", "1 to 12"),
-        ("", "category = 21", "", "cannot be 21", "1 to 12"),
-        ("", "cqi = 31", "", "cannot be 31", "1 to 30"),
-        ("", "errors = \"per_attempt\"", "", "needs error probabilities", "add attempt_errors"),
-        ("", "attempt_errors = [0.1]", "", "by errors = \"per_attempt\" only", "leave the probabilities out"),
-    ];
-    for (cell, user, more, message, help) in cases {
-        let error = load(cell, user, more).expect_err(&format!("{cell}{user}{more} is invalid"));
-        let text = error.render(false);
-        assert!(text.contains(message) && text.contains(help), "{cell}{user}{more}:\n{text}");
-    }
+    assert_mistakes(SMALL, MISTAKES);
 }
+
+/// Mistakes with PDUs of flexible size.
+const FLEXIBLE_PDUS: &str = r#"
+    => rlc.pdu_size: MAC-hs of users `user` has PDUs of one size | add mac = "mac_ehs"
+    USER mac = "mac_ehs"
+    RLC mode = "um"
+        => rlc.pdu_size: only acknowledged mode | write mode = "am"
+    USER mac = "mac_ehs"
+    RLC header = "uncounted"
+        => rlc.header: need the AMD header | header = "ts25322"
+    USER mac = "mac_ehs"
+    RLC largest_pdu = "1504 B"
+        => rlc.largest_pdu: cannot be 1504 B | 16 B to 1503 B
+    USER mac = "mac_ehs"
+    MORE [[ue]]
+        name = "other"
+        bearer = "ps-64"
+        => rlc.pdu_size: the blocks of bearer `ps-64` of users `other` have one size | choose an hsdpa or hspa bearer with mac = "mac_ehs"
+"#;
 
 #[test]
 fn flexible_pdus_need_mac_ehs() {
-    let flexible = "[rlc]\npdu_size = \"flexible\"\n";
-    let ehs = "mac = \"mac_ehs\"";
-    let cases = [
-        ("", String::from(flexible), "MAC-hs of users `user` has PDUs of one size", "add mac = \"mac_ehs\""),
-        (ehs, format!("{flexible}mode = \"um\""), "only acknowledged mode", "write mode = \"am\""),
-        (ehs, format!("{flexible}header = \"uncounted\""), "need the AMD header", "header = \"ts25322\""),
-        (ehs, format!("{flexible}largest_pdu = \"1504 B\""), "cannot be 1504 B", "16 B to 1503 B"),
-        (
-            ehs,
-            format!("{flexible}[[ue]]\nname = \"other\"\nbearer = \"ps-64\""),
-            "the blocks of bearer `ps-64` of users `other` have one size",
-            "choose an hsdpa or hspa bearer with mac = \"mac_ehs\"",
-        ),
-    ];
-    for (user, more, message, help) in cases {
-        let error = load("", user, &more).expect_err(&format!("{user}{more} is invalid")).render(false);
-        assert!(error.contains(message) && error.contains(help), "{user}{more}:\n{error}");
-    }
+    assert_mistakes(&SMALL.replace("HEAD", "[rlc]\npdu_size = \"flexible\"\nRLC"), FLEXIBLE_PDUS);
+    let (flexible, ehs) = ("[rlc]\npdu_size = \"flexible\"\n", "mac = \"mac_ehs\"");
     let loaded = load("", ehs, flexible).unwrap_or_else(|error| panic!("{}", error.render(false)));
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     let warnings = load("", ehs, "[rlc]\nlargest_pdu = \"500 B\"").expect("it is valid").warnings;
@@ -84,7 +83,7 @@ fn flexible_pdus_need_mac_ehs() {
 #[test]
 fn users_without_an_hsdpa_bearer_have_no_hs_dsch() {
     let text = "version = 1\nduration = \"10 s\"\n[[ue]]\nname = \"user\"\nhs_dsch = { cqi = 10 }\n";
-    let error = Scenario::parse(text, "test.toml", Path::new(""), &[]).expect_err("it is invalid");
+    let error = common::load(text).expect_err("it is invalid");
     assert!(error.render(false).contains("bearer `common` of these users has no HS-DSCH"));
 }
 
@@ -94,7 +93,7 @@ fn switched(bearers: &str, more: &str) -> Result<Loaded, ScenarioError> {
         "version = 1\nduration = \"10 s\"\n{more}\n[rrc]\ndch = [{bearers}]\n[[ue]]\nname = \"user\"\n\
          bearer = \"switched\"\nhs_dsch = {{ cqi = 20 }}\n[[flow]]\nue = \"user\"\n"
     );
-    Scenario::parse(&text, "test.toml", Path::new(""), &[])
+    common::load(&text)
 }
 
 #[test]
@@ -117,21 +116,24 @@ fn rrc_can_switch_users_to_one_hs_dsch() {
     );
 }
 
+const WARNINGS: &str = r#"
+    CELL t1 = "20 ms" => blocks may be given up too early
+    USER cqi = 1 => nothing arrives
+    CELL codes = 1
+    USER cqi = 4
+        => nothing arrives
+    USER cqi = 20
+        snr = "8 dB"
+        => snr has no effect beside a constant cqi
+    USER cqi = 20
+        fading = "per_tti"
+        => a constant cqi has no fading
+    HEAD radio.bler = 0.1 => the errors of [radio] do not apply to the HS-DSCH
+"#;
+
 #[test]
 fn doubtful_values_give_warnings() {
-    // Keys of the cell, of the user, further tables; part of the warning.
-    let cases = [
-        ("t1 = \"20 ms\"", "", "", "blocks may be given up too early"),
-        ("", "cqi = 1", "", "nothing arrives"),
-        ("codes = 1", "cqi = 4", "", "nothing arrives"),
-        ("", "cqi = 20\nfading = \"per_tti\"", "", "a constant cqi has no fading"),
-        ("", "", "[radio]\nbler = 0.1", "the errors of [radio] do not apply to the HS-DSCH"),
-    ];
-    for (cell, user, more, warning) in cases {
-        let loaded = load(cell, user, more).unwrap_or_else(|error| panic!("{}", error.render(false)));
-        let is_warned = loaded.warnings.iter().any(|text| text.contains(warning));
-        assert!(is_warned, "{cell}{user}{more}: {:?}", loaded.warnings);
-    }
+    assert_warnings(SMALL, WARNINGS);
     assert!(load("", "", "").expect("the scenario is valid").warnings.is_empty());
 }
 
@@ -197,6 +199,6 @@ fn renaming_a_trace_leaves_the_hash_of_the_scenario() {
 fn fcds_needs_an_hs_dsch() {
     let text = "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"cell\"\nfach = { scheduler = \"fcds\" }\n\
                 [[ue]]\nname = \"user\"\n";
-    let error = Scenario::parse(text, "test.toml", Path::new(""), &[]).expect_err("it is invalid");
+    let error = common::load(text).expect_err("it is invalid");
     assert!(error.render(false).contains("this scheduler"), "{}", error.render(false));
 }

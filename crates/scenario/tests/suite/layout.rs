@@ -1,36 +1,27 @@
 //! Layouts of many cells: defaults, conversion from units of the file to metres and radians, and
 //! invalid values.
 
-use std::path::Path;
-
+use umts_scenario::Scenario;
 use umts_scenario::model::MobilityModel;
-use umts_scenario::{Loaded, Scenario, ScenarioError};
 use umts_stack::environment::{Border, MobilityConfig, PropagationConfig, ShadowingConfig, StreetLossConfig};
 use umts_units::Length;
 
-/// One user in a layout. Placeholders: `LAYOUT` in `[layout]`, `UE` in `[[ue]]`, `REST` at the end.
-const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\nLAYOUT\n[[ue]]\nname = \"user\"\nUE\nREST\n";
+use crate::common::{assert_mistakes, fill, load_with, scenario_of};
 
-fn load(text: &str) -> Result<Loaded, ScenarioError> {
-    Scenario::parse(text, "test.toml", Path::new(""), &[])
-}
-
-fn load_valid(text: &str) -> Scenario {
-    load(text).unwrap_or_else(|error| panic!("{}", error.render(false))).scenario
-}
+/// One user in a layout. Placeholders: `HEAD` before the tables, `LAYOUT` in `[layout]`, `UE` in
+/// `[[ue]]`, `REST` at the end.
+const SMALL: &str =
+    "version = 1\nduration = \"10 s\"\nHEAD\n[layout]\nLAYOUT\n[[ue]]\nname = \"user\"\nUE\nREST\n";
 
 /// Returns [`SMALL`] with `keys` instead of a placeholder, and without the other placeholders.
 fn with(placeholder: &str, keys: &str) -> String {
-    let text = SMALL.replacen(placeholder, keys, 1);
-    ["LAYOUT", "UE", "REST"]
-        .iter()
-        .fold(text, |text, placeholder| text.replace(&format!("\n{placeholder}\n"), "\n\n"))
+    fill(SMALL, &format!("{placeholder} {keys}"))
 }
 
 #[test]
 fn a_layout_has_36_sectors_on_a_torus_by_default() {
     // The lattice has 3 x 4 sites of 3 sectors.
-    let scenario = load_valid(&with("REST", "[[cell]]\nname = \"sector\""));
+    let scenario = scenario_of(&with("REST", "[[cell]]\nname = \"sector\""));
     let cells = &scenario.plan().cells;
     assert_eq!((cells.len(), &*cells[0].name, &*cells[35].name), (36, "sector-1", "sector-36"));
     assert!(cells.iter().all(|cell| cell.of == 0));
@@ -47,7 +38,7 @@ fn a_layout_has_36_sectors_on_a_torus_by_default() {
 #[test]
 fn cells_without_a_layout_come_from_the_file() {
     let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[cell]]\nname = \"a\"";
-    let scenario = load_valid(text);
+    let scenario = scenario_of(text);
     let cells: Vec<_> = scenario.plan().cells.iter().map(|cell| (&*cell.name, cell.of)).collect();
     assert_eq!(cells, [("a", 0)]);
     assert_eq!((&scenario.layout, &scenario.propagation, &scenario.ue[0].mobility), (&None, &None, &None));
@@ -56,21 +47,21 @@ fn cells_without_a_layout_come_from_the_file() {
 #[test]
 fn speeds_and_places_are_read_with_their_units() {
     let scenario =
-        load_valid(&with("UE", "mobility = { speed = \"36 km/h\", place = [\"1 km\", \"250 m\"] }"));
+        scenario_of(&with("UE", "mobility = { speed = \"36 km/h\", place = [\"1 km\", \"250 m\"] }"));
     let mobility = scenario.ue[0].mobility.as_ref().expect("the UE moves");
     let MobilityConfig::Legs(legs) = mobility.config() else { panic!("legs by default") };
     // 36 km/h are 10 m/s. The length of a leg and the probability of a turn are defaults.
     assert_eq!((legs.speed, legs.length, legs.turning), (10.0, 20.0, 0.2));
     assert_eq!(legs.start.map(|place| (place.x, place.y)), Some((1000.0, 250.0)));
     let mobility = "mobility = { model = \"still\", place = [\"1 km\", \"250 m\"] }";
-    let still = load_valid(&with("UE", mobility)).ue[0].mobility.as_ref().map(|of| of.config());
+    let still = scenario_of(&with("UE", mobility)).ue[0].mobility.as_ref().map(|of| of.config());
     assert!(matches!(still, Some(MobilityConfig::Track(_))), "a track of one place: {still:?}");
 }
 
 #[test]
 fn a_reach_is_a_length_or_unlimited() {
     let reach = |keys: &str| {
-        let scenario = load_valid(&with("REST", &format!("[propagation]\n{keys}")));
+        let scenario = scenario_of(&with("REST", &format!("[propagation]\n{keys}")));
         scenario.environment().expect("it has one").propagation.reach
     };
     let keys = ["", "reach = \"unlimited\"", "reach = \"2.5 km\""];
@@ -84,7 +75,7 @@ fn sites_may_be_listed() {
         "border = \"reflect\"\narea = [\"2 km\", \"2 km\"]\n[[layout.site]]\nx = \"500 m\"\ny = \"1 km\"\nazimuth = \"30 deg\"\n\
          [[layout.site]]\nx = \"1.5 km\"\ny = \"1 km\"",
     );
-    let scenario = load_valid(&text);
+    let scenario = scenario_of(&text);
     let (sites, sectors) = (2, 3);
     assert_eq!(scenario.plan().cells.len(), sites * sectors);
     let layout = scenario.layout.as_ref().expect("it is there").config();
@@ -95,8 +86,8 @@ fn sites_may_be_listed() {
 #[test]
 fn layout_round_trips_through_toml_and_hash() {
     for text in [with("LAYOUT", "sites = [6, 6]"), with("REST", "[propagation]\nmodel = \"pedestrian\"")] {
-        let first = load_valid(&text);
-        let reloaded = load_valid(&first.to_toml());
+        let first = scenario_of(&text);
+        let reloaded = scenario_of(&first.to_toml());
         assert_eq!(reloaded.layout, first.layout);
         assert_eq!(
             (reloaded.content_hash(), &reloaded.propagation),
@@ -104,7 +95,7 @@ fn layout_round_trips_through_toml_and_hash() {
         );
     }
     let hashes = ["50 km/h", "120 km/h"].map(|speed| {
-        load_valid(&with("UE", &format!("mobility = {{ speed = \"{speed}\" }}"))).content_hash()
+        scenario_of(&with("UE", &format!("mobility = {{ speed = \"{speed}\" }}"))).content_hash()
     });
     assert_ne!(hashes[0], hashes[1]);
 }
@@ -114,9 +105,8 @@ fn layout_round_trips_through_toml_and_hash() {
 #[test]
 fn overriding_the_path_loss_keeps_the_frequency() {
     let text = with("REST", "[propagation]\nfrequency = \"900 MHz\"");
-    let set = [("propagation.model".to_owned(), "pedestrian".to_owned())];
-    let scenario =
-        Scenario::parse(&text, "test.toml", Path::new(""), &set).expect("the scenario loads").scenario;
+    let changed = load_with(&text, &[("propagation.model", "pedestrian")]);
+    let scenario = changed.expect("the scenario loads").scenario;
     assert_eq!(scenario.propagation.as_ref().map(|of| of.frequency.megahertz()), Some(900.0));
 }
 
@@ -140,106 +130,78 @@ fn track_content_is_part_of_the_hash() {
     std::fs::remove_dir_all(&folder).expect("the test created the folder");
 }
 
+const MISTAKES: &str = r#"
+    LAYOUT sites = [3, 5] => layout.sites: a torus of 5 rows does not close | sites = [3, 6]
+    LAYOUT sites = [3] => layout.sites: not 1 | sites = [3, 4]
+    LAYOUT sites = [0, 4] => layout.sites: has no site | 1 or more
+    LAYOUT sites = [100, 100] => layout.sites: 10000 sites are too many | at most 1000
+    LAYOUT sector_radius = "0 m" => layout.sector_radius: cannot be 0 m | 10 m to 100 km
+    LAYOUT area = ["5 km", "5 km"] => layout.area: it follows from `sites` | border = "reflect"
+    LAYOUT border = "reflect"
+        area = ["5 km"]
+        => layout.area: needs two lengths | two lengths
+    LAYOUT border = "reflect"
+        area = ["5 km", "0 m"]
+        => layout.area: must be greater than 0 (got 5 km by 0 m) | two lengths
+    LAYOUT site = [{ x = "1 m", y = "1 m" }] => layout.area: layout.area is required | area =
+    LAYOUT sites = [3, 4]
+        site = [{ x = "1 m", y = "1 m" }]
+        => layout.sites: either a lattice (`sites`) or a list | leave out one
+    LAYOUT area = ["1 km", "1 km"]
+        site = [{ x = "1 m", y = "2 km" }]
+        => layout.site.0.y: y = 2 km is outside the area of 1 km by 1 km | at most 1 km
+    UE cell = "cell" => ue.0.cell: cannot choose the cell `cell` | cell = "best"
+    HEAD cell = [{ name = "a" }, { name = "b" }] => cell: there are 2 | one [[cell]]
+    HEAD cell = [{ name = "a", duplex = "tdd" }] => cell.0.duplex: is TDD | duplex = "fdd"
+    HEAD cell = [{ name = "best" }] => cell.0.name: is reserved | another name
+    UE mobility = { model = "track" } => ue.0.mobility: requires `file` | add file
+    UE mobility = { file = "x" } => ue.0.mobility.file: cannot read | relative to the folder
+    UE mobility = { place = ["1 m"] } => ue.0.mobility.place: two lengths, not 1 | write two
+    UE mobility = { place = ["1 m", "6 km"] }
+        => ue.0.mobility.place: (1 m, 6 km) is outside the area of 4500 m by 5196 m | within the area
+    UE mobility = { speed = "600 km/h" } => ue.0.mobility.speed: cannot be 600 km/h | 500 km/h
+    UE count = 65535
+        [[ue]]
+        name = "more"
+        => ue: 65536 UEs are too many | 65535
+    HEAD propagation.shadowing = { deviation = "-1 dB" }
+        => propagation.shadowing.deviation: cannot be -1 dB | 0 dB to 30 dB
+    HEAD propagation.reach = "10 m" => propagation.reach: cannot be 10 m | 100 m
+"#;
+
+/// Keys of streets in a layout without streets.
+const WITHOUT_STREETS: &str = r#"
+    HEAD propagation.model = "manhattan"
+        => propagation.model: requires [layout.streets] | add [layout.streets]
+    HEAD propagation.streets.corner = 1.0
+        => propagation.streets: applies to model = "manhattan" only | model = "manhattan"
+    UE mobility = { model = "manhattan" }
+        => ue.0.mobility.model: requires [layout.streets] | model = "vehicular"
+    UE mobility = { speed_change = 0.5 }
+        => ue.0.mobility.speed_change: `speed_change` applies to mobility.model = "manhattan" only | leave it out
+"#;
+
+/// Keys of positions in a scenario without a layout.
+const WITHOUT_LAYOUT: &str = r#"
+    UE cell = "best" => ue.0.cell: cell = "best" requires [layout] | add [layout]
+    UE mobility = { speed = "3 km/h" } => ue.0.mobility: mobility requires [layout] | add [layout]
+    HEAD propagation.model = "vehicular" => propagation: [propagation] requires [layout] | add [layout]
+"#;
+
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table of mistakes")]
 fn layout_mistakes_are_reported_at_their_key() {
-    // Place of the keys in the file, the keys, path of the mistake, parts of message and help.
-    let cases: &[(&str, &str, &str, &str, &str)] = &[
-        ("LAYOUT", "sites = [3, 5]", "layout.sites", "a torus of 5 rows does not close", "sites = [3, 6]"),
-        ("LAYOUT", "sites = [3]", "layout.sites", "not 1", "sites = [3, 4]"),
-        ("LAYOUT", "sites = [0, 4]", "layout.sites", "has no site", "1 or more"),
-        ("LAYOUT", "sites = [100, 100]", "layout.sites", "10000 sites are too many", "at most 1000"),
-        ("LAYOUT", "sector_radius = \"0 m\"", "layout.sector_radius", "cannot be 0 m", "10 m to 100 km"),
-        (
-            "LAYOUT",
-            "area = [\"5 km\", \"5 km\"]",
-            "layout.area",
-            "it follows from `sites`",
-            "border = \"reflect\"",
-        ),
-        (
-            "LAYOUT",
-            "border = \"reflect\"\narea = [\"5 km\"]",
-            "layout.area",
-            "needs two lengths",
-            "two lengths",
-        ),
-        (
-            "LAYOUT",
-            "border = \"reflect\"\narea = [\"5 km\", \"0 m\"]",
-            "layout.area",
-            "must be greater than 0 (got 5 km by 0 m)",
-            "two lengths",
-        ),
-        (
-            "LAYOUT",
-            "[[layout.site]]\nx = \"1 m\"\ny = \"1 m\"",
-            "layout.area",
-            "layout.area is required",
-            "area = ",
-        ),
-        (
-            "LAYOUT",
-            "sites = [3, 4]\n[[layout.site]]\nx = \"1 m\"\ny = \"1 m\"",
-            "layout.sites",
-            "either a lattice (`sites`) or a list",
-            "leave out one",
-        ),
-        (
-            "LAYOUT",
-            "area = [\"1 km\", \"1 km\"]\n[[layout.site]]\nx = \"1 m\"\ny = \"2 km\"",
-            "layout.site.0.y",
-            "y = 2 km is outside the area of 1 km by 1 km",
-            "at most 1 km",
-        ),
-        ("UE", "cell = \"cell\"", "ue.0.cell", "cannot choose the cell `cell`", "cell = \"best\""),
-        ("REST", "[[cell]]\nname = \"a\"\n[[cell]]\nname = \"b\"", "cell", "there are 2", "one [[cell]]"),
-        ("REST", "[[cell]]\nname = \"a\"\nduplex = \"tdd\"", "cell.0.duplex", "is TDD", "duplex = \"fdd\""),
-        ("REST", "[[cell]]\nname = \"best\"", "cell.0.name", "is reserved", "another name"),
-        ("UE", "mobility = { model = \"track\" }", "ue.0.mobility", "requires `file`", "add file"),
-        ("UE", "mobility = { file = \"x\" }", "ue.0.mobility.file", "cannot read", "relative to the folder"),
-        ("UE", "mobility = { place = [\"1 m\"] }", "ue.0.mobility.place", "two lengths, not 1", "write two"),
-        (
-            "UE",
-            "mobility = { place = [\"1 m\", \"6 km\"] }",
-            "ue.0.mobility.place",
-            "(1 m, 6 km) is outside the area of 4500 m by 5196 m",
-            "within the area",
-        ),
-        (
-            "UE",
-            "mobility = { speed = \"600 km/h\" }",
-            "ue.0.mobility.speed",
-            "cannot be 600 km/h",
-            "500 km/h",
-        ),
-        ("UE", "count = 65535\n[[ue]]\nname = \"more\"", "ue", "65536 UEs are too many", "65535"),
-        (
-            "REST",
-            "[propagation]\nshadowing = { deviation = \"-1 dB\" }",
-            "propagation.shadowing.deviation",
-            "cannot be -1 dB",
-            "0 dB to 30 dB",
-        ),
-        ("REST", "[propagation]\nreach = \"10 m\"", "propagation.reach", "cannot be 10 m", "100 m"),
-    ];
-    for (placeholder, keys, path, message, help) in cases {
-        mistake(&with(placeholder, keys), path, message, help);
-    }
+    assert_mistakes(SMALL, MISTAKES);
+    assert_mistakes(SMALL, WITHOUT_STREETS);
+    assert_mistakes(&SMALL.replace("[layout]\n", ""), WITHOUT_LAYOUT);
 }
 
 /// A user in a town. Placeholders: `TOWN` in `[layout.streets]`, the rest as in `SMALL`.
-fn town(placeholder: &str, keys: &str) -> String {
-    let text = "version = 1\nduration = \"10 s\"\n[layout]\nLAYOUT\n[layout.streets]\nTOWN\n[propagation]\nmodel = \"manhattan\"\n[[ue]]\nname = \"user\"\nUE\nREST\n";
-    let text = text.replacen(&format!("\n{placeholder}\n"), &format!("\n{keys}\n"), 1);
-    ["LAYOUT", "TOWN", "UE", "REST"]
-        .iter()
-        .fold(text, |text, placeholder| text.replace(&format!("\n{placeholder}\n"), "\n\n"))
-}
+const TOWN: &str = "version = 1\nduration = \"10 s\"\n[layout]\nLAYOUT\n[layout.streets]\nTOWN\n[propagation]\n\
+                    model = \"manhattan\"\n[[ue]]\nname = \"user\"\nUE\nREST\n";
 
 #[test]
 fn a_town_has_a_cell_at_every_second_crossing_and_users_on_foot() {
-    let scenario = load_valid(&town("UE", "mobility = { model = \"manhattan\" }"));
+    let scenario = scenario_of(&fill(TOWN, "UE mobility = { model = \"manhattan\" }"));
     // Every second of 6 x 6 crossings has a station. A block has 200 m, a street 30 m.
     let (stations, side) = (6 * 6 / 2, 6.0 * (200.0 + 30.0));
     assert_eq!(scenario.plan().cells.len(), stations);
@@ -251,146 +213,32 @@ fn a_town_has_a_cell_at_every_second_crossing_and_users_on_foot() {
     // Speeds of 3 and 0.3 km/h in metres per second.
     assert_eq!((walk.speed, walk.deviation), (3000.0 / 3600.0, 300.0 / 3600.0));
     assert_eq!((walk.leg, walk.turning, walk.changing), (5.0, 0.5, 0.2));
-    let listed = town("REST", "[[layout.site]]\nx = \"15 m\"\ny = \"130 m\"");
-    assert_eq!(load_valid(&listed).environment().expect("it has one").layout.cells(), 1);
+    let listed = fill(TOWN, "LAYOUT site = [{ x = \"15 m\", y = \"130 m\" }]");
+    assert_eq!(scenario_of(&listed).environment().expect("it has one").layout.cells(), 1);
 }
+
+const TOWN_MISTAKES: &str = r#"
+    LAYOUT sites = [3, 4] => layout.sites: `sites` describes a lattice | streets.stations
+    LAYOUT area = ["1 km", "1 km"] => layout.area: it follows from the blocks and streets | leave `area` out
+    TOWN blocks = [6] => layout.streets.blocks: not 1 | blocks = [6, 6]
+    TOWN blocks = [0, 6] => layout.streets.blocks: are not possible | 1 to 100
+    TOWN blocks = [7, 6] => layout.streets.blocks: does not close | blocks = [8, 6]
+    TOWN every = 0 => layout.streets.every: cannot be 0 | 1 to 100
+    TOWN blocks = [100, 100] => layout.streets.blocks: 5000 sites are too many | 1 cells each
+    TOWN width = "0 m" => layout.streets.width: cannot be 0 m | 1 m to 1 km
+    LAYOUT site = [{ x = "100 m", y = "100 m" }]
+        => layout.site.0: the site (100 m, 100 m) is inside a block | the centre of the first is 15 m
+    LAYOUT site = [{ x = "15 m", y = "2 km" }] => layout.site.0: area of 1380 m by 1380 m | within the area
+    UE mobility = { speed = "50 km/h" } => ue.0.mobility.model: ignores streets | model = "manhattan"
+    UE mobility = { model = "manhattan", leg = "300 m" } => ue.0.mobility.leg: several crossings | leg = "5 m"
+    UE mobility = { model = "manhattan", place = ["100 m", "100 m"] }
+        => ue.0.mobility.place: the place (100 m, 100 m) is inside a block | every 230 m
+    REST [propagation.streets]
+        corner = -1.0
+        => propagation.streets.corner: cannot be -1 | 0 to 10
+"#;
 
 #[test]
 fn town_mistakes_are_reported_at_their_key() {
-    // Place of the keys in the file, the keys, path of the mistake, parts of message and help.
-    let cases: &[(&str, &str, &str, &str, &str)] = &[
-        ("LAYOUT", "sites = [3, 4]", "layout.sites", "`sites` describes a lattice", "streets.stations"),
-        (
-            "LAYOUT",
-            "area = [\"1 km\", \"1 km\"]",
-            "layout.area",
-            "it follows from the blocks and streets",
-            "leave `area` out",
-        ),
-        ("TOWN", "blocks = [6]", "layout.streets.blocks", "not 1", "blocks = [6, 6]"),
-        ("TOWN", "blocks = [0, 6]", "layout.streets.blocks", "are not possible", "1 to 100"),
-        ("TOWN", "blocks = [7, 6]", "layout.streets.blocks", "does not close", "blocks = [8, 6]"),
-        ("TOWN", "every = 0", "layout.streets.every", "cannot be 0", "1 to 100"),
-        ("TOWN", "blocks = [100, 100]", "layout.streets.blocks", "5000 sites are too many", "1 cells each"),
-        ("TOWN", "width = \"0 m\"", "layout.streets.width", "cannot be 0 m", "1 m to 1 km"),
-        (
-            "REST",
-            "[[layout.site]]\nx = \"100 m\"\ny = \"100 m\"",
-            "layout.site.0",
-            "the site (100 m, 100 m) is inside a block",
-            "the centre of the first is 15 m",
-        ),
-        (
-            "REST",
-            "[[layout.site]]\nx = \"15 m\"\ny = \"2 km\"",
-            "layout.site.0",
-            "area of 1380 m by 1380 m",
-            "within the area",
-        ),
-        (
-            "UE",
-            "mobility = { speed = \"50 km/h\" }",
-            "ue.0.mobility.model",
-            "ignores streets",
-            "model = \"manhattan\"",
-        ),
-        (
-            "UE",
-            "mobility = { model = \"manhattan\", leg = \"300 m\" }",
-            "ue.0.mobility.leg",
-            "several crossings",
-            "leg = \"5 m\"",
-        ),
-        (
-            "UE",
-            "mobility = { model = \"manhattan\", place = [\"100 m\", \"100 m\"] }",
-            "ue.0.mobility.place",
-            "the place (100 m, 100 m) is inside a block",
-            "every 230 m",
-        ),
-        (
-            "REST",
-            "[propagation.streets]\ncorner = -1.0",
-            "propagation.streets.corner",
-            "cannot be -1",
-            "0 to 10",
-        ),
-    ];
-    for (placeholder, keys, path, message, help) in cases {
-        mistake(&town(placeholder, keys), path, message, help);
-    }
-}
-
-#[test]
-fn street_keys_without_streets_are_refused() {
-    // Place of the keys in the file, the keys, path of the mistake, parts of message and help.
-    let cases: &[(&str, &str, &str, &str, &str)] = &[
-        (
-            "REST",
-            "[propagation]\nmodel = \"manhattan\"",
-            "propagation.model",
-            "requires [layout.streets]",
-            "add [layout.streets]",
-        ),
-        (
-            "REST",
-            "[propagation.streets]\ncorner = 1.0",
-            "propagation.streets",
-            "applies to model = \"manhattan\" only",
-            "model = \"manhattan\"",
-        ),
-        (
-            "UE",
-            "mobility = { model = \"manhattan\" }",
-            "ue.0.mobility.model",
-            "requires [layout.streets]",
-            "model = \"vehicular\"",
-        ),
-        (
-            "UE",
-            "mobility = { speed_change = 0.5 }",
-            "ue.0.mobility.speed_change",
-            "`speed_change` applies to mobility.model = \"manhattan\" only",
-            "leave it out",
-        ),
-    ];
-    for (placeholder, keys, path, message, help) in cases {
-        mistake(&with(placeholder, keys), path, message, help);
-    }
-}
-
-#[test]
-fn positions_without_a_layout_are_refused() {
-    // Place of the keys in the file, the keys, path of the mistake, parts of message and help.
-    let cases: &[(&str, &str, &str, &str, &str)] = &[
-        ("UE", "cell = \"best\"", "ue.0.cell", "cell = \"best\" requires [layout]", "add [layout]"),
-        (
-            "UE",
-            "mobility = { speed = \"3 km/h\" }",
-            "ue.0.mobility",
-            "mobility requires [layout]",
-            "add [layout]",
-        ),
-        (
-            "REST",
-            "[propagation]\nmodel = \"vehicular\"",
-            "propagation",
-            "[propagation] requires [layout]",
-            "add [layout]",
-        ),
-    ];
-    for (placeholder, keys, path, message, help) in cases {
-        mistake(&with(placeholder, keys).replace("[layout]\n", ""), path, message, help);
-    }
-}
-
-/// Checks that `text` is refused with a mistake at `path`, and with this message and help.
-#[track_caller]
-fn mistake(text: &str, path: &str, message: &str, help: &str) {
-    let error = load(text).expect_err(text);
-    let rendered = error.render(false);
-    assert_eq!(error.key(), path, "{rendered}");
-    assert!(error.message().contains(message), "expected `{message}`:\n{rendered}");
-    assert!(error.help().unwrap_or_default().contains(help), "expected `{help}`:\n{rendered}");
-    assert!(error.line().is_some() && error.file() == "test.toml", "{rendered}");
+    assert_mistakes(TOWN, TOWN_MISTAKES);
 }

@@ -2,6 +2,7 @@
 //!
 //! They are one program, because linking a further program takes longer than its tests.
 
+mod common;
 mod dsch;
 mod e_dch;
 mod errors;

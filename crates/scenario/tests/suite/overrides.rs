@@ -6,16 +6,12 @@ use umts_scenario::model::{BlockErrors, TcpVariant, Window};
 use umts_scenario::{Loaded, Scenario, ScenarioError};
 use umts_units::Duration;
 
+use crate::common::load_with as set;
+
 /// Two groups of users, `near` and `far`, with a flow each. `far` has keys of its own.
 const TWO_GROUPS: &str = "version = 1\nduration = \"10 s\"\n[tcp]\nvariant = \"reno\"\n[[ue]]\nname = \"near\"\n\
      [[ue]]\nname = \"far\"\nrlc = { window = 512 }\nradio = { model = \"error_free\" }\n\
      [[flow]]\nue = \"near\"\n[[flow]]\nue = \"far\"\ntcp = { segment_payload = \"512 B\" }\n";
-
-/// Loads a scenario with overrides.
-fn set(text: &str, overrides: &[(&str, &str)]) -> Result<Loaded, ScenarioError> {
-    let overrides: Vec<_> = overrides.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    Scenario::parse(text, "test.toml", Path::new(""), &overrides)
-}
 
 /// Returns [`TWO_GROUPS`] with valid overrides.
 fn with(overrides: &[(&str, &str)]) -> Scenario {

@@ -1,65 +1,70 @@
 //! A proxy: error messages, the flows that it selects, and the TCP of its two sides.
 
-use std::path::Path;
-
 use umts_scenario::Scenario;
 
-/// Returns a scenario with one user and a proxy with these keys.
-fn with_proxy(lines: &str) -> String {
-    format!(
-        "version = 1\nduration = \"10 s\"\n[proxy]\nat = \"ggsn\"\n{lines}\n[[ue]]\nname = \"user\"\n\
-         [[flow]]\nue = \"user\"\n"
-    )
+use crate::common::{assert_mistakes, load_valid, load_with, scenario_of};
+
+/// A scenario with one user and a proxy.
+const SMALL: &str = "version = 1\nduration = \"10 s\"\n[proxy]\nat = \"ggsn\"\nPROXY\n[[ue]]\nname = \"user\"\n\
+                     [[flow]]\nue = \"user\"\n";
+
+/// Returns [`SMALL`] with these keys of the proxy.
+fn with_proxy(keys: &str) -> String {
+    SMALL.replace("PROXY", keys)
 }
 
-/// Returns the rendered error for a proxy with these keys.
-fn refused(lines: &str) -> String {
-    match Scenario::parse(&with_proxy(lines), "test.toml", Path::new(""), &[]) {
-        Ok(_) => panic!("accepted: {lines}"),
-        Err(error) => error.render(false),
-    }
-}
+const MISTAKES: &str = r#"
+    PROXY flows = 3 => proxy.flows: a list of flows, as in ["download"] or [0, 2], is expected
+    PROXY flows = [3]
+        => proxy.flows.0: there is no flow number 3 | the names are: user; flows are numbered from 0 to 0
+    PROXY flows = ["download"]
+        => proxy.flows.0: neither a flow nor its users are called `download` | the names are: user; flows are numbered from 0 to 0
+    PROXY flows = [true] => proxy.flows.0: the name of a [[flow]] or of its users, or its number from 0
+    PROXY flows = [-1] => proxy.flows.0: out of range: the name of a [[flow]]
+    PROXY ports = [80]
+        => proxy.ports.0: no flow's server listens at port 80 | servers listen at 5001: set `port` of a [[flow]]
+    PROXY ports = [65536] => proxy.ports.0: a whole number from 0 to 65535 is expected
+    PROXY ports = ["http"] => proxy.ports.0: a whole number is expected here, not the text "http"
+    PROXY mode = "snop" => proxy.mode: `snop` is not a known | snoop
+    PROXY mode = "snoop"
+        snoop.cache = "1 kB"
+        => proxy.snoop.cache: 1 kB is less than a segment of 1.46 kB
+    PROXY mode = "ack_regulation"
+        ack_regulation.queue = "100 B"
+        => proxy.ack_regulation.queue: 100 B is less than a segment of 1.46 | at least the size of one segment
+    PROXY mode = "window_clamp"
+        window_clamp.window = "0 B"
+        => proxy.window_clamp.window: cannot be 0 B
+    PROXY mode = "window_clamp"
+        window_clamp.queue = "9 kB"
+        => proxy.window_clamp.queue: unknown key
+    PROXY mode = "snoop"
+        [[proxy.outage]]
+        from = "1 s"
+        to = "2 s"
+        => proxy.outage.0.from: outages require mode = "split"
+    PROXY buffer = "100 B" => proxy.buffer: smaller than a segment
+    PROXY memory = "64 kB" => proxy.memory: has no room for the two buffers
+    PROXY server_side.read_rate = "8 kbit/s"
+        => proxy.server_side.read_rate: it reads whenever its buffer has room
+    PROXY radio_side.initial_windw = "1 segments"
+        => proxy.radio_side.initial_windw: unknown key | did you mean `initial_window`
+    PROXY radio_side.initial_window = "0 segments"
+        => proxy.radio_side.initial_window: proxy.radio_side.initial_window
+    PROXY server_side.rto_min = "90 s" => proxy.server_side.rto_min: rto_min = 90 s is above rto_max
+    PROXY server_side = 3 => proxy.server_side: a table is expected
+"#;
 
 #[test]
 fn mistakes_are_reported_with_a_correction() {
-    // Keys of `[proxy]`, part of the rendered error.
-    let cases = [
-        ("flows = 3", "a list of flows, as in [\"download\"] or [0, 2], is expected"),
-        ("flows = [3]", "there is no flow number 3"),
-        ("flows = [3]", "the names are: user; flows are numbered from 0 to 0"),
-        ("flows = [\"download\"]", "neither a flow nor its users are called `download`"),
-        ("flows = [\"download\"]", "the names are: user; flows are numbered from 0 to 0"),
-        ("flows = [true]", "the name of a [[flow]] or of its users, or its number from 0"),
-        ("flows = [-1]", "out of range: the name of a [[flow]]"),
-        ("ports = [80]", "no flow's server listens at port 80"),
-        ("ports = [80]", "servers listen at 5001: set `port` of a [[flow]]"),
-        ("ports = [65536]", "a whole number from 0 to 65535 is expected"),
-        ("ports = [\"http\"]", "a whole number is expected here, not the text \"http\""),
-        ("mode = \"snop\"", "snoop"),
-        ("mode = \"snoop\"\nsnoop.cache = \"1 kB\"", "1 kB is less than a segment of 1.46 kB"),
-        ("mode = \"ack_regulation\"\nack_regulation.queue = \"100 B\"", "at least the size of one segment"),
-        ("mode = \"window_clamp\"\nwindow_clamp.window = \"0 B\"", "cannot be 0 B"),
-        ("mode = \"window_clamp\"\nwindow_clamp.queue = \"9 kB\"", "unknown key"),
-        (
-            "mode = \"snoop\"\n[[proxy.outage]]\nfrom = \"1 s\"\nto = \"2 s\"",
-            "outages require mode = \"split\"",
-        ),
-        ("buffer = \"100 B\"", "smaller than a segment"),
-        ("memory = \"64 kB\"", "has no room for the two buffers"),
-        ("server_side.read_rate = \"8 kbit/s\"", "it reads whenever its buffer has room"),
-    ];
-    for (lines, message) in cases {
-        let error = refused(lines);
-        assert!(error.contains(message), "{lines}:\n{error}");
-    }
+    assert_mistakes(SMALL, MISTAKES);
 }
 
 #[test]
 fn an_outage_without_effect_gives_a_warning() {
     let warnings = |mode: &str| {
         let lines = format!("mode = \"{mode}\"\n[[proxy.outage]]\nfrom = \"1 s\"\nto = \"2 s\"");
-        let loaded = Scenario::parse(&with_proxy(&lines), "test.toml", Path::new(""), &[]);
-        loaded.expect("the scenario is valid").warnings
+        load_valid(&with_proxy(&lines)).warnings
     };
     assert_eq!(warnings("pass"), ["proxy.outage: an outage has no effect with mode = \"pass\""]);
     assert!(warnings("split").is_empty());
@@ -72,7 +77,7 @@ fn scenario_with(choice: &str) -> Scenario {
          [[flow]]\nname = \"download\"\nue = \"near\"\nport = 80\n[[flow]]\nname = \"download\"\nue = \"far\"\n\
          [[flow]]\nname = \"upload\"\nue = \"far\"\nport = 80\n"
     );
-    Scenario::parse(&text, "test.toml", Path::new(""), &[]).expect("the scenario is valid").scenario
+    scenario_of(&text)
 }
 
 #[test]
@@ -93,10 +98,7 @@ fn proxy_selects_flows_by_name_user_and_port() {
         let flows = scenario.flow.iter().enumerate();
         let split: Vec<_> = flows.filter(|(i, flow)| proxy.splits(*i, flow)).map(|(i, _)| i).collect();
         assert_eq!(split, expected, "{choice}");
-        let reloaded = scenario.to_toml();
-        let reloaded =
-            Scenario::parse(&reloaded, "again.toml", Path::new(""), &[]).expect("the written scenario loads");
-        assert_eq!(reloaded.scenario.content_hash(), scenario.content_hash(), "{choice}");
+        assert_eq!(scenario_of(&scenario.to_toml()).content_hash(), scenario.content_hash(), "{choice}");
     }
     let [by_name, by_number] =
         ["flows = [\"download\"]", "flows = [0, 1]"].map(|flows| scenario_with(flows).content_hash());
@@ -106,13 +108,10 @@ fn proxy_selects_flows_by_name_user_and_port() {
 #[test]
 fn keys_of_another_proxy_mode_are_allowed() {
     let lines = "mode = \"split\"\nsnoop.cache = \"8 kB\"\nwindow_clamp.window = \"8 kB\"";
-    let loaded =
-        Scenario::parse(&with_proxy(lines), "test.toml", Path::new(""), &[]).expect("the scenario is valid");
+    let loaded = load_valid(&with_proxy(lines));
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
-    let reloaded = loaded.scenario.to_toml();
-    let reloaded =
-        Scenario::parse(&reloaded, "again.toml", Path::new(""), &[]).expect("the written scenario loads");
-    assert_eq!(reloaded.scenario.content_hash(), loaded.scenario.content_hash());
+    let reloaded = scenario_of(&loaded.scenario.to_toml());
+    assert_eq!(reloaded.content_hash(), loaded.scenario.content_hash());
 }
 
 /// A proxy with two flows. The second flow has TCP keys of its own.
@@ -123,8 +122,7 @@ const TWO_FLOWS: &str = "version = 1\nduration = \"10 s\"\n[tcp]\nvariant = \"re
 
 #[test]
 fn proxy_side_inherits_the_flows_tcp() {
-    let loaded =
-        Scenario::parse(TWO_FLOWS, "test.toml", Path::new(""), &[]).expect("the scenario is valid").scenario;
+    let loaded = scenario_of(TWO_FLOWS);
     let [first, second] = &loaded.plan().proxy.as_ref().expect("there is a proxy").sides[..] else {
         panic!("a pair for each flow")
     };
@@ -143,62 +141,39 @@ fn proxy_side_inherits_the_flows_tcp() {
 
 #[test]
 fn proxy_side_round_trips_through_toml() {
-    let loaded =
-        Scenario::parse(TWO_FLOWS, "test.toml", Path::new(""), &[]).expect("the scenario is valid").scenario;
+    let loaded = scenario_of(TWO_FLOWS);
     let written = loaded.to_toml();
     assert!(
         written.contains("[proxy.radio_side]\ninitial_window = \"10 segments\"\nrto_min = \"1 s\"\n"),
         "{written}"
     );
     assert!(!written.contains("server_side"), "{written}");
-    let reloaded = Scenario::parse(&written, "again.toml", Path::new(""), &[])
-        .expect("the written scenario loads")
-        .scenario;
+    let reloaded = scenario_of(&written);
     assert_eq!(reloaded.content_hash(), loaded.content_hash());
     assert_eq!(reloaded.plan().proxy, loaded.plan().proxy);
     // Overrides of a flow's own TCP affect the proxy's ends.
-    let changes = [("flow.0.tcp.variant".to_owned(), "vegas".to_owned())];
-    let changed = Scenario::parse(&written, "again.toml", Path::new(""), &changes)
-        .expect("the scenario loads")
-        .scenario;
+    let changed =
+        load_with(&written, &[("flow.0.tcp.variant", "vegas")]).expect("the scenario loads").scenario;
     let sides = &changed.plan().proxy.as_ref().expect("there is a proxy").sides;
     assert_eq!(sides[0][0].variant, changed.flow[0].tcp.variant);
     assert_ne!(sides[0][0].variant, sides[1][0].variant);
 }
 
 #[test]
-fn mistake_on_a_proxy_side_is_reported_at_its_key() {
-    for (lines, message) in [
-        ("radio_side.initial_windw = \"1 segments\"", "did you mean `initial_window`"),
-        ("radio_side.initial_window = \"0 segments\"", "proxy.radio_side.initial_window"),
-        ("server_side.rto_min = \"90 s\"", "rto_min = 90 s is above rto_max"),
-        ("server_side = 3", "a table is expected"),
-    ] {
-        let error = refused(lines);
-        assert!(error.contains(message), "{lines}:\n{error}");
-    }
-}
-
-#[test]
 fn the_former_name_of_the_table_still_loads_with_a_warning() {
     let warning = "the table [pep] is now called [proxy]";
     let text = with_proxy("mode = \"snoop\"");
-    let load = |text: &str, overrides: &[(&str, &str)]| {
-        let overrides: Vec<_> =
-            overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-        Scenario::parse(text, "test.toml", Path::new(""), &overrides)
-    };
-    let current = load(&text, &[]).expect("the scenario is valid");
+    let current = load_with(&text, &[]).expect("the scenario is valid");
     assert_eq!(current.warnings, [""; 0]);
-    let former = load(&text.replace("[proxy]", "[pep]"), &[]).expect("the scenario still loads");
+    let former = load_with(&text.replace("[proxy]", "[pep]"), &[]).expect("the scenario still loads");
     assert_eq!((former.scenario, former.warnings), (current.scenario, vec![warning.to_owned()]));
     let without = text.replace("[proxy]\nat = \"ggsn\"\nmode = \"snoop\"\n", "");
-    let overridden = load(&without, &[("pep.at", "ggsn")]).expect("the scenario still loads");
+    let overridden = load_with(&without, &[("pep.at", "ggsn")]).expect("the scenario still loads");
     assert!(overridden.scenario.proxy.is_some());
     assert_eq!(overridden.warnings, [warning]);
-    let added = load(&text, &[("pep.buffer", "16 kB")]).expect("the scenario still loads");
+    let added = load_with(&text, &[("pep.buffer", "16 kB")]).expect("the scenario still loads");
     assert_eq!(added.warnings, [warning], "an override of a table that the file has");
-    let both = load(&text.replace("[[ue]]", "[pep]\nmode = \"split\"\n[[ue]]"), &[]);
+    let both = load_with(&text.replace("[[ue]]", "[pep]\nmode = \"split\"\n[[ue]]"), &[]);
     let error = both.expect_err("one table twice").render(false);
     assert!(error.contains("[proxy] is also here under its former name"), "{error}");
 }

@@ -1,19 +1,18 @@
 //! Radio resource control in scenario files: profiles, names, limits.
 
-use std::path::Path;
-
 use umts_scenario::model::{Promotion, RestingState, Rrc};
-use umts_scenario::{Loaded, Scenario, ScenarioError, rrc_profiles};
+use umts_scenario::{Loaded, ScenarioError, rrc_profiles};
 use umts_units::{Bytes, Duration, MilliWatts};
 
-/// Loads a scenario with one switched user, these tables and these overrides.
+use crate::common::{assert_mistakes, load_with, scenario_of};
+
+/// A scenario with one switched user.
+const SMALL: &str = "version = 1\nduration = \"10 s\"\nTABLES\n[[ue]]\nname = \"user\"\nbearer = \"switched\"\n\
+                     [[flow]]\nue = \"user\"\n";
+
+/// Loads [`SMALL`] with these tables and these overrides.
 fn load(tables: &str, overrides: &[(&str, &str)]) -> Result<Loaded, ScenarioError> {
-    let text = format!(
-        "version = 1\nduration = \"10 s\"\n{tables}\n[[ue]]\nname = \"user\"\nbearer = \"switched\"\n[[flow]]\nue = \"user\"\n"
-    );
-    let overrides: Vec<_> =
-        overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    Scenario::parse(&text, "test.toml", Path::new(""), &overrides)
+    load_with(&SMALL.replace("TABLES", tables), overrides)
 }
 
 /// Returns the RRC of the user of a valid scenario.
@@ -47,8 +46,7 @@ fn rrc_profiles_load_and_round_trip_through_toml() {
             loaded.scenario.rrc,
             Rrc { profile: Some(profile.name.to_owned()), ..written.rrc.clone() }
         );
-        let reloaded = Scenario::parse(&loaded.scenario.to_toml(), "again.toml", Path::new(""), &[]);
-        assert_eq!(reloaded.expect("the scenario loads again").scenario, loaded.scenario, "{}", profile.name);
+        assert_eq!(scenario_of(&loaded.scenario.to_toml()), loaded.scenario, "{}", profile.name);
         assert!(!profile.source.is_empty() && !profile.description.is_empty());
     }
 }
@@ -76,56 +74,49 @@ fn group_has_rrc_keys_of_its_own() {
     let text = "version = 1\nduration = \"10 s\"\n[rrc]\ninactivity = \"3 s\"\nretry = \"1 s\"\n\
                 [[ue]]\nname = \"a\"\nbearer = \"switched\"\nrrc = { profile = \"att-2010\", idle_to_dch = \"9 s\" }\n\
                 [[ue]]\nname = \"b\"\nbearer = \"switched\"\n[[flow]]\nue = \"a\"\n[[flow]]\nue = \"b\"\n";
-    let scenario =
-        Scenario::parse(text, "test.toml", Path::new(""), &[]).expect("the scenario loads").scenario;
+    let scenario = scenario_of(text);
     let [a, b] = [0, 1].map(|i| scenario.rrc_of(&scenario.ue[i]).unwrap());
     assert_eq!((a.inactivity, a.idle_to_dch), (Duration::from_secs(5), Duration::from_secs(9)));
     assert_eq!(a.retry, Duration::from_secs(1), "from the top, since the profile does not name it");
     assert_eq!((b.inactivity, b.initial_state), (Duration::from_secs(3), RestingState::CellFach));
 }
 
+const MISTAKES: &str = r#"
+    TABLES rrc.profile = "at-2010"
+        => rrc.profile: there is no RRC profile `at-2010` | did you mean "att-2010"?
+    TABLES rrc.profile = "x"
+        => rrc.profile: there is no RRC profile `x` | the known profiles are dubois2005-ch7
+    TABLES rrc.dch = [] => rrc.dch: switched users need at least one DCH | dch = ["ps-64"]
+    TABLES rrc.dch = ["ps-65"] => rrc.dch.0: there is no bearer `ps-65` | did you mean "ps-64"?
+    TABLES rrc.dch = ["common"] => rrc.dch.0: there is no bearer `common`
+    TABLES rrc.dch = ["ps-64", "ps-384"] => rrc.dch.1: 384 kbit/s is not below 64 kbit/s | in descending order
+    TABLES rrc.after_fach = "cell_fach" => rrc.after_fach: must cost less than CELL_FACH | cell_fach, cell_pch
+    TABLES rrc.after_cell_pch = "cell_pch" => rrc.after_cell_pch: must cost less than CELL_PCH
+    TABLES rrc.initial_state = "cell_dch" => rrc.initial_state: `cell_dch` is not a known | "cell_fach"
+    TABLES rrc.retry = "0 s" => rrc.retry: rrc.retry cannot be 0 s | 1 ms to 60 s
+    TABLES rrc.inactivity = "0 s"
+        => rrc.inactivity: released 0 s after its allocation | together must be at least 10 ms
+    TABLES rrc.fach_inactivity = "0 s"
+        => rrc.fach_inactivity: rrc.fach_inactivity cannot be 0 s | 10 ms to 24 h
+    TABLES rrc.ura_pch_inactivity = "9 ms"
+        => rrc.ura_pch_inactivity: rrc.ura_pch_inactivity cannot be 9 ms | 10 ms to 24 h
+    TABLES rrc.inactivity = "off" => rrc.inactivity: `off` does not start with a number
+    TABLES rrc.power.cell_dch = "0.7 W" => rrc.power.cell_dch: `W` is not a unit of a power: use one of mW
+    TABLES rrc.power.cell_dch = "-1 mW" => rrc.power.cell_dch: out of range
+    TABLES rrc.power.cell_dch = "inf mW" => rrc.power.cell_dch: does not start with a number
+    TABLES cell = [{ name = "cell", admission = { downlink = "90 kbit/s" } }]
+        => cell.0.admission.downlink: no DCH of bearer `ps-64` fits | raise the limit
+    TABLES cell = [{ name = "cell", rach = "none" }] => ue.0.bearer: has no RACH
+    TABLES [[bearer]]
+        name = "switched"
+        downlink = { rate = "64 kbit/s", tti = "10 ms" }
+        uplink = { rate = "64 kbit/s", tti = "10 ms" }
+        => bearer.0.name: cannot be defined | choose another name
+"#;
+
 #[test]
 fn rrc_mistakes_are_reported_with_a_correction() {
-    // Keys, part of the message, part of the help.
-    let cases = [
-        ("[rrc]\nprofile = \"at-2010\"", "there is no RRC profile `at-2010`", "did you mean \"att-2010\"?"),
-        ("[rrc]\nprofile = \"x\"", "there is no RRC profile `x`", "the known profiles are dubois2005-ch7"),
-        ("[rrc]\ndch = []", "switched users need at least one DCH", "dch = [\"ps-64\"]"),
-        ("[rrc]\ndch = [\"ps-65\"]", "there is no bearer `ps-65`", "did you mean \"ps-64\"?"),
-        ("[rrc]\ndch = [\"common\"]", "there is no bearer `common`", ""),
-        ("[rrc]\ndch = [\"ps-64\", \"ps-384\"]", "384 kbit/s is not below 64 kbit/s", "in descending order"),
-        ("[rrc]\nafter_fach = \"cell_fach\"", "must cost less than CELL_FACH", "cell_fach, cell_pch"),
-        ("[rrc]\nafter_cell_pch = \"cell_pch\"", "must cost less than CELL_PCH", ""),
-        ("[rrc]\ninitial_state = \"cell_dch\"", "`cell_dch` is not a known", "\"cell_fach\""),
-        ("[rrc]\nretry = \"0 s\"", "rrc.retry cannot be 0 s", "1 ms to 60 s"),
-        (
-            "[rrc]\ninactivity = \"0 s\"",
-            "released 0 s after its allocation",
-            "together must be at least 10 ms",
-        ),
-        ("[rrc]\nfach_inactivity = \"0 s\"", "rrc.fach_inactivity cannot be 0 s", "10 ms to 24 h"),
-        ("[rrc]\nura_pch_inactivity = \"9 ms\"", "rrc.ura_pch_inactivity cannot be 9 ms", "10 ms to 24 h"),
-        ("[rrc]\ninactivity = \"off\"", "`off` does not start with a number", ""),
-        ("[rrc.power]\ncell_dch = \"0.7 W\"", "`W` is not a unit of a power", "use one of mW"),
-        ("[rrc.power]\ncell_dch = \"-1 mW\"", "out of range", ""),
-        ("[rrc.power]\ncell_dch = \"inf mW\"", "does not start with a number", ""),
-        (
-            "[[cell]]\nname = \"cell\"\nadmission = { downlink = \"90 kbit/s\" }",
-            "no DCH of bearer `ps-64` fits",
-            "raise the limit",
-        ),
-        ("[[cell]]\nname = \"cell\"\nrach = \"none\"", "has no RACH", ""),
-        (
-            "[[bearer]]\nname = \"switched\"\ndownlink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\nuplink = { rate = \"64 kbit/s\", tti = \"10 ms\" }",
-            "cannot be defined",
-            "choose another name",
-        ),
-    ];
-    for (tables, message, help) in cases {
-        let error = refused(tables);
-        assert!(error.contains(message), "{tables}\n{error}");
-        assert!(error.contains(help), "{tables}\n{error}");
-    }
+    assert_mistakes(SMALL, MISTAKES);
 }
 
 #[test]

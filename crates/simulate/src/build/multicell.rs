@@ -1,12 +1,10 @@
-//! Converts the cells of a layout, their calls, and users of DCH bearers in them.
+//! Converts the cells of a layout, their calls, and users of DCH and HS-DSCH bearers in them.
 
-use std::sync::Arc;
-
-use umts_scenario::{Group, Scenario, model};
+use umts_scenario::{Channel as PlannedChannel, Group, Scenario, model};
 use umts_stack::radio::mac::Channel;
 use umts_stack::radio::phy::sir::CHIP_RATE;
 use umts_stack::rnc::multicell::{
-    CallClassConfig, DchUserConfig, HsCellConfig, MulticellConfig, SccpchConfig,
+    CallClassConfig, DchUserConfig, DownlinkConfig, HsCellConfig, MulticellConfig, SccpchConfig,
 };
 use umts_units::BitRate;
 
@@ -42,7 +40,7 @@ fn sccpch(cell: &model::Cell, power: &model::Power) -> Option<SccpchConfig> {
 /// The HS-DSCH of a cell. `None` if no user has one.
 fn hs_dsch(scenario: &Scenario) -> Option<HsCellConfig> {
     let mut groups = scenario.plan().groups.iter();
-    groups.any(|group| group.channels[0].kind == Channel::HsDsch).then(|| {
+    groups.any(|group| group.hs_dsch_category.is_some()).then(|| {
         let hs_dsch = &scenario.cell[0].hs_dsch;
         HsCellConfig {
             max_power: hs_dsch.power.map_or(f64::INFINITY, model::milliwatts),
@@ -63,19 +61,21 @@ fn call_class(ue: &model::Ue, power: &model::Power) -> Option<CallClassConfig> {
     })
 }
 
-/// Downlink DCHs of the users of a group in a layout: of their bearer, or of each bearer that RRC may switch them
-/// to. Empty for other users, and for calls.
-pub(super) fn dchs(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Vec<Arc<DchUserConfig>> {
+/// Downlinks on DCHs and HS-DSCHs of the users of a group in a layout: of their bearer, or of each bearer that RRC may
+/// switch them to. Empty for other users, and for calls.
+pub(super) fn dchs(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Vec<DownlinkConfig> {
     if scenario.layout.is_none() || ue.calls.is_some() || ue.has_emulated_link() {
         return Vec::new();
     }
-    let [own, _] = group.channels;
-    if own.kind == Channel::Dch {
-        return vec![dch(scenario, ue, &ue.bearer, own.rate).into()];
+    let config = |name: &str, [downlink, _]: &[PlannedChannel; 2]| match downlink.kind {
+        Channel::HsDsch => DownlinkConfig::HsDsch,
+        _ => dch(scenario, ue, name, downlink.rate).into(),
+    };
+    if matches!(group.channels[0].kind, Channel::Dch | Channel::HsDsch) {
+        return vec![config(&ue.bearer, &group.channels)];
     }
     let names = scenario.rrc_of(ue).into_iter().flat_map(|rrc| &rrc.dch);
-    let dchs = names.zip(&group.dchs);
-    dchs.map(|(name, [downlink, _])| dch(scenario, ue, name, downlink.rate).into()).collect()
+    names.zip(&group.dchs).map(|(name, channels)| config(name, channels)).collect()
 }
 
 /// Downlink DCH of the named bearer.

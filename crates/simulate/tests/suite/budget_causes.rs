@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use umts_record::budget::{Cause, ConnectionBudget, Loss, Parts};
+use umts_record::budget::{Cause, ConnectionBudget, Loss, Parts, TimeoutReason};
 use umts_record::series::Values;
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, observe, run};
@@ -293,6 +293,39 @@ fn link_outage_has_its_cause() {
     assert!(extra > 1.5, "{extra}");
     let losses = after.intervals.iter().filter_map(|interval| interval.loss);
     assert!(losses.clone().count() > 0 && losses.clone().all(|loss| loss == Loss::CoreOutage));
+}
+
+/// A link that has another delay or rate from the start, or since a change before the transfer, is
+/// the same network.
+#[test]
+fn changed_links_are_as_slow_as_other_links_when_empty() {
+    for direction in ["downlink", "uplink"] {
+        for (key, value) in [("link.0.delay", "300 ms"), ("link.0.rate", "200 kbit/s")] {
+            let change = format!("[[at]]\ntime = \"0.5 s\"\nset = {{ {key} = \"{value}\" }}\n");
+            let text = PLAIN.to_owned() + &change;
+            let upload = ("flow.0.direction", direction);
+            let changed = run_with(&text, [&[], &[]], &[upload]).remove(0);
+            let other = plain([&[], &[]], &[upload, (key, value)]);
+            assert_eq!(changed.parts, other.parts, "{direction}, {key}");
+        }
+    }
+}
+
+/// An interruption loses the data in flight and the acknowledgments of earlier data. The timer was
+/// needed, although the oldest unacknowledged segment had arrived.
+#[test]
+fn timeout_after_the_loss_of_data_and_acknowledgments_was_needed() {
+    let change =
+        |at: &str, loss: &str| format!("[[at]]\ntime = \"{at}\"\nset = {{ link.0.loss = {loss} }}\n");
+    let text = PLAIN.to_owned() + &change("1.9 s", "1.0") + &change("2.6 s", "0.0");
+    let budget = run_with(&text, [&[], &[]], &[("flow.0.direction", "uplink")]).remove(0);
+    let needed_s = seconds(&budget.parts, &[Cause::RtoNeeded]);
+    assert!(needed_s > 0.5, "{:?}", budget.parts);
+    let [timeout] = &budget.timeouts[..] else { panic!("{:?}", budget.timeouts) };
+    assert!(timeout.is_needed, "{timeout:?}");
+    assert_eq!(timeout.reason, TimeoutReason::CoreLoss);
+    // No wait of the window is blamed on a timeout without need.
+    assert_eq!(seconds(&budget.parts, &[Cause::SlowStartSpurious]), 0.0);
 }
 
 #[test]

@@ -69,3 +69,17 @@ fn the_wait_for_timer_t1_is_attributed_to_reordering() {
     let (short, long) = (lossy("50 ms"), lossy("400 ms"));
     assert!(long > 3.0 * short && short > 0.0, "{short} s at 50 ms, {long} s at 400 ms");
 }
+
+/// Blocks are lost one after the other while others are on their way, and so are retransmissions:
+/// with a longer timer T1 the download takes longer, and nearly all of that is due to reordering.
+#[test]
+fn the_cost_of_a_longer_timer_t1_is_attributed_to_reordering() {
+    let lossy =
+        |t1: &str| download(8, &format!("max_transmissions = 1, t1 = \"{t1}\""), "attempt_errors = [0.05]");
+    let (short, long) = (lossy("50 ms"), lossy("400 ms"));
+    let duration_s = |budget: &ConnectionBudget| (budget.until - budget.opened).as_secs();
+    let extra = duration_s(&long) - duration_s(&short);
+    let attributed = seconds(&long, Cause::Reordering) - seconds(&short, Cause::Reordering);
+    println!("longer by {extra} s, attributed {attributed} s");
+    assert!(extra > 0.3 && (attributed / extra - 1.0).abs() < 0.25, "{extra} s, {attributed} s");
+}

@@ -46,6 +46,7 @@ fn a_change_leaves_everything_before_it_equal() {
         ("ftp-on-dch-384-3gpp", "bearer.0.uplink.rate = \"16 kbit/s\""),
         ("cell-edge-dch", "ue.call.calls.offered = \"40 Erl\""),
         ("ftp-fach-dch-3gpp", "radio.cut = true"),
+        ("ftp-fach-dch-3gpp", "bearer.web-64.downlink.rate = \"32 kbit/s\""),
         ("hsdpa", "radio.cut = true"),
         ("tdd-ftp-3gpp", "radio.cut = true"),
     ] {

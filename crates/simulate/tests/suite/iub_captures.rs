@@ -217,14 +217,27 @@ fn frames_of_e_dchs_have_the_blocks_that_the_node_b_decoded() {
     assert!(frames.is_none_or(|frames| frames > 5_000), "{frames:?}");
 }
 
-/// PDUs of flexible and of fixed size for MAC-ehs.
+/// 100,000 frames of an HS-DSCH with MAC-hs or MAC-ehs, of its flow control, and of E-DCHs.
+#[test]
+fn a_hundred_thousand_frames_are_decoded() {
+    let frames_with = |mac: &str| {
+        let keys = [("duration", "80 s"), ("measure.from", "0 s"), ("ue.download.hs_dsch.mac", mac)];
+        compare(&scenario("hspa", &keys))
+    };
+    let (Some(type_1), Some(type_2)) = (frames_with("mac_hs"), frames_with("mac_ehs")) else { return };
+    assert!(type_1 + type_2 > 100_000, "{type_1} and {type_2} frames");
+}
+
+/// PDUs of flexible and of fixed size for MAC-ehs. Timer_Poll expires before reports arrive.
 #[test]
 fn frames_for_mac_ehs_are_decoded() {
-    for pdu_size in ["fixed", "flexible"] {
+    for (pdu_size, poll_sufi) in [("fixed", "false"), ("flexible", "false"), ("flexible", "true")] {
         let keys = [
             ("duration", "5 s"),
             ("measure.from", "0 s"),
             ("rlc.pdu_size", pdu_size),
+            ("rlc.poll_sufi", poll_sufi),
+            ("rlc.timer_poll", "20 ms"),
             ("ue.user.hs_dsch.mac", "mac_ehs"),
         ];
         let frames = compare(&scenario("hsdpa", &keys));

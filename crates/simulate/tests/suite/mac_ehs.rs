@@ -116,6 +116,9 @@ fn every_pdu_is_delivered_once_in_order_or_lost_for_a_cause() {
 fn wire_mode_gives_the_results_of_described_pdus() {
     let radio = "mac = \"mac_ehs\", snr = \"12 dB\", fading = \"rayleigh\"";
     let goodput = |rlc: &str| udp_kbps(&saturated_in("", "hsdpa-3.6", &[radio], rlc));
-    let wired = FLEXIBLE.replace("flexible\"", "flexible\", wire_mode = true");
-    assert_eq!(goodput(FLEXIBLE), goodput(&wired));
+    for polls in ["", ", poll_sufi = true, timer_poll = \"20 ms\""] {
+        let described = FLEXIBLE.replace("flexible\"", &format!("flexible\"{polls}"));
+        let wired = described.replace("flexible\"", "flexible\", wire_mode = true");
+        assert_eq!(goodput(&described), goodput(&wired), "{polls}");
+    }
 }

@@ -15,6 +15,7 @@ mod eurane;
 mod fach_in_layout;
 mod hs_dsch;
 mod hs_in_layout;
+mod hs_switched_in_layout;
 mod hs_switching;
 mod impairments;
 mod iub_captures;

@@ -231,3 +231,23 @@ fn bearers_over_hs_dsch_and_e_dch_are_reassembled() {
     assert!(captured.delivered.iter().all(|delivered| *delivered > 300), "{:?}", captured.delivered);
     captured.assert_no_complaints("E-DCH");
 }
+
+/// PDUs of flexible size over MAC-ehs. Timer_Poll expires before the report on a poll can arrive, so that
+/// POLL SUFIs are sent while no data waits.
+#[test]
+fn poll_sufis_are_decoded() {
+    let keys = [
+        ("duration", "4 s"),
+        ("measure.from", "0 s"),
+        ("ue.user.hs_dsch.mac", "mac_ehs"),
+        ("rlc.pdu_size", "flexible"),
+        ("rlc.poll_sufi", "true"),
+        ("rlc.timer_poll", "20 ms"),
+    ];
+    let captured = capture("hsdpa", &keys);
+    captured.assert_no_complaints("PDUs of flexible size");
+    let Some(frames) = tshark(&captured.folder.path().join("rlc-downlink-air.pcapng"), AIR) else { return };
+    let is_poll = |frame: &&DecodedFrame| frame.comments.contains("STATUS PDU, polls up to PDU ");
+    let polls = frames.iter().filter(is_poll).count();
+    assert!(polls > 5, "{polls} POLL SUFIs");
+}

@@ -6,13 +6,15 @@
 
 use std::ops::Range;
 
-use umts_kernel::{EventQueue, Phase};
+use umts_kernel::{EventQueue, Phase, TraceSink};
 use umts_units::{Erlang, Time};
 
 use super::Network;
+use crate::context::Context;
 use crate::core_network::LinkChange;
 use crate::event::Event;
 use crate::ids::{Direction, UeId};
+use crate::trace::TraceEvent;
 
 /// A change and its time.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +30,9 @@ pub enum Change {
     Link { hop: u8, change: LinkChange },
     /// Block error ratio of these UEs in one direction, for UEs with independent errors or none.
     BlockErrorRate { ues: Range<u16>, direction: Direction, bler: f64 },
-    /// Rate of the DCHs of these UEs in one direction, as the number of blocks in a full TTI.
-    FullTti { ues: Range<u16>, direction: Direction, blocks: u32 },
+    /// Rate of the DCHs of these UEs in one direction, as the number of blocks in a full TTI. `dch`
+    /// is the DCH bearer of UEs that RRC switches, `None` of UEs that keep their DCH.
+    FullTti { ues: Range<u16>, direction: Direction, dch: Option<usize>, blocks: u32 },
     /// Offered traffic of calls of class number `class` in a layout.
     OfferedCalls { class: u16, offered: Erlang },
     /// Whether the air of these UEs is cut: no block or packet arrives in either direction.
@@ -48,29 +51,40 @@ impl Network {
     /// While a fault overrides a value, a change of this value has no effect. It takes effect when
     /// no fault overrides the value any more.
     #[cold]
-    pub(super) fn make_change(&mut self, now: Time, number: u32) {
+    pub(super) fn make_change<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, number: u32) {
         let change = self.changes[number as usize].change.clone();
         if self.faults.is_empty() {
-            self.apply(now, &change);
+            self.apply(cx, &change);
         } else {
-            self.change_below_faults(now, &change);
+            self.change_below_faults(cx, &change);
         }
     }
 
-    /// Makes a change at `now`.
-    pub(super) fn apply(&mut self, now: Time, change: &Change) {
+    /// Makes a change.
+    pub(super) fn apply<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, change: &Change) {
         match change {
-            Change::Link { hop, change } => self.path.core.change_link(*hop, *change),
+            Change::Link { hop, change } => {
+                self.path.core.change_link(*hop, *change);
+                match *change {
+                    LinkChange::Rate(rate) => cx.record(|| TraceEvent::LinkRateChanged { hop: *hop, rate }),
+                    LinkChange::Delay(delay) => {
+                        cx.record(|| TraceEvent::LinkDelayChanged { hop: *hop, delay });
+                    }
+                    LinkChange::Loss(_) => {}
+                }
+            }
             Change::BlockErrorRate { ues, direction, bler } => {
                 for ue in ues.clone() {
                     self.path.access.set_block_error_rate(UeId(ue), *direction, *bler);
                 }
             }
-            Change::FullTti { ues, direction, blocks } => {
-                ues.clone().for_each(|ue| self.path.access.set_full_tti(UeId(ue), *direction, *blocks));
+            Change::FullTti { ues, direction, dch, blocks } => {
+                for ue in ues.clone() {
+                    self.path.access.set_full_tti(UeId(ue), *direction, *dch, *blocks);
+                }
             }
             Change::OfferedCalls { class, offered } => {
-                self.path.access.set_offered_calls(now, usize::from(*class), *offered);
+                self.path.access.set_offered_calls(cx.now, usize::from(*class), *offered);
             }
             Change::Cut { ues, is_cut } => {
                 ues.clone().for_each(|ue| self.path.access.set_cut(UeId(ue), *is_cut));

@@ -7,11 +7,14 @@
 
 use std::collections::BTreeMap;
 
-use umts_units::{Probability, Time};
+use umts_kernel::TraceSink;
+use umts_units::Probability;
 
 use super::{Change, Network};
+use crate::context::Context;
 use crate::core_network::LinkChange;
 use crate::ids::UeId;
+use crate::trace::TraceEvent;
 
 /// A single value of the network that can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,10 +33,11 @@ enum Parameter {
         ue: u16,
         direction_index: usize,
     },
-    /// Blocks in a full TTI of the DCH of a UE.
+    /// Blocks in a full TTI of a DCH of a UE.
     FullTti {
         ue: u16,
         direction_index: usize,
+        dch: Option<usize>,
     },
     /// Offered traffic of a class of calls.
     OfferedCalls {
@@ -109,10 +113,10 @@ fn single_changes(change: &Change) -> Vec<(Parameter, Change)> {
             };
             ues.clone().map(single).collect()
         }
-        Change::FullTti { ref ues, direction, blocks } => {
+        Change::FullTti { ref ues, direction, dch, blocks } => {
             let single = |ue| {
-                let parameter = Parameter::FullTti { ue, direction_index: direction.index() };
-                (parameter, Change::FullTti { ues: ue..ue + 1, direction, blocks })
+                let parameter = Parameter::FullTti { ue, direction_index: direction.index(), dch };
+                (parameter, Change::FullTti { ues: ue..ue + 1, direction, dch, blocks })
             };
             ues.clone().map(single).collect()
         }
@@ -141,7 +145,12 @@ fn loss_changes(hop: u8, losses: [Option<Probability>; 2]) -> Vec<(Parameter, Ch
 impl Network {
     /// Adds a fault, or gives the fault with this name other values. The fault keeps its place
     /// among the faults that set the same values.
-    pub fn set_fault(&mut self, now: Time, name: &str, changes: &[Change]) {
+    pub fn set_fault<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        name: &str,
+        changes: &[Change],
+    ) {
         // Of several changes of one value, the last one is in force.
         let values: BTreeMap<_, _> = changes.iter().flat_map(single_changes).collect();
         for (&parameter, change) in &values {
@@ -151,30 +160,39 @@ impl Network {
                 self.faults.below.insert(parameter, undo);
             }
         }
-        self.update_faults(now, name, values);
+        self.update_faults(cx, name, values);
     }
 
     /// Removes a fault. Its values become the values of the faults below or the values without
     /// faults. An unknown name has no effect.
-    pub fn remove_fault(&mut self, now: Time, name: &str) {
-        self.update_faults(now, name, BTreeMap::new());
+    pub fn remove_fault<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, name: &str) {
+        self.update_faults(cx, name, BTreeMap::new());
     }
 
     /// Replaces the values of a fault, and applies the values that are in force afterwards.
-    fn update_faults(&mut self, now: Time, name: &str, values: BTreeMap<Parameter, Change>) {
+    fn update_faults<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        name: &str,
+        values: BTreeMap<Parameter, Change>,
+    ) {
         for parameter in self.faults.replace(name, values) {
             if let Some(change) = self.faults.take_value(parameter) {
-                self.apply(now, &change);
+                self.apply(cx, &change);
             }
         }
     }
 
     /// Makes a scheduled change. Values with a fault change below the fault.
-    pub(super) fn change_below_faults(&mut self, now: Time, change: &Change) {
+    pub(super) fn change_below_faults<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        change: &Change,
+    ) {
         for (parameter, change) in single_changes(change) {
             match self.faults.below.get_mut(&parameter) {
                 Some(below) => *below = change,
-                None => self.apply(now, &change),
+                None => self.apply(cx, &change),
             }
         }
     }
@@ -191,9 +209,9 @@ impl Network {
                 let bler = access.block_error_rate(UeId(ues.start), *direction)?;
                 Some(Change::BlockErrorRate { ues: ues.clone(), direction: *direction, bler })
             }
-            Change::FullTti { ues, direction, .. } => {
-                let blocks = access.full_tti(UeId(ues.start), *direction);
-                Some(Change::FullTti { ues: ues.clone(), direction: *direction, blocks })
+            Change::FullTti { ues, direction, dch, .. } => {
+                let blocks = access.full_tti(UeId(ues.start), *direction, *dch)?;
+                Some(Change::FullTti { ues: ues.clone(), direction: *direction, dch: *dch, blocks })
             }
             Change::OfferedCalls { class, .. } => {
                 let offered = access.offered_calls(usize::from(*class))?;
@@ -208,8 +226,9 @@ impl Network {
 
 #[cfg(test)]
 mod tests {
+    use umts_kernel::NoTrace;
     use umts_kernel::random::Streams;
-    use umts_units::{BitRate, Duration};
+    use umts_units::{BitRate, Duration, Time};
 
     use super::*;
     use crate::core_network::LinkConfig;
@@ -252,6 +271,14 @@ mod tests {
         Change::Link { hop: HOP, change: LinkChange::Loss([downlink, uplink]) }
     }
 
+    fn set_fault(network: &mut Network, name: &str, changes: &[Change]) {
+        network.set_fault(&mut Context::new(Time::ZERO, &mut NoTrace), name, changes);
+    }
+
+    fn remove_fault(network: &mut Network, name: &str) {
+        network.remove_fault(&mut Context::new(Time::ZERO, &mut NoTrace), name);
+    }
+
     /// The current value of the parameter that `change` sets, as a change.
     fn value(network: &Network, change: &Change) -> Change {
         network.undo_of(change).expect("links always change")
@@ -262,11 +289,11 @@ mod tests {
         let mut network = network(Vec::new());
         let half = Probability::new(0.5);
         let changes = [delay(300), rate(BitRate::from_bps(64_000)), loss(half, None)];
-        network.set_fault(Time::ZERO, "slow", &changes);
+        set_fault(&mut network, "slow", &changes);
         for change in &changes {
             assert_eq!(value(&network, change), *change);
         }
-        network.remove_fault(Time::ZERO, "slow");
+        remove_fault(&mut network, "slow");
         let before = [delay(10), rate(None), loss(Some(Probability::ZERO), None)];
         for change in &before {
             assert_eq!(value(&network, change), *change);
@@ -277,18 +304,18 @@ mod tests {
     #[test]
     fn last_added_of_several_faults_is_in_force() {
         let mut network = network(Vec::new());
-        network.set_fault(Time::ZERO, "a", &[delay(100)]);
-        network.set_fault(Time::ZERO, "b", &[delay(200)]);
+        set_fault(&mut network, "a", &[delay(100)]);
+        set_fault(&mut network, "b", &[delay(200)]);
         // A changed fault keeps its place below.
-        network.set_fault(Time::ZERO, "a", &[delay(150)]);
+        set_fault(&mut network, "a", &[delay(150)]);
         assert_eq!(value(&network, &delay(0)), delay(200));
-        network.remove_fault(Time::ZERO, "b");
+        remove_fault(&mut network, "b");
         assert_eq!(value(&network, &delay(0)), delay(150));
-        network.set_fault(Time::ZERO, "b", &[delay(200)]);
-        network.remove_fault(Time::ZERO, "a");
+        set_fault(&mut network, "b", &[delay(200)]);
+        remove_fault(&mut network, "a");
         assert_eq!(value(&network, &delay(0)), delay(200));
-        network.remove_fault(Time::ZERO, "b");
-        network.remove_fault(Time::ZERO, "b");
+        remove_fault(&mut network, "b");
+        remove_fault(&mut network, "b");
         assert_eq!(value(&network, &delay(0)), delay(10));
     }
 
@@ -296,8 +323,8 @@ mod tests {
     fn changed_fault_restores_values_that_it_does_not_set_any_more() {
         let mut network = network(Vec::new());
         let uplink = loss(None, Some(Probability::ONE));
-        network.set_fault(Time::ZERO, "a", &[delay(100), uplink.clone()]);
-        network.set_fault(Time::ZERO, "a", std::slice::from_ref(&uplink));
+        set_fault(&mut network, "a", &[delay(100), uplink.clone()]);
+        set_fault(&mut network, "a", std::slice::from_ref(&uplink));
         assert_eq!(value(&network, &delay(0)), delay(10));
         assert_eq!(value(&network, &uplink), uplink);
     }
@@ -306,10 +333,10 @@ mod tests {
     fn scheduled_change_of_a_value_with_a_fault_is_in_force_after_the_fault() {
         let changed = TimedChange { at: Time::ZERO, change: delay(50) };
         let mut network = network(vec![changed]);
-        network.set_fault(Time::ZERO, "a", &[delay(100)]);
-        network.make_change(Time::ZERO, 0);
+        set_fault(&mut network, "a", &[delay(100)]);
+        network.make_change(&mut Context::new(Time::ZERO, &mut NoTrace), 0);
         assert_eq!(value(&network, &delay(0)), delay(100));
-        network.remove_fault(Time::ZERO, "a");
+        remove_fault(&mut network, "a");
         assert_eq!(value(&network, &delay(0)), delay(50));
     }
 }

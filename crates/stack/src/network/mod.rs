@@ -157,7 +157,7 @@ impl Network {
             Event::ProxyCrash => hosts.proxy_crash(ctx),
             Event::TrafficWake(flow) => hosts.traffic_wake(ctx, flow, path),
             Event::FlowStarts(flow) => hosts.flow_starts(ctx, flow, path),
-            Event::Change(number) => self.make_change(ctx.cx.now, number),
+            Event::Change(number) => self.make_change(&mut ctx.cx, number),
             Event::EndOfRun => {}
         }
     }

@@ -11,7 +11,7 @@ use crate::radio::mac::{Channel, TransportFormat};
 use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ErrorModel;
 use crate::radio::rlc::RlcConfig;
-use crate::rnc::multicell::DchUserConfig;
+use crate::rnc::multicell::DownlinkConfig;
 use crate::rnc::rrc::{ConnectionConfig, RrcConfig};
 use crate::scheduling::{QosConfig, SchedulerKind};
 
@@ -35,9 +35,9 @@ pub struct UeConfig {
     pub channels: [ChannelConfig; 2],
     /// Options of the HS-DSCH, if the UE uses it.
     pub hs_dsch: Option<Arc<HsUeConfig>>,
-    /// Power and errors of its downlink DCHs in a layout: of its DCH bearer, or of each DCH that RRC may
-    /// allocate. Empty: it has no DCH there.
-    pub dchs: Vec<Arc<DchUserConfig>>,
+    /// Its downlink in a layout, on a DCH or HS-DSCH: of its bearer, or of each bearer that RRC may allocate.
+    /// Empty: it has neither there.
+    pub dchs: Vec<DownlinkConfig>,
     /// Options of the E-DCH, if the UE uses it.
     pub e_dch: Option<Arc<EUeConfig>>,
     /// Supervision of the RRC connection.
@@ -57,10 +57,9 @@ impl UeConfig {
         downlink.channel == Channel::Fach && self.substitute.is_none()
     }
 
-    /// Whether the UE has an HS-DSCH in the cells of a layout.
-    pub fn is_on_hs_dsch_of_layout(&self) -> bool {
-        let [downlink, _] = self.channels;
-        downlink.channel == Channel::HsDsch && self.mobility.is_some() && self.substitute.is_none()
+    /// Whether the UE has an HS-DSCH in the cells of a layout, all the time or when RRC allocates it.
+    pub fn has_hs_dsch_of_layout(&self) -> bool {
+        self.dchs.iter().any(|dch| matches!(dch, DownlinkConfig::HsDsch))
     }
 }
 

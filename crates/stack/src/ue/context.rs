@@ -68,7 +68,7 @@ pub struct UeContext {
     pub channels: [UeChannel; 2],
     /// Options of the HS-DSCH, if the UE uses it.
     pub hs_dsch: Option<Arc<HsUeConfig>>,
-    /// Its HS-DSCH in a layout.
+    /// Its HS-DSCH in a layout, also while RRC has switched the UE to another channel.
     pub hs_in_layout: Option<Box<HsInLayout>>,
     /// Options of the E-DCH, if the UE uses it.
     pub e_dch: Option<Arc<EUeConfig>>,
@@ -127,7 +127,7 @@ impl UeContext {
             shown: [0; 2],
             channels,
             hs_dsch: config.hs_dsch.clone(),
-            hs_in_layout: config.is_on_hs_dsch_of_layout().then(Box::default),
+            hs_in_layout: config.has_hs_dsch_of_layout().then(Box::default),
             e_dch: config.e_dch.clone(),
             on_carrier: [false; 2],
             has_more: [false; 2],

@@ -79,6 +79,17 @@ impl Control {
         self.dchs[dch]
     }
 
+    /// Sets the number of blocks in a full TTI of DCH bearer `dch` in `direction`, for its next
+    /// allocations. Returns whether the DCH is in use: the caller must then change its channel.
+    pub fn set_full_tti(&mut self, dch: usize, direction: Direction, blocks: u32) -> bool {
+        self.dchs[dch][direction.index()].format.blocks = blocks;
+        let number = dch + 1;
+        if let Some(Some(kept)) = self.former.get_mut(number) {
+            kept[direction.index()].format.blocks = blocks;
+        }
+        self.uses(number)
+    }
+
     /// Removes and returns the channels with this number, if they were in use before.
     pub fn take_kept_channels(&mut self, number: usize) -> Option<[UeChannel; 2]> {
         self.former.get_mut(number)?.take()

@@ -83,7 +83,8 @@ impl Utran {
     ) {
         ctx.cx.record(|| TraceEvent::CellUpdateStarted { ue, cause });
         self.attach(ue, COMMON);
-        self.in_multicell(|mac, ues| mac.use_channels(COMMON, &mut ues[ue]));
+        let now = ctx.cx.now;
+        self.in_multicell(|mac, ues| mac.use_channels(now, COMMON, &mut ues[ue]));
         self.ues[ue].connection.begin_update(ctx.cx.now, cause);
         self.schedule_connection_wake(ctx, ue);
     }

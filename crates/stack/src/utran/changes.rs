@@ -1,4 +1,4 @@
-//! Changes during a run that the user orders: block error ratio, size of the DCH and cut of a UE, and the
+//! Changes during a run that the user orders: block error ratio, rates of the DCHs and cut of a UE, and the
 //! offered traffic of calls.
 
 use umts_units::{Erlang, Time};
@@ -24,14 +24,28 @@ impl Utran {
         self.ues[ue].channels[direction.index()].errors.rate()
     }
 
-    /// Blocks in a full TTI of the channel of a UE in `direction`.
-    pub fn full_tti(&self, ue: UeId, direction: Direction) -> u32 {
-        self.ues[ue].channels[direction.index()].format.blocks
+    /// Blocks in a full TTI of a DCH of a UE in `direction`. `dch` is the DCH bearer of a UE that RRC
+    /// switches, `None` of a UE that keeps its DCH. `None` if the UE has no such DCH.
+    pub fn full_tti(&self, ue: UeId, direction: Direction, dch: Option<usize>) -> Option<u32> {
+        let context = &self.ues[ue];
+        match dch {
+            None => Some(context.channels[direction.index()].format.blocks),
+            Some(dch) => Some(context.control.as_ref()?.dch(dch)[direction.index()].format.blocks),
+        }
     }
 
-    /// Sets the number of blocks in a full TTI of the DCH of a UE in `direction`.
-    pub fn set_full_tti(&mut self, ue: UeId, direction: Direction, blocks: u32) {
-        self.ues[ue].channels[direction.index()].format.blocks = blocks;
+    /// Sets the number of blocks in a full TTI of a DCH of a UE in `direction`. `dch` is as for
+    /// [`full_tti`](Self::full_tti). A DCH that is not in use has this number when RRC allocates it.
+    pub fn set_full_tti(&mut self, ue: UeId, direction: Direction, dch: Option<usize>, blocks: u32) {
+        let context = &mut self.ues[ue];
+        let Some(dch) = dch else {
+            context.channels[direction.index()].format.blocks = blocks;
+            return;
+        };
+        let Some(control) = context.control.as_mut() else { return };
+        if control.set_full_tti(dch, direction, blocks) {
+            context.channels[direction.index()].format.blocks = blocks;
+        }
     }
 
     /// Offered traffic of calls of class number `class`. `None` without a layout.

@@ -135,7 +135,8 @@ impl Utran {
     ) {
         self.detach(ctx, ue);
         self.attach(ue, channels);
-        self.in_multicell(|mac, ues| mac.use_channels(channels, &mut ues[ue]));
+        let now = ctx.cx.now;
+        self.in_multicell(|mac, ues| mac.use_channels(now, channels, &mut ues[ue]));
         self.resume(ctx, ue);
     }
 

@@ -1,6 +1,8 @@
-"""Captures: an uploaded file, its analysis, and the TCP graphs of one of its connections."""
+"""Captures: an uploaded file, its analysis, the TCP graphs and the ladder of one of its connections."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from umtslab.serve.models.common import Column, Curve, Metric, Model
 
@@ -66,7 +68,7 @@ class Segments(Model):
 
 
 class Graphs(Model):
-    """TCP graphs of one connection: sequence numbers and `in_flight` in bytes, `round_trips` in seconds."""
+    """TCP graphs of one connection: sequence numbers, `in_flight` in bytes, `round_trips` in seconds."""
 
     connection: int
     sent: Segments
@@ -77,3 +79,65 @@ class Graphs(Model):
     window: str
     round_trips: Curve
     in_flight: Curve
+    # Advertised window of the receiver in bytes. Empty if its scale is unknown.
+    receive_window: Curve
+    # Why `receive_window` is empty or incomplete. Empty if nothing is missing.
+    receive_window_note: str
+
+
+# ── The ladder of a connection ──────────────────────────────────────────────────────────────────────
+
+
+class LadderPacket(Model):
+    """A packet: an arrow of the ladder."""
+
+    # Number in the connection, from 1.
+    packet: int
+    # Seconds since the first packet of the connection, and since the packet before.
+    time: str
+    since: str
+    is_from_client: bool
+    # The kind, as in `umtslab.ladder`, and the hue of the arrow.
+    kind: str
+    hue: str
+    # Short text for the arrow.
+    label: str
+    flags: str
+    # Numbers and sizes in bytes. `ack` is empty without the flag ACK.
+    seq: str
+    payload: str
+    ack: str
+    window: str
+    note: str
+
+
+class LadderKind(Model):
+    """A kind of packet in the legend."""
+
+    hue: str
+    label: str
+
+
+class Ladder(Model):
+    """Packets of one connection. The first one is the first packet of the page."""
+
+    connection: int
+    client: str
+    server: str
+    # The end at which the packets were captured. None: at neither end, or unknown.
+    captured_at: Literal["client", "server"] | None
+    notes: list[str]
+    kinds: list[LadderKind]
+    # Counts of all packets of the connection.
+    packets: int
+    retransmissions: int
+    duplicate_acks: int
+    # Numbers of the first packets of the pages before and after, and of the last page.
+    previous: int | None
+    next: int | None
+    last: int
+    # Numbers of the nearest retransmissions before and after this page.
+    retransmission_before: int | None
+    retransmission_after: int | None
+    rows: list[LadderPacket]
+    command: str

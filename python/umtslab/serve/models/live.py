@@ -279,6 +279,8 @@ class State(Model):
     emulation: LiveEmulation | None
     live_number: int
     live_problem: str | None
+    # Key of the stored run of the emulation that the tab shows. None until it has ended and is stored.
+    live_run: str | None
 
 
 class Watch(Model):

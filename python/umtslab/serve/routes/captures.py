@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 
 from umtslab.serve import work
 from umtslab.serve.files import NoSuchFile
 from umtslab.serve.guard import UPLOAD, Oversized, TooSlow
 from umtslab.serve.jobs import DRAWING, perform
-from umtslab.serve.models.captures import Capture, Graphs, Uploaded
+from umtslab.serve.models.captures import Capture, Graphs, Ladder, Uploaded
+from umtslab.serve.routes.ladder import ladder_figure, ladder_page, ladder_table
 from umtslab.serve.routes.stored import checked_number
 from umtslab.serve.uploads import Upload, Uploads
 
@@ -42,3 +43,16 @@ def add_capture_routes(app: FastAPI, uploads: Uploads) -> None:
     def get_graphs(identity: str, number: int) -> Any:
         path = uploaded(identity).path
         return perform(work.connection_graphs, path, checked_number(number), limits=DRAWING)
+
+    @app.get("/api/captures/{identity}/connections/{number}/ladder", response_model=Ladder)
+    def get_ladder(identity: str, number: int, first: int = 1, from_s: float | None = None) -> Any:
+        capture = uploaded(identity)
+        return ladder_page(capture.path, capture.name, number, first, from_s)
+
+    @app.get("/api/captures/{identity}/connections/{number}/ladder.csv", response_class=Response)
+    def get_ladder_csv(identity: str, number: int) -> Response:
+        return ladder_table(uploaded(identity).path, number)
+
+    @app.get("/api/captures/{identity}/connections/{number}/ladder.svg", response_class=Response)
+    def get_ladder_svg(identity: str, number: int, first: int = 1) -> Response:
+        return ladder_figure(uploaded(identity).path, number, first)

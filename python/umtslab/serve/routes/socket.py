@@ -154,6 +154,7 @@ def _state(tab: Tab, jobs: Jobs, sessions: Sessions, emulations: Emulations) -> 
         "emulations": emulations.rows(),
         "live_number": 0,
         "live_problem": None,
+        "live_run": None,
     }
     live = emulation = "null"
     if tab.session is not None:
@@ -164,6 +165,7 @@ def _state(tab: Tab, jobs: Jobs, sessions: Sessions, emulations: Emulations) -> 
                 content["live_number"], live = sessions.get(tab.session).latest
         except (NoSuchSession, SessionFailed, NoSuchEmulation) as error:
             content["live_problem"] = sentence(error)
+            content["live_run"] = emulations.run(tab.session)
         tab.sent = content["live_number"]
     # Insert the texts as the last members of the object.
     without_brace = json.dumps(content)[:-1]

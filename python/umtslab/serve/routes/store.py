@@ -16,11 +16,12 @@ from umtslab.serve.home import home
 from umtslab.serve.jobs import DRAWING, perform
 from umtslab.serve.lanes import lanes
 from umtslab.serve.models.about import About
-from umtslab.serve.models.captures import Capture, Graphs
+from umtslab.serve.models.captures import Capture, Graphs, Ladder
 from umtslab.serve.models.home import Home
 from umtslab.serve.models.lanes import Lanes
 from umtslab.serve.models.run import Connections, RunPage
 from umtslab.serve.models.timeline import ComparableRuns
+from umtslab.serve.routes.ladder import ladder_figure, ladder_page, ladder_table
 from umtslab.serve.routes.stored import (
     INERT_POLICY,
     capture_path,
@@ -133,3 +134,18 @@ def _add_captures_of_runs(app: FastAPI, settings: Settings) -> None:
     def graph_capture(key: str, name: str, number: int) -> Any:
         path = capture_path(stored_run(settings, key), name)
         return perform(work.connection_graphs, path, checked_number(number), limits=DRAWING)
+
+    address = "/api/runs/{key}/captures/{name}/connections/{number}/ladder"
+
+    @app.get(address, response_model=Ladder)
+    def get_ladder(key: str, name: str, number: int, first: int = 1, from_s: float | None = None) -> Any:
+        path = capture_path(stored_run(settings, key), name)
+        return ladder_page(path, str(path), number, first, from_s)
+
+    @app.get(f"{address}.csv", response_class=Response)
+    def get_ladder_csv(key: str, name: str, number: int) -> Response:
+        return ladder_table(capture_path(stored_run(settings, key), name), number)
+
+    @app.get(f"{address}.svg", response_class=Response)
+    def get_ladder_svg(key: str, name: str, number: int, first: int = 1) -> Response:
+        return ladder_figure(capture_path(stored_run(settings, key), name), number, first)

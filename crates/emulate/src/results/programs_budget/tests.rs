@@ -81,8 +81,12 @@ fn segment(from_server: bool, Tcp { flags, seq, ack }: Tcp, payload: usize) -> V
 fn replayed(others: &str, packets: &[Entering]) -> Results {
     let text = "version = 1\nduration = \"60 s\"\nmeasure.budget = true\n[[cell]]\nname = \"cell\"\n[cell.fach]\n\
         rate = \"32 kbit/s\"\ntti = \"10 ms\"\n[[ue]]\nname = \"u\"\n";
-    let text = format!("{text}{others}");
-    let scenario = Scenario::parse(&text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
+    replayed_in(&format!("{text}{others}"), packets)
+}
+
+/// Replays packets in a scenario.
+fn replayed_in(text: &str, packets: &[Entering]) -> Results {
+    let scenario = Scenario::parse(text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("packets.pcapng");
     let mut recording = Recording::create(&path, Behind::ues(1)).unwrap();
@@ -156,6 +160,42 @@ fn download_of_a_program_has_a_budget_from_its_packets() {
     assert!((0.15..0.35).contains(&of("budget_setup_s")), "{}", of("budget_setup_s"));
     assert!(of("budget_not_visible_s") > 6.0);
     assert_eq!(of("budget_unexplained_s") + of("budget_slow_start_s") + of("budget_application_idle_s"), 0.0);
+}
+
+/// Seconds of `cause` in the budget of a download over the cell and the user in `text`.
+fn seconds_of(cause: &str, text: &str) -> f64 {
+    let text = format!("version = 1\nduration = \"60 s\"\nmeasure.budget = true\n[[cell]]\n{text}");
+    let tables = replayed_in(&text, &download()).series.unwrap().tables;
+    check_sums(&tables);
+    column(&tables, &format!("budget_{cause}_s"))[0]
+}
+
+#[test]
+fn repetitions_by_harq_have_their_cause() {
+    let hsdpa = |errors: &str| {
+        format!(
+            "name = \"c\"\nhs_dsch = {{ }}\n[[ue]]\nname = \"u\"\nbearer = \"hsdpa-7.2\"\n\
+             hs_dsch = {{ cqi = 22, errors = \"per_attempt\", attempt_errors = {errors} }}\n"
+        )
+    };
+    assert_eq!(seconds_of("harq", &hsdpa("[0.0]")), 0.0);
+    // SYN-ACK, data and FIN wait for one repetition of 12 ms each.
+    let repeated_s = seconds_of("harq", &hsdpa("[1.0, 0.0]"));
+    assert!((0.024..0.06).contains(&repeated_s), "{repeated_s}");
+}
+
+#[test]
+fn requests_for_capacity_of_a_tdd_cell_have_their_cause() {
+    let tdd = "name = \"c\"\nduplex = \"tdd\"\n[[ue]]\nname = \"u\"\nbearer = \"granted\"\n";
+    assert!(seconds_of("capacity_request", tdd) > 0.01);
+}
+
+#[test]
+fn changed_delay_of_a_link_is_not_queueing() {
+    let cell = "name = \"c\"\n[[ue]]\nname = \"u\"\n";
+    let changed = format!("{cell}[[at]]\ntime = \"0.5 s\"\nset = {{ link.0.delay = \"300 ms\" }}\n");
+    assert_eq!(seconds_of("core_queue", cell), 0.0);
+    assert_eq!(seconds_of("core_queue", &changed), 0.0);
 }
 
 #[test]

@@ -24,8 +24,8 @@ impl Bearer {
         } else {
             self.arrive_in_part(set, lost, place);
         }
-        if self.missing.are_all_known() {
-            self.harq.released();
+        if lost != Lost::all(set.blocks) {
+            self.harq.delivered(set.serial);
         }
         if self.mode == Mode::Unacknowledged && !self.missing.is_empty() {
             self.collect_undeliverable(undeliverable);

@@ -138,9 +138,11 @@ impl Bearer {
     /// The reason while a lost PDU is missing. While the channel carries blocks of this bearer, the
     /// reason is the repair, even if the report is prohibited.
     fn repair_of(&self, hole: Hole, now: Time) -> Wait {
-        let Hole { place, is_known, prohibited_until, .. } = hole;
+        let Hole { place, is_known, is_repeated, prohibited_until, .. } = hole;
         let sn = Sn::of(hole.sn).value();
-        let is_hidden_by_reordering = !is_known && place == LossPlace::Air && self.harq.holds_blocks();
+        // Either RLC does not know of the loss, or of the fate of the retransmission.
+        let is_open = !is_known || is_repeated;
+        let is_hidden_by_reordering = is_open && place == LossPlace::Air && self.harq.holds_blocks();
         let is_channel_idle = now >= self.served_until;
         if is_hidden_by_reordering {
             return Wait::until_event(WaitReason::Reordered { sn });

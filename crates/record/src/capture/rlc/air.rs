@@ -70,7 +70,12 @@ impl Block {
                     add(format_args!(", end of packet {}", end.sdu.packet.id.0));
                 }
             }
-            Pdu::Status(_) => add(format_args!("STATUS PDU")),
+            Pdu::Status(status) => {
+                add(format_args!("STATUS PDU"));
+                if let (Some(last), Some(causes)) = (status.poll, polls) {
+                    add(format_args!(", polls up to PDU {}: {causes}", last.value()));
+                }
+            }
             Pdu::Reset(_) => add(format_args!("RESET PDU")),
             Pdu::ResetAck(_) => add(format_args!("RESET ACK PDU")),
         }

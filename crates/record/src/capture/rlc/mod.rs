@@ -332,6 +332,7 @@ impl Bearer {
                 let octets = composed.next().expect("there is an entry for each block");
                 let polls = match pdu {
                     Pdu::Data(run) if run.poll && step + 1 == pdu.blocks() => self.causes.pop_front(),
+                    Pdu::Status(status) if status.poll.is_some() => self.causes.pop_front(),
                     _ => None,
                 };
                 blocks.push(Block::new(set, pdu, step, octets, polls, leaves));

@@ -68,7 +68,7 @@ metrics! { LAYOUT: LayoutTotals;
         => |t| count(t.handover_lost);
     "sdu_delay_step_ms" "Steps of the SDU delay" ["ms"] "Mean absolute difference between the delays of consecutive downlink SDUs of a user: another definition of jitter." = "sum of the differences" / "SDUs with a predecessor"
         => |t| t.delay_step_ms();
-    "dch_codes_pct" "Codes of DCHs" ["%"] "Share of a code tree that calls, DCH bearers and DCHs associated with DSCHs occupy; above 100 if they are not limited to one tree." = "sum of 1 / spreading factor" / "TTIs of cells"
+    "dch_codes_pct" "Codes of DCHs" ["%"] "Share of a code tree that calls, DCH bearers and DCHs associated with DSCHs and HS-DSCHs occupy; above 100 if they are not limited to one tree." = "sum of 1 / spreading factor" / "TTIs of cells"
         => |t| (t.dch_ttis > 0).then(|| 100.0 * t.dch_codes / t.dch_ttis as f64);
     "calls_blocked" "Calls blocked" ["1"] "Calls that did not begin because their cell had no code or, with `cell.admission.power`, no power for them." = "calls blocked" / ""
         => |t| t.steps(CallStep::Blocked).and_then(count);
@@ -86,7 +86,7 @@ metrics! { LAYOUT: LayoutTotals;
         => |t| (t.dch_ttis > 0 && t.calls > 0).then(|| (t.calls + t.further_legs) as f64 / t.calls as f64);
     "further_legs_power_pct" "Power of additional legs" ["%"] "Share of the transmit power of all cells that is used for legs of calls in cells other than their best cell." = "power of these legs" / "power of cells"
         => |t| t.power_pct(t.further_power);
-    "associated_power_pct" "Power of associated DCHs" ["%"] "Share of the transmit power of all cells that is used for the DCHs associated with DSCHs." = "power of these DCHs" / "power of cells"
+    "associated_power_pct" "Power of associated DCHs" ["%"] "Share of the transmit power of all cells that is used for the DCHs associated with DSCHs and HS-DSCHs." = "power of these DCHs" / "power of cells"
         => |t| t.power_pct(t.associated_power);
     "dch_code_power_dbm" "Code power of DCH bearers" ["dBm"] "Power of the code of a DCH bearer in the best cell of its user: the mean in milliwatts, expressed in dBm. Only TTIs in which the DCH has power count." = "sum of the powers in mW" / "TTIs of DCH bearers"
         => |t| t.per_dch(t.dch_power).map(|mean| 10.0 * libm::log10(mean));

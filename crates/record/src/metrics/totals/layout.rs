@@ -61,7 +61,7 @@ pub(in crate::metrics) struct LayoutTotals {
     pub further_legs: u64,
     /// Power of these legs, in mW.
     pub further_power: f64,
-    /// Power of the DCHs associated with DSCHs, in mW.
+    /// Power of the DCHs associated with DSCHs and HS-DSCHs, in mW.
     pub associated_power: f64,
     /// Calls of the cell that had a gap (compressed mode).
     pub compressed: u64,

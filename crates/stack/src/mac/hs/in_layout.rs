@@ -14,9 +14,15 @@ pub struct HsInLayout {
 }
 
 impl HsInLayout {
+    /// The UE uses the HS-DSCH from `now` on, with the mean SNR `snr` (linear). CQIs that it measured before, in
+    /// an earlier use of the channel, are obsolete.
+    pub fn begin(&mut self, now: Time, snr: f64) {
+        self.snr.restart(first_tti(now), decibels(snr));
+    }
+
     /// The mean SNR is `snr` (linear) from `now` on.
     pub fn set_snr(&mut self, now: Time, snr: f64) {
-        self.snr.set(now.as_nanos().div_ceil(TTI.as_nanos()), 10.0 * libm::log10(snr));
+        self.snr.set(first_tti(now), decibels(snr));
     }
 
     /// A block was transmitted.
@@ -28,4 +34,13 @@ impl HsInLayout {
     pub fn take_blocks(&mut self) -> u32 {
         std::mem::take(&mut self.blocks)
     }
+}
+
+/// Number of the first TTI from `now` on.
+fn first_tti(now: Time) -> u64 {
+    now.as_nanos().div_ceil(TTI.as_nanos())
+}
+
+fn decibels(ratio: f64) -> f64 {
+    10.0 * libm::log10(ratio)
 }

@@ -30,6 +30,12 @@ impl MeanSnr {
         }
     }
 
+    /// The SNR is `snr_db` from TTI number `tti` on. Earlier values are forgotten.
+    pub fn restart(&mut self, tti: u64, snr_db: f64) {
+        self.values.clear();
+        self.values.push_back((tti, snr_db));
+    }
+
     /// SNR in dB in TTI number `tti`; before the first value as with the first one. No signal without any value.
     pub fn at(&self, tti: u64) -> f64 {
         let later = self.values.partition_point(|(from, _)| *from <= tti);
@@ -57,6 +63,14 @@ mod tests {
         snr.set(30, 5.0);
         assert_eq!([0, 10, 29, 30, 99].map(|tti| snr.at(tti)), [3.0, 3.0, 3.0, 5.0, 5.0]);
         assert_eq!(snr.values.len(), 2);
+    }
+
+    #[test]
+    fn restart_forgets_earlier_values() {
+        let mut snr = MeanSnr::default();
+        (0..5).for_each(|turn| snr.set(10 * turn, turn as f64));
+        snr.restart(100, 9.0);
+        assert_eq!([0, 45, 100, 200].map(|tti| snr.at(tti)), [9.0; 4]);
     }
 
     #[test]

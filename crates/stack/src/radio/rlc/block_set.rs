@@ -103,7 +103,7 @@ pub struct MrwAck {
     pub n: u8,
 }
 
-/// A STATUS: acknowledgment, missing PDUs, window, MRW and MRW_ACK.
+/// A STATUS: acknowledgment, missing PDUs, window, MRW, MRW_ACK and poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Status {
     /// LSN: all PDUs below it are received or listed as missing. `None` in a STATUS without a report.
@@ -116,6 +116,8 @@ pub struct Status {
     pub mrw_ack: Option<MrwAck>,
     /// WSN of a WINDOW SUFI. Not zero, because the peer would ignore zero.
     pub window: Option<NonZeroU16>,
+    /// Poll_SN of a POLL SUFI: the sender has sent all PDUs up to this one, and requests a report.
+    pub poll: Option<Sn>,
     /// Size in octets.
     pub octets: u16,
 }

@@ -41,6 +41,10 @@ options! {
         /// Largest PDU of flexible size, with its AMD header.
         [label = "Largest PDU", min = "16 B", max = "1503 B", source = "TS 25.322 §9.2.1.4, from Release 7 on"]
         pub largest_pdu: Octets = Octets(1503),
+        /// PDUs of flexible size: whether a poll that no data PDU carries is a POLL super-field in a
+        /// STATUS PDU of 3 octets. Otherwise the last data PDU is repeated to carry it.
+        [label = "POLL super-field", source = "TS 25.322 §9.2.2.11.9, §11.3.2, from Release 7 on"]
+        pub poll_sufi: bool = false,
         /// Whether the AMD header takes capacity on the Iub and the air.
         [label = "AMD header", source = "TS 25.322 §9.2.1.4"]
         pub header: Header = Header::Counted,
@@ -201,6 +205,13 @@ impl RlcConfig {
     #[inline]
     pub fn is_flexible(&self, sends: Direction) -> bool {
         self.pdu_size == PduSize::Flexible && self.mode == RlcMode::Am && sends == Direction::Downlink
+    }
+
+    /// Whether a poll in direction `sends` that no data PDU carries is sent as a POLL SUFI. TS 25.322
+    /// §9.2.2.11.9 allows this only in a direction with PDUs of flexible size.
+    #[inline]
+    pub fn has_poll_sufi(&self, sends: Direction) -> bool {
+        self.poll_sufi && self.is_flexible(sends)
     }
 
     /// Octets after the header of the largest PDU that is sent in direction `sends`.

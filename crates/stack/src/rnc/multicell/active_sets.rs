@@ -93,7 +93,12 @@ impl ActiveSets {
 
     /// Changes to the best cell if that is better by the hysteresis. Returns false if the call must
     /// be dropped.
-    fn hard_handover(&mut self, codes: &mut DchCodes, at: &mut CallLocation, spreading_factor: u16) -> bool {
+    pub fn hard_handover(
+        &mut self,
+        codes: &mut DchCodes,
+        at: &mut CallLocation,
+        spreading_factor: u16,
+    ) -> bool {
         let Some(better) = self.selection.better(at.main.cell, at.mobile.gains()) else { return true };
         let Some(code) = codes.take(better, spreading_factor) else {
             self.note_step(better, CallStep::Refused);

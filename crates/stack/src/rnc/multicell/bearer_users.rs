@@ -1,7 +1,8 @@
-//! Users of DCHs and of the FACH in the cells of a layout: their cells and codes, their links in a
-//! turn, and the Eb/N0 of their downlink. MAC-d and MAC-c serve them as outside a layout
-//! (`mac::Dedicated`, `mac::Shared`). The Eb/N0 decides the losses of the blocks that are sent
-//! until the next turn (`EbN0Errors`).
+//! Users of DCHs, of HS-DSCHs and of the FACH in the cells of a layout: their cells and codes,
+//! their links in a turn, and the Eb/N0 of their downlink. MAC-d, MAC-hs and MAC-c serve them as
+//! outside a layout (`mac::Dedicated`, `mac::hs`, `mac::Shared`). The Eb/N0 decides the losses of
+//! the blocks that are sent until the next turn (`EbN0Errors`), on an HS-DSCH the SNR
+//! (`hs_dsch.rs`).
 //!
 //! In each turn `measure` updates the cells of users, `begin` decides which users receive power,
 //! `add_links` adds their links to the power solver, and `receive` sets the Eb/N0 of their
@@ -12,9 +13,10 @@
 //! FACH, takes its power in turns that begin with data for a user of the FACH. Users are measured
 //! with or without data.
 //!
-//! RRC may switch users between the two (`switching.rs`).
+//! RRC may switch users between these channels (`switching.rs`).
 
 mod fach;
+mod hs_dsch;
 mod switching;
 
 use std::collections::VecDeque;
@@ -30,7 +32,10 @@ use super::codes::DchCodes;
 use super::mobility::{CellChange, Handover};
 use super::power_solver::{DownlinkLink, LinkKind, PowerSolver, Receiver};
 use super::voice_calls::{Aim, PoweredDch, link, receive_links, share_target};
-use super::{BufferAtHandover, DchUserConfig, HandoverConfig, MulticellConfig, RlcAtHandover, SccpchConfig};
+use super::{
+    BufferAtHandover, DchUserConfig, DownlinkConfig, HandoverConfig, MulticellConfig, RlcAtHandover,
+    SccpchConfig,
+};
 use crate::EventContext;
 use crate::environment::{Environment, MobilityConfig};
 use crate::ids::{CellId, Direction, UeId};
@@ -49,8 +54,9 @@ const DOWN: Direction = Direction::Downlink;
 pub(super) struct PlacedUser {
     pub ue: UeId,
     pub mobility: MobilityConfig,
-    /// The DCH of the UE, or each DCH that RRC may allocate. Empty for users that stay on the FACH.
-    pub dchs: Vec<Arc<DchUserConfig>>,
+    /// The DCH or HS-DSCH of the UE, or each one that RRC may allocate. Empty for users that stay
+    /// on the FACH.
+    pub dchs: Vec<DownlinkConfig>,
     /// Whether RRC switches the UE. It then starts on the FACH.
     pub is_switched: bool,
 }
@@ -60,9 +66,18 @@ pub(super) struct PlacedUser {
 pub(super) enum Downlink {
     Fach,
     Dch,
+    HsDsch,
 }
 
-/// A user of a DCH or of the FACH.
+/// The dedicated physical channel of a user in the downlink: its DCH, or the DCH beside its
+/// HS-DSCH.
+#[derive(Debug, Clone, Copy)]
+struct Dpch {
+    spreading_factor: u16,
+    aim: Aim,
+}
+
+/// A user of a DCH, of an HS-DSCH or of the FACH.
 #[derive(Debug)]
 pub(super) struct BearerUser {
     pub ue: UeId,
@@ -70,11 +85,11 @@ pub(super) struct BearerUser {
     pub at: CallLocation,
 
     // Channels.
-    /// The DCH of the user, or each DCH that RRC may allocate.
-    dchs: Vec<Arc<DchUserConfig>>,
+    /// The DCH or HS-DSCH of the user, or each one that RRC may allocate.
+    dchs: Vec<DownlinkConfig>,
     is_switched: bool,
-    /// The current DCH: fixed, or allocated by RRC. `None`: no DCH.
-    dch: Option<Arc<DchUserConfig>>,
+    /// The current DCH or HS-DSCH: fixed, or allocated by RRC. `None`: neither.
+    dch: Option<DownlinkConfig>,
     /// The channel in use.
     downlink: Downlink,
     /// Whether RRC has suspended the transmission to a switched user.
@@ -86,20 +101,25 @@ pub(super) struct BearerUser {
     loops: PowerControlLoops,
     /// Whether the user has a code in its cells. Without a code a DCH neither sends nor receives.
     has_code: bool,
-    /// Whether data for the user is sent in this turn: the DCH, or the S-CCPCH of the cell, takes
+    /// Whether data for the user is sent in this turn: the DCH, also beside an HS-DSCH, or the
+    /// S-CCPCH of the cell, takes
     /// power.
     is_sent: bool,
     /// Whether the power of the DCH was limited in the previous turn. The target of the outer loop
     /// then stays, because losses do not show that it is too low.
     is_limited: bool,
+    /// Blocks on HS-DSCHs that were sent to it in the last turn.
+    hs_blocks: u32,
 }
 
-/// All users of DCHs and of the FACH, by UE number.
+/// All users of DCHs, of HS-DSCHs and of the FACH, by UE number.
 #[derive(Debug)]
 pub(super) struct BearerUsers {
     users: Vec<BearerUser>,
     /// The S-CCPCH of each cell. `None`: the cells have no FACH.
     sccpch: Option<SccpchConfig>,
+    /// The DCH beside an HS-DSCH. `None`: it takes neither code nor power.
+    associated: Option<Dpch>,
     sets: ActiveSets,
     handover: HandoverConfig,
     /// Turns between two measurements of a user.
@@ -107,7 +127,8 @@ pub(super) struct BearerUsers {
 }
 
 impl BearerUsers {
-    /// Each user starts in its best cell. A user of a DCH has a code of this cell if one is free.
+    /// Each user starts in its best cell. A user of a DCH or HS-DSCH has a code of this cell if one
+    /// is free.
     pub fn new(
         config: &MulticellConfig,
         users: &[PlacedUser],
@@ -116,32 +137,37 @@ impl BearerUsers {
         period: u64,
     ) -> Self {
         let powers = vec![config.power.common; environment.cells()];
-        let users = users.iter().map(|user| BearerUser::new(user, environment, codes, &powers)).collect();
+        let associated = config.dch.associated.as_ref().map(Dpch::associated);
+        let user = |user: &PlacedUser| BearerUser::new(user, environment, (codes, associated), &powers);
+        let users = users.iter().map(user).collect();
         // Steps of active sets are recorded for calls only, and only calls have gaps.
         let sets = ActiveSets { is_recorded: false, compressed: None, ..ActiveSets::new(config) };
-        BearerUsers { users, sccpch: config.sccpch.clone(), sets, handover: config.handover, period }
+        let (sccpch, handover) = (config.sccpch.clone(), config.handover);
+        BearerUsers { users, sccpch, associated, sets, handover, period }
     }
 
     #[cfg(test)]
     pub fn none(config: HandoverConfig, sets: ActiveSets) -> Self {
-        BearerUsers { users: Vec::new(), sccpch: None, sets, handover: config, period: 1 }
+        BearerUsers { users: Vec::new(), sccpch: None, associated: None, sets, handover: config, period: 1 }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.users.is_empty()
+    /// Whether there are users with another channel than an HS-DSCH, or with a DCH beside it.
+    pub fn have_dedicated_channels(&self) -> bool {
+        self.associated.is_some()
+            || self.users.iter().any(|user| user.is_switched || user.downlink != Downlink::HsDsch)
     }
 
     pub fn user(&self, number: usize) -> &BearerUser {
         &self.users[number]
     }
 
-    /// The best cell of a UE. `None` for UEs with neither a DCH nor the FACH.
+    /// The best cell of a UE. `None` for UEs without a DCH, an HS-DSCH and the FACH.
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
         Some(self.of_ue(ue)?.at.main.cell)
     }
 
     /// Block error ratio by Eb/N0 of the downlink of a UE with this channel number: [`COMMON`], or
-    /// 1 + the index of a DCH that RRC allocates. `None` for other UEs.
+    /// 1 + the index of a channel that RRC allocates. `None` for an HS-DSCH and for other UEs.
     pub fn errors_of(&self, ue: UeId, number: usize) -> Option<Arc<LinkTable>> {
         let user = self.of_ue(ue)?;
         let dch = match number {
@@ -149,7 +175,8 @@ impl BearerUsers {
             of_rrc => Some(&user.dchs[of_rrc - 1]),
         };
         match dch {
-            Some(dch) => Some(dch.errors.clone()),
+            Some(DownlinkConfig::Dch(dch)) => Some(dch.errors.clone()),
+            Some(DownlinkConfig::HsDsch) => None,
             None => self.sccpch.as_ref().map(|sccpch| sccpch.errors.clone()),
         }
     }
@@ -166,7 +193,7 @@ impl BearerUsers {
 
     /// Measures the users that `turn` measures, and updates their cells. Adds the changes that
     /// UTRAN must execute to `handovers`. `can_change_cell`: whether a user that is switched or has
-    /// the FACH may change its cell.
+    /// the FACH or an HS-DSCH may change its cell.
     pub fn measure(
         &mut self,
         turn: MeasuredTurn,
@@ -176,16 +203,17 @@ impl BearerUsers {
         can_change_cell: impl Fn(UeId) -> bool,
         handovers: &mut VecDeque<Handover>,
     ) {
-        let BearerUsers { users, sets, handover, period, .. } = self;
+        let BearerUsers { users, sets, handover, period, associated, .. } = self;
+        let associated_factor = associated.map(|dpch| dpch.spreading_factor);
         for user in users.iter_mut().filter(|user| turn.measures(user.ue.0.into(), *period)) {
             environment.measure(&mut user.at.mobile, turn.now);
-            let is_bound_to_rrc = user.is_switched || user.dch.is_none();
-            if is_bound_to_rrc && !can_change_cell(user.ue) {
+            let may_wait = user.is_switched || user.downlink != Downlink::Dch;
+            if may_wait && !can_change_cell(user.ue) {
                 user.measure_links(powers);
                 continue;
             }
             let from = user.at.main.cell;
-            let change = user.change_cell(sets, codes, powers);
+            let change = user.change_cell(sets, codes, associated_factor, powers);
             let (ue, to) = (user.ue, user.at.main.cell);
             if to != from || change == CellChange::DchLost {
                 let config = if change == CellChange::Hard { *handover } else { WITHOUT_LOSS };
@@ -219,16 +247,22 @@ impl BearerUsers {
     /// Adds the power of each S-CCPCH and the links of the DCHs that take power in this turn to
     /// `solver`.
     pub fn add_links(&mut self, solver: &mut PowerSolver) {
-        let users = self.users.iter_mut().enumerate();
-        for (number, user) in users.filter(|(_, user)| user.is_sent) {
-            let Some(dch) = user.dch.clone().filter(|_| user.downlink == Downlink::Dch) else {
-                let sccpch = self.sccpch.as_ref().expect("users of the FACH have an S-CCPCH");
-                solver.commons[user.at.main.cell.index()] = solver.power.common + sccpch.power;
+        let BearerUsers { users, sccpch, associated, .. } = self;
+        for (number, user) in users.iter_mut().enumerate().filter(|(_, user)| user.is_sent) {
+            let (receiver, cell) = (Receiver::BearerUser(number), user.at.main.cell);
+            let dpch = user.dch.as_ref().and_then(|dch| dch.dpch(*associated));
+            let Some(Dpch { aim, .. }) = dpch.filter(|_| user.downlink != Downlink::Fach) else {
+                let sccpch = sccpch.as_ref().expect("users of the FACH have an S-CCPCH");
+                solver.commons[cell.index()] = solver.power.common + sccpch.power;
                 continue;
             };
+            if user.downlink == Downlink::HsDsch {
+                let link = aim.link(user.at.mobile.gains(), cell, &solver.before);
+                solver.add(LinkKind::AssociatedDch, receiver, cell, link);
+                continue;
+            }
             share_target(&mut user.at, &solver.power, &solver.before);
             let BearerUser { at, loops, .. } = &*user;
-            let (receiver, aim) = (Receiver::BearerUser(number), dch.aim());
             solver.add(LinkKind::Dch, receiver, at.main.cell, link(at, loops, &at.main, aim));
             for leg in &at.further {
                 solver.add(LinkKind::DchLeg, receiver, leg.cell, link(at, loops, leg, aim));
@@ -240,7 +274,7 @@ impl BearerUsers {
     pub fn powered(&mut self) -> impl Iterator<Item = PoweredDch<'_>> {
         let on_dch = |user: &&mut BearerUser| user.is_sent && user.downlink == Downlink::Dch;
         self.users.iter_mut().filter(on_dch).filter_map(|user| {
-            let aim = user.dch.as_ref()?.aim();
+            let aim = user.dch.as_ref()?.dpch(None)?.aim;
             Some(PoweredDch { at: &user.at, loops: &mut user.loops, aim })
         })
     }
@@ -266,7 +300,7 @@ impl BearerUsers {
                 continue;
             }
             // After its release a switched user has no DCH until RRC has changed the channel.
-            let Some(dch) = &user.dch else { continue };
+            let Some(DownlinkConfig::Dch(dch)) = &user.dch else { continue };
             // A DCH without data has its target: its next block may leave before it has power
             // again.
             let mut ebn0 = dch.target * user.loops.target_scale;
@@ -303,7 +337,12 @@ fn has_data(now: Time, context: &UeContext) -> bool {
 
 impl BearerUser {
     /// A user in its best cell when the cells send `powers`.
-    fn new(placed: &PlacedUser, environment: &Environment, codes: &mut DchCodes, powers: &[f64]) -> Self {
+    fn new(
+        placed: &PlacedUser,
+        environment: &Environment,
+        (codes, associated): (&mut DchCodes, Option<Dpch>),
+        powers: &[f64],
+    ) -> Self {
         let PlacedUser { ue, mobility, dchs, is_switched } = placed;
         let dch = dchs.first().filter(|_| !is_switched);
         let mut mobile = environment.appear(u64::from(ue.0), mobility, None, Time::ZERO);
@@ -315,35 +354,51 @@ impl BearerUser {
             dchs: dchs.clone(),
             is_switched: *is_switched,
             dch: dch.cloned(),
-            downlink: if dch.is_some() { Downlink::Dch } else { Downlink::Fach },
+            downlink: dch.map_or(Downlink::Fach, DownlinkConfig::kind),
             is_suspended: false,
             granted: GrantedDch::default(),
             loops: PowerControlLoops::default(),
             has_code: false,
             is_sent: false,
             is_limited: false,
+            hs_blocks: 0,
         };
-        if let Some(dch) = dch {
-            user.take_code(codes, dch.spreading_factor, powers);
+        if let Some(dpch) = dch.and_then(|dch| dch.dpch(associated)) {
+            user.take_code(codes, dpch.spreading_factor, powers);
         }
         user
     }
 
     /// Updates the cells after a measurement, with the rules of the channel in use. Returns the
-    /// kind of the change if the best cell has changed.
-    fn change_cell(&mut self, sets: &mut ActiveSets, codes: &mut DchCodes, powers: &[f64]) -> CellChange {
-        let Some(dch) = self.dch.clone() else {
-            self.select_cell(&sets.selection);
-            return CellChange::Reselection;
-        };
-        let had_code = self.has_code;
-        self.update_cells(sets, codes, dch.spreading_factor, powers);
-        if self.is_switched && !self.has_code {
-            self.lose_dch()
-        } else if had_code && sets.soft.is_some() {
-            CellChange::Soft
-        } else {
-            CellChange::Hard
+    /// kind of the change if the best cell has changed. `associated_factor`: spreading factor of
+    /// the DCH beside an HS-DSCH, if it has a code.
+    fn change_cell(
+        &mut self,
+        sets: &mut ActiveSets,
+        codes: &mut DchCodes,
+        associated_factor: Option<u16>,
+        powers: &[f64],
+    ) -> CellChange {
+        match self.dch.clone() {
+            None => {
+                self.select_cell(&sets.selection);
+                CellChange::Reselection
+            }
+            Some(DownlinkConfig::HsDsch) => {
+                let stays = self.update_serving_cell(sets, codes, associated_factor, powers);
+                if stays || !self.is_switched { CellChange::Hard } else { self.lose_dch() }
+            }
+            Some(DownlinkConfig::Dch(dch)) => {
+                let had_code = self.has_code;
+                self.update_cells(sets, codes, dch.spreading_factor, powers);
+                if self.is_switched && !self.has_code {
+                    self.lose_dch()
+                } else if had_code && sets.soft.is_some() {
+                    CellChange::Soft
+                } else {
+                    CellChange::Hard
+                }
+            }
         }
     }
 
@@ -411,9 +466,27 @@ fn without_code(cell: CellId) -> RadioLink {
     RadioLink::new(cell, Code::last(LARGEST_SF))
 }
 
+impl DownlinkConfig {
+    fn kind(&self) -> Downlink {
+        match self {
+            DownlinkConfig::Dch(_) => Downlink::Dch,
+            DownlinkConfig::HsDsch => Downlink::HsDsch,
+        }
+    }
+
+    /// Its dedicated physical channel. `associated`: the DCH beside an HS-DSCH.
+    fn dpch(&self, associated: Option<Dpch>) -> Option<Dpch> {
+        match self {
+            DownlinkConfig::Dch(dch) => Some(dch.dpch()),
+            DownlinkConfig::HsDsch => associated,
+        }
+    }
+}
+
 impl DchUserConfig {
-    fn aim(&self) -> Aim {
-        Aim { processing: self.processing, target: self.target }
+    fn dpch(&self) -> Dpch {
+        let aim = Aim { processing: self.processing, target: self.target };
+        Dpch { spreading_factor: self.spreading_factor, aim }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use umts_units::{BitRate, Db, Dbm, Duration};
 
 use super::codes::WithoutCode;
-use super::hs_users::HsCellConfig;
+use super::hs_dsch::HsCellConfig;
 use crate::environment::{EnvironmentConfig, MobilityConfig};
 use crate::options::options;
 #[cfg(feature = "schema")]
@@ -41,6 +41,16 @@ pub struct MulticellConfig {
     pub calls: Vec<CallClassConfig>,
 }
 
+impl MulticellConfig {
+    /// Largest mean power of a cell without its HS-DSCH, with which it admits a DCH or a call: the limit of admission
+    /// less the power that the HS-DSCH has at most, unless it has all that other channels leave.
+    pub(super) fn power_for_dchs(&self) -> Option<f64> {
+        let hs_dsch = self.hs_dsch.map(|hs_dsch| hs_dsch.max_power);
+        let reserved = hs_dsch.filter(|power| power.is_finite()).unwrap_or(0.0);
+        self.admission_power.map(|limit| limit - reserved)
+    }
+}
+
 options! {
     /// Codes of calls, and the cost of the DCH that accompanies a DSCH.
     #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,8 +66,8 @@ options! {
         /// Fate of a call whose next cell has no free code for it (`one_tree` only).
         [label = "Handover of a call without a free code", source = "an assumption"]
         pub without_code: WithoutCode = WithoutCode::Kept,
-        /// The DCH that accompanies the DSCH of each user. Without this table it takes neither code nor
-        /// power.
+        /// The DCH that accompanies the DSCH or HS-DSCH of each user. Without this table it takes neither code
+        /// nor power.
         #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
         #[cfg_attr(feature = "schema", schemars(with = "AssociatedConfig", extend("x-default" = "none")))]
         pub associated: Option<AssociatedConfig> = None,
@@ -177,6 +187,21 @@ pub struct SccpchConfig {
     pub errors: Arc<LinkTable>,
 }
 
+/// A downlink channel of a user in CELL_DCH.
+#[derive(Debug, Clone)]
+pub enum DownlinkConfig {
+    /// A DCH, which carries the data.
+    Dch(Arc<DchUserConfig>),
+    /// The HS-DSCH of the cell. The cell has its options.
+    HsDsch,
+}
+
+impl From<DchUserConfig> for DownlinkConfig {
+    fn from(dch: DchUserConfig) -> Self {
+        DownlinkConfig::Dch(dch.into())
+    }
+}
+
 /// Downlink of the DCH of a user.
 #[derive(Debug, Clone)]
 pub struct DchUserConfig {
@@ -246,7 +271,7 @@ pub enum BufferAtHandover {
 }
 
 options! {
-    /// Downlink of the DCH that accompanies a DSCH. It carries signalling while RLC has data.
+    /// Downlink of the DCH that accompanies a DSCH or HS-DSCH. It carries signalling while RLC has data.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct AssociatedConfig as "Associated" {
         /// Spreading factor of the code of the accompanying DCH.

@@ -1,6 +1,8 @@
 //! DCHs that RRC requests for the users of a layout: codes and power of their cells, and the
 //! switches to them.
 
+use umts_units::Time;
+
 use super::Multicell;
 use crate::ids::{CellId, UeId};
 use crate::ue::UeContext;
@@ -38,9 +40,10 @@ impl Multicell {
         self.bearers.suspend(ue);
     }
 
-    /// A UE has new channels, with this number, from now on.
-    pub fn use_channels(&mut self, number: usize, context: &mut UeContext) {
-        self.bearers.use_channels(number, &self.solver, self.admission.as_mut(), context);
+    /// A UE has new channels, with this number, from `now` on.
+    pub fn use_channels(&mut self, now: Time, number: usize, context: &mut UeContext) {
+        let Multicell { bearers, hs_dschs, solver, admission, .. } = self;
+        bearers.use_channels((now, number), (solver, hs_dschs.as_ref()), admission.as_mut(), context);
     }
 
     /// Whether requests that wait for a DCH should be repeated, once per period of the

@@ -237,8 +237,9 @@ impl Multicell {
             let (power, share) = (Real(hs_dsch.mean() as f32), Real(hs_dsch.share as f32));
             ctx.cx.record(|| TraceEvent::HsDschSent { cell: cell.0, power, share });
         }
-        let has_dchs =
-            self.active_sets.is_recorded || self.dschs.associated.is_some() || !self.bearers.is_empty();
+        let has_dchs = self.active_sets.is_recorded
+            || self.dschs.associated.is_some()
+            || self.bearers.have_dedicated_channels();
         if has_dchs {
             ctx.cx.record(|| TraceEvent::CellDchs {
                 cell: cell.0,

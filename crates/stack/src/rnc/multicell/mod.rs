@@ -11,9 +11,8 @@
 //! A turn is one pass through these steps: a TTI, or a frame if the DSCH is scheduled every frame.
 //! In the second case half of the users are in the middle of their TTI (`in_progress.rs`).
 //!
-//! Idle users take no part in these steps until they have data. Users of HS-DSCHs are measured too
-//! (`hs_users`). MAC-hs of their cells transmits to them between the turns, with the SNR of the
-//! last turn.
+//! Idle users of DSCHs take no part in these steps until they have data. MAC-hs of a cell transmits
+//! to users of its HS-DSCH between the turns, with the SNR of the last turn (`hs_dsch`).
 
 mod active_sets;
 mod associated;
@@ -23,7 +22,7 @@ mod codes;
 mod config;
 mod dch_allocation;
 mod dsch;
-mod hs_users;
+mod hs_dsch;
 mod in_progress;
 mod mobility;
 mod power_admission;
@@ -47,11 +46,11 @@ use self::codes::DchCodes;
 pub use self::codes::{FixedCodes, WithoutCode};
 pub use self::config::{
     AssociatedConfig, BufferAtHandover, CallClassConfig, CodeLimit, DchConfig, DchUserConfig, DchUserOptions,
-    HandoverConfig, MulticellConfig, RlcAtHandover, SccpchConfig, SccpchOptions,
+    DownlinkConfig, HandoverConfig, MulticellConfig, RlcAtHandover, SccpchConfig, SccpchOptions,
 };
 use self::dsch::Dschs;
-pub use self::hs_users::HsCellConfig;
-use self::hs_users::HsUsers;
+pub use self::hs_dsch::HsCellConfig;
+use self::hs_dsch::HsDschs;
 use self::mobility::Mobility;
 pub use self::mobility::{CellChange, Handover};
 use self::power_admission::PowerAdmission;
@@ -75,7 +74,7 @@ pub struct Multicell {
     active_sets: ActiveSets,
     bearers: BearerUsers,
     /// `None`: the cells have no HS-DSCH.
-    hs_users: Option<HsUsers>,
+    hs_dschs: Option<HsDschs>,
     codes: DchCodes,
     dschs: Dschs,
     solver: PowerSolver,
@@ -99,21 +98,18 @@ impl Multicell {
         let mut codes = DchCodes::new(&config.dch, &fixed_codes(config, &mobilities), cells);
         let mut solver = PowerSolver::new(config.power, cells);
         let bearers = BearerUsers::new(config, &users, &environment, &mut codes, period);
-        let hs_users = config.hs_dsch.as_ref().map(|hs_dsch| {
-            let users = hs_dsch_users(ues);
-            HsUsers::new((hs_dsch, &config.handover), &users, &environment, &mut solver, period)
-        });
+        let hs_dschs = config.hs_dsch.as_ref().map(|config| HsDschs::new(config, &mut solver));
         Multicell {
             mobility: Mobility::new(environment, config.handover, &mobilities, period),
             calls: VoiceCalls::new(config, cells, MEASURED_EACH, streams),
             active_sets: ActiveSets::new(config),
             bearers,
-            hs_users,
+            hs_dschs,
             codes,
             dschs: Dschs::new(config, cells, streams),
             solver,
             admission: config
-                .admission_power
+                .power_for_dchs()
                 .map(|limit| PowerAdmission::new(limit, cells, period, config.power.common)),
             clock,
             has_limits: config.dch.has_one_tree() || config.admission_power.is_some(),
@@ -147,8 +143,7 @@ impl Multicell {
 
     /// The cell that a UE is in. `None`: the UE is outside the layout.
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
-        let on_hs_dsch = || self.hs_users.as_ref().and_then(|users| users.cell_of(ue));
-        self.mobility.cell_of(ue).or_else(|| self.bearers.cell_of(ue)).or_else(on_hs_dsch)
+        self.mobility.cell_of(ue).or_else(|| self.bearers.cell_of(ue))
     }
 
     /// Block error ratio by Eb/N0 of the downlink of a UE with this channel number. `None` unless
@@ -176,8 +171,8 @@ impl Multicell {
     /// they have data.
     fn measure_all(&mut self, now: Time, ues: &mut Ues) {
         let turn = MeasuredTurn { now, number: self.clock.tti };
-        if let Some(hs_users) = &mut self.hs_users {
-            hs_users.count_blocks(ues);
+        if let Some(hs_dschs) = &mut self.hs_dschs {
+            self.bearers.count_hs_blocks(hs_dschs, ues);
         }
         for ue in self.mobility.due(turn.number) {
             let rlc = &ues[ue].rlc;
@@ -188,15 +183,11 @@ impl Multicell {
                 self.close_associated(ue, self.mobility.user(ue).cell);
             }
         }
-        let Multicell { mobility, calls, active_sets, bearers, hs_users, codes, solver, admission, .. } =
-            self;
+        let Multicell { mobility, calls, active_sets, bearers, codes, solver, admission, .. } = self;
         let Mobility { environment, handovers, .. } = mobility;
         calls.measure(turn, environment, active_sets, codes, solver, admission.as_mut());
         let can_change_cell = |ue: UeId| ues[ue].can_change_cell();
         bearers.measure(turn, environment, codes, &solver.before, can_change_cell, handovers);
-        if let Some(hs_users) = hs_users {
-            hs_users.measure((now, turn.number), environment, can_change_cell, handovers);
-        }
     }
 
     /// Measures a user, and moves it to another cell if that is better. Its credit goes along.
@@ -245,8 +236,8 @@ impl Multicell {
         self.add_in_progress();
         self.bearers.begin(now, &self.solver.power, ues);
         self.bearers.add_links(&mut self.solver);
-        if let Some(hs_users) = &self.hs_users {
-            hs_users.add_shares(self.clock.interval, &mut self.solver);
+        if let Some(hs_dschs) = &self.hs_dschs {
+            hs_dschs.add_shares(self.clock.interval, &mut self.solver);
         }
         self.solver.add_up();
     }
@@ -270,8 +261,8 @@ impl Multicell {
     ) -> Vec<CallCounts> {
         let counts = self.calls.receive(self.clock.tti, &self.solver);
         self.bearers.receive(ctx, self.clock.interval, &self.solver, ues);
-        if let Some(hs_users) = &mut self.hs_users {
-            hs_users.receive(ctx, &self.solver, ues);
+        if let Some(hs_dschs) = &mut self.hs_dschs {
+            self.bearers.receive_hs_dsch(ctx, hs_dschs, &self.solver, ues);
         }
         counts
     }
@@ -302,8 +293,7 @@ impl Multicell {
 /// The movement of each user of a DSCH by UE, `None` for others, and the users of other bearers.
 fn users(ues: &[UeConfig]) -> (Vec<Option<MobilityConfig>>, Vec<PlacedUser>) {
     let has_bearer = |ue: &UeConfig| !ue.dchs.is_empty() || ue.is_on_fach();
-    let is_on_dsch = |ue: &UeConfig| !has_bearer(ue) && !ue.is_on_hs_dsch_of_layout();
-    let on_dsch = ues.iter().map(|ue| ue.mobility.clone().filter(|_| is_on_dsch(ue))).collect();
+    let on_dsch = ues.iter().map(|ue| ue.mobility.clone().filter(|_| !has_bearer(ue))).collect();
     let others = (0..).map(UeId).zip(ues).filter(|(_, ue)| has_bearer(ue));
     let placed = |(id, ue): (UeId, &UeConfig)| {
         let (mobility, dchs) = (ue.mobility.clone()?, ue.dchs.clone());
@@ -324,12 +314,6 @@ fn fixed_codes(config: &MulticellConfig, on_dsch: &[Option<MobilityConfig>]) -> 
             codes.with_hs_dsch(hs.codes, hs.users_per_tti).expect("a checked scenario has room for them")
         }
     }
-}
-
-/// The users of HS-DSCHs, with their movement.
-fn hs_dsch_users(ues: &[UeConfig]) -> Vec<(UeId, MobilityConfig)> {
-    let users = (0..).map(UeId).zip(ues).filter(|(_, ue)| ue.is_on_hs_dsch_of_layout());
-    users.filter_map(|(id, ue)| Some((id, ue.mobility.clone()?))).collect()
 }
 
 /// The timer expires twice at the start of a TTI: for the measurements, and then, after the

@@ -1,6 +1,6 @@
 //! Admission by power: a cell refuses a new DCH or call if its mean transmit power and the power
-//! that the new link is expected to need exceed a limit. HS-DSCHs do not count: they have what DCHs
-//! and calls leave.
+//! that the new link is expected to need exceed a limit. An HS-DSCH counts with its largest power,
+//! sent or not. Without such a limit it does not count: it has what DCHs and calls leave.
 //!
 //! The mean is over the period of the measurements. A link that was admitted counts with its
 //! expected power until its own power is part of the mean.

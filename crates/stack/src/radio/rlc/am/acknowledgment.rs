@@ -1,6 +1,7 @@
 //! Effect of a received STATUS (TS 25.322 §9.4, §11.5.3). Its report acknowledges PDUs, which
 //! advances VT(A), the oldest unacknowledged PDU, and lists missing PDUs to retransmit. A WINDOW
-//! changes the window of the sender, an MRW (move receiving window) the window of the receiver.
+//! changes the window of the sender, an MRW (move receiving window) the window of the receiver. A
+//! POLL SUFI requests a report of the receiver.
 
 use umts_kernel::TraceSink;
 
@@ -13,7 +14,8 @@ use crate::radio::rlc::{BlockSet, Sn, SnRun, Status};
 use crate::trace::{PduDrop, TraceEvent};
 
 impl AmEntity {
-    /// Handles a STATUS: its report, window, and MRW or the answer to one.
+    /// Handles a STATUS: its report, window, MRW or the answer to one, and POLL SUFI. A POLL SUFI has
+    /// no effect if the received PDUs have one size (TS 25.322 §11.5.2).
     pub(super) fn handle_status<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -38,6 +40,11 @@ impl AmEntity {
         }
         if let Some(mrw) = status.mrw {
             self.receiver.move_window(cx, config, timers, mrw, &set.discarded);
+        }
+        if let Some(last) = status.poll
+            && config.is_flexible(self.receiver.direction)
+        {
+            self.receiver.handle_poll_sufi(cx.now, config, timers, last);
         }
     }
 }

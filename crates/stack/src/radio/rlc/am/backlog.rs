@@ -3,6 +3,7 @@
 
 use umts_units::{Bytes, Time};
 
+use super::polling::POLL_STATUS_OCTETS;
 use super::sender::{Sender, SentSdu};
 use super::{AmEntity, Piggyback};
 use crate::radio::rlc::RlcConfig;
@@ -18,7 +19,7 @@ impl AmEntity {
     /// Number of PDUs to send now, at most one of them a control PDU. A STATUS that may be
     /// piggybacked on data does not count.
     pub fn pdus_ready(&self, now: Time) -> u32 {
-        // A PDU that is repeated only to poll is not in the backlog.
+        // A PDU that is sent only to poll is not in the backlog.
         let data = if self.has_data(now) { self.backlog().pdus.max(1) } else { 0 };
         let has_own_pdu = data == 0 || self.config.piggyback == Piggyback::Off;
         data + u32::from(has_own_pdu && self.has_control(now))
@@ -64,13 +65,17 @@ impl Sender {
     }
 
     /// Octets that wait for transmission or retransmission (TS 25.321 §8.2.2): SDUs that are not in
-    /// PDUs yet, even beyond the window, PDUs reported missing, and a PDU that is repeated only to
+    /// PDUs yet, even beyond the window, PDUs reported missing, and a PDU that is sent only to
     /// poll. Other sent PDUs do not count.
     pub fn available_for_transmission(&self, config: &RlcConfig, now: Time) -> u64 {
         let unsent = self.buffer.unsent_octets();
-        let repeats_last_pdu = unsent == 0 && self.nacked_count == 0 && self.has_data(now);
+        let only_polls = unsent == 0 && self.nacked_count == 0 && self.has_data(now);
         let largest = u64::from(config.pdu_octets(self.direction));
-        unsent + self.missing_octets(largest) + if repeats_last_pdu { largest } else { 0 }
+        let poll = match config.has_poll_sufi(self.direction) {
+            true => u64::from(POLL_STATUS_OCTETS),
+            false => largest,
+        };
+        unsent + self.missing_octets(largest) + if only_polls { poll } else { 0 }
     }
 
     /// Appends the incomplete SDUs in order: first those with PDUs to retransmit, then those with

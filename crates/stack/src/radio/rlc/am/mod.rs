@@ -341,8 +341,8 @@ impl AmEntity {
         self.start_wanted_reset(cx);
     }
 
-    /// Fills the rest of `set` with data PDUs: retransmissions, new PDUs, and a repeated PDU if a poll
-    /// is due that no other PDU carries.
+    /// Fills the rest of `set` with data PDUs: retransmissions, new PDUs, and a repeated PDU or a POLL
+    /// SUFI if a poll is due that no other PDU carries.
     #[inline(always)]
     fn send_data<T: TraceSink<TraceEvent>>(
         &mut self,

@@ -1,6 +1,13 @@
 //! Polling of acknowledged mode: the PDUs in which the sender sets the polling bit, with which it
 //! requests a report (TS 25.322 §9.7.1), with Timer_Poll, Timer_Poll_Prohibit and Timer_Poll_Periodic of
 //! §9.5. A poll is pending when a trigger has occurred and no PDU has carried it yet.
+//!
+//! A poll that is due when there is no data PDU to send repeats the last PDU. With PDUs of flexible
+//! size a STATUS with a POLL SUFI can be sent instead (§9.2.2.11.9, §11.3.2):
+//!
+//! ```text
+//!   STATUS 4 | POLL 4 | Poll_SN = VT(S) - 1, 12 bits | NO_MORE 4
+//! ```
 
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
@@ -9,8 +16,11 @@ use super::sender::Sender;
 use super::timers::{Timer, Timers};
 use crate::Context;
 use crate::detail::{Detail, PollCauses};
-use crate::radio::rlc::RlcConfig;
+use crate::radio::rlc::{BlockSet, RlcConfig, Sn, Status};
 use crate::trace::TraceEvent;
+
+/// Octets of a STATUS that contains nothing but a POLL SUFI.
+pub(super) const POLL_STATUS_OCTETS: u16 = 3;
 
 /// State of the sender's polls.
 #[derive(Debug, Clone, Copy)]
@@ -177,6 +187,26 @@ impl Sender {
         if let Some(prohibit) = config.timer_poll_prohibit {
             self.polls.prohibited_until = cx.now + prohibit;
         }
+    }
+
+    /// Sends a STATUS with a POLL SUFI for a poll that is due. The STATUS counts as a transmission of
+    /// `last`, the last PDU (TS 25.322 §9.4, §11.3.5).
+    pub(super) fn send_poll_sufi<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        config: &RlcConfig,
+        timers: &mut Timers,
+        last: u64,
+        set: &mut BlockSet,
+    ) {
+        self.count_transmission(config, last);
+        let data_pdus = 0;
+        let polls = self.decide_poll(cx, config, timers, data_pdus, PollCauses::default());
+        debug_assert!(polls, "the poll is due");
+        let status = Status { poll: Some(Sn::of(last)), octets: POLL_STATUS_OCTETS, ..Status::default() };
+        let (ue, direction, octets) = (self.ue, self.direction, u32::from(status.octets));
+        cx.record(|| TraceEvent::PollSufiSent { ue, direction, octets });
+        set.push_status(status);
     }
 
     /// Handles the expiry of Timer_Poll: polls again if any PDU is outstanding.

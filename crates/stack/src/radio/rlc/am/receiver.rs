@@ -36,7 +36,7 @@ pub(super) struct Receiver {
     // Window.
     /// VR(R): the next PDU in sequence.
     pub(super) vr_r: u64,
-    /// VR(H): one above the highest PDU that has arrived.
+    /// VR(H): one above the highest PDU that has arrived, or that a POLL SUFI named.
     pub(super) vr_h: u64,
     /// PDUs that have arrived between VR(R) and VR(H).
     pub(super) arrived: PduSet,
@@ -283,6 +283,15 @@ impl Receiver {
             self.trigger_for_gap(now, config, timers);
         }
         self.vr_h = self.vr_h.max(to);
+    }
+
+    /// Handles a POLL SUFI: the sender has sent all PDUs up to `last`, so VR(H) is above it. PDUs below
+    /// VR(H) that have not arrived are missing (TS 25.322 §9.4, §11.5.2).
+    pub fn handle_poll_sufi(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers, last: Sn) {
+        if let Position::Inside(pdu) = self.position(config, last) {
+            self.vr_h = self.vr_h.max(pdu + 1);
+        }
+        self.trigger(now, config, timers);
     }
 
     /// Inserts an SDU end in the order of its PDU, after other ends in the same PDU.

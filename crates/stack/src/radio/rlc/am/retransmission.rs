@@ -34,6 +34,17 @@ impl Sender {
         pdu as usize & (self.vt_dat.len() - 1)
     }
 
+    /// Increments VT(DAT) of a PDU between VT(A) and VT(S) that was sent before.
+    #[inline]
+    pub(super) fn count_transmission(&mut self, config: &RlcConfig, pdu: u64) {
+        if self.vt_dat.is_empty() {
+            self.vt_dat = vec![0; (config.window as usize).next_power_of_two()].into();
+        }
+        let index = self.ring_index(pdu);
+        self.vt_dat[index] = self.transmissions(pdu).saturating_add(1);
+        self.retransmitted.insert(pdu);
+    }
+
     /// Retransmits missing PDUs, oldest first, at most `room` PDUs. `on_retransmission`: the STATUS
     /// that one of them carries.
     pub fn send_retransmissions<T: TraceSink<TraceEvent>>(
@@ -88,13 +99,8 @@ impl Sender {
         let sdus_before = self.sent_sdus.partition_point(|sent| sent.last_pdu < first);
         let ending_sdus = self.sent_sdus.range(sdus_before..).take_while(|sent| sent.last_pdu < pdus.end);
         set.ends.extend(ending_sdus.map(SentSdu::sdu_end));
-        if self.vt_dat.is_empty() {
-            self.vt_dat = vec![0; (config.window as usize).next_power_of_two()].into();
-        }
         for pdu in pdus {
-            let index = self.ring_index(pdu);
-            self.vt_dat[index] = self.transmissions(pdu).saturating_add(1);
-            self.retransmitted.insert(pdu);
+            self.count_transmission(config, pdu);
         }
         let poll = self.decide_poll(cx, config, timers, count, wanted);
         let run = DataRun {

@@ -72,9 +72,9 @@ pub(super) struct Sender {
     pub(super) nacked: PduSet,
     /// Number of PDUs in `nacked`.
     pub(super) nacked_count: u32,
-    /// PDUs that were retransmitted. VT(DAT) of all others is 1.
+    /// PDUs that were retransmitted, or for which a POLL SUFI was sent. VT(DAT) of all others is 1.
     pub(super) retransmitted: PduSet,
-    /// VT(DAT), the number of transmissions, of each retransmitted PDU, as a ring of the window.
+    /// VT(DAT), the number of transmissions, of each PDU in `retransmitted`, as a ring of the window.
     /// Empty before the first retransmission, so that an idle user needs no memory for it.
     pub(super) vt_dat: Box<[u16]>,
 

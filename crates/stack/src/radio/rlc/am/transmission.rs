@@ -1,5 +1,5 @@
 //! Transmission of new PDUs by the sending side of acknowledged mode (TS 25.322 §9.7.1, §11.3.2), and
-//! of a repeated PDU that only carries a poll.
+//! of a repeated PDU or a POLL SUFI that only polls.
 //!
 //! A new PDU is *full* if the first SDU in the buffer fills it and continues in the next PDU. In a
 //! *composed* PDU an SDU ends, or another one begins, or a STATUS takes part of the room. A run of
@@ -180,7 +180,7 @@ impl Sender {
         (0..actions.marks).for_each(|_| record_action(cx, self.direction, QueueAction::Mark));
     }
 
-    /// Repeats the last PDU if a poll is due that no other PDU carries.
+    /// If a poll is due that no other PDU carries, repeats the last PDU or sends a POLL SUFI.
     pub fn send_poll<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -192,11 +192,13 @@ impl Sender {
             return;
         }
         let last = self.vt_s - 1;
-        if config.may_retransmit(self.transmissions(last)) {
-            self.retransmit(cx, config, timers, last..self.vt_s, PollCauses::default(), None, set);
-        } else {
+        if !config.may_retransmit(self.transmissions(last)) {
             self.polls.cancel(timers);
             self.reach_max_dat(cx, config, timers, last);
+        } else if config.has_poll_sufi(self.direction) {
+            self.send_poll_sufi(cx, config, timers, last, set);
+        } else {
+            self.retransmit(cx, config, timers, last..self.vt_s, PollCauses::default(), None, set);
         }
     }
 

@@ -26,6 +26,7 @@ pub(super) fn status_pdu(format: StatusFormat, status: &Status, set: &BlockSet) 
     if let Some(ack) = status.mrw_ack {
         sufis.push(Sufi::MrwAck { n: count(ack.n), sn_ack: ack.sn });
     }
+    sufis.extend(status.poll.map(Sufi::Poll));
     let missing = set.missing_of(status);
     sufis.extend(missing_sufis(format, missing, mapped(status, missing)));
     StatusPdu::new(sufis, status.lsn.map_or(StatusEnd::NoMore, StatusEnd::Ack))
@@ -113,8 +114,7 @@ pub(super) fn read_status(pdu: &StatusPdu<'_>, set: &mut BlockSet) -> Status {
                 status.mrw = Some(Mrw { sn, n_length, beyond_window: mrw.is_beyond_window() });
             }
             Sufi::MrwAck { n, sn_ack } => status.mrw_ack = Some(MrwAck { sn: *sn_ack, n: n.indicators() }),
-            // Release 7. No entity of umtslab sends it.
-            Sufi::Poll(_) => {}
+            Sufi::Poll(poll_sn) => status.poll = Some(*poll_sn),
         }
     }
     status.missing = IndexRange { first: first_run, after_last: set.missing.len() as u16 };

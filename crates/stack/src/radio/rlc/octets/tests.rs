@@ -391,11 +391,11 @@ proptest! {
 
     #[test]
     fn wire_mode_does_not_change_pdus_of_flexible_size(
-        config in any_am(), largest in prop_oneof![16u16..60, Just(1503)],
+        config in any_am(), largest in prop_oneof![16u16..60, Just(1503)], poll_sufi: bool,
         steps in prop::collection::vec(step(RlcMode::Am, 1500), 1..150)
     ) {
         let (pdu_size, largest_pdu) = (PduSize::Flexible, Octets(largest));
-        perform(&RlcConfig { pdu_size, largest_pdu, ..config }.into(), &steps);
+        perform(&RlcConfig { pdu_size, largest_pdu, poll_sufi, ..config }.into(), &steps);
     }
 
     #[test]

@@ -1,101 +1,117 @@
-//! DCHs that RRC allocates to users of a layout, changes and releases.
+//! DCHs and HS-DSCHs that RRC allocates to users of a layout, changes and releases.
 //!
 //! The code of a DCH is taken when the DCH is granted, before the switch to it begins, and released when
-//! the switch from it ends. A DCH of another rate has its codes in all cells of the active set beside those
-//! of the DCH in use. Users change their cells only between two switches, so no code moves during a switch.
+//! the switch from it ends. The same holds for the DCH beside an HS-DSCH, if it has a code. A DCH of another rate has
+//! its codes in all cells of the active set beside those of the DCH in use. Users change their cells only between two
+//! switches, so no code moves during a switch.
 
-use std::sync::Arc;
+use umts_units::Time;
 
-use super::{BearerUser, BearerUsers, DOWN, Downlink, without_code};
+use super::{BearerUser, BearerUsers, DOWN, Downlink, Dpch, without_code};
 use crate::ids::{CellId, UeId};
 use crate::radio::phy::ovsf::Code;
 use crate::rnc::calls::PowerControlLoops;
-use crate::rnc::multicell::DchUserConfig;
+use crate::rnc::multicell::DownlinkConfig;
 use crate::rnc::multicell::codes::DchCodes;
+use crate::rnc::multicell::hs_dsch::HsDschs;
 use crate::rnc::multicell::mobility::CellChange;
 use crate::rnc::multicell::power_admission::PowerAdmission;
 use crate::rnc::multicell::power_solver::PowerSolver;
 use crate::ue::{COMMON, UeContext};
 
-/// A DCH that RRC has granted to a user, which does not use it yet.
+/// A DCH or HS-DSCH that RRC has granted to a user, which does not use it yet.
 #[derive(Debug, Default)]
 pub(super) struct GrantedDch {
-    /// The DCH, if it has another rate than the one in use.
+    /// The channel, if it replaces another DCH or HS-DSCH.
     pub next: Option<NextDch>,
     /// Power in mW that the best cell of the user is expected to transmit for it. Only with admission by power.
     expected_power: f64,
 }
 
-/// A DCH that replaces the one in use when the switch to it ends.
+/// A DCH or HS-DSCH that replaces the one in use when the switch to it ends.
 #[derive(Debug)]
 pub(super) struct NextDch {
-    dch: Arc<DchUserConfig>,
-    /// Its codes, in the order of the links of the user.
+    dch: DownlinkConfig,
+    /// Its codes, in the order of the links of the user. An HS-DSCH has at most one code, in the first of them.
     pub codes: Vec<Code>,
 }
 
 impl BearerUsers {
-    /// Whether `cell` and the other cells of a user have codes for its DCH number `dch`. False if the user is
-    /// about to leave `cell`.
+    /// Whether `cell` and the other cells of a user have codes for its channel number `dch`. False if the user
+    /// is about to leave `cell`.
     pub fn has_free_codes(&self, codes: &DchCodes, ue: UeId, cell: CellId, dch: usize) -> bool {
         let Some(user) = self.of_ue(ue) else { return true };
-        let factor = user.dchs[dch].spreading_factor;
-        user.at.main.cell == cell && user.at.legs().all(|leg| codes.has_free(leg.cell, factor))
+        let dpch = user.dchs[dch].dpch(self.associated);
+        let has_free = |cell| dpch.is_none_or(|dpch| codes.has_free(cell, dpch.spreading_factor));
+        user.at.main.cell == cell && user.cells_of(&user.dchs[dch]).all(has_free)
     }
 
-    /// Whether the best cell of a user has power for its DCH number `dch`, beside the DCHs that are granted
+    /// Whether the best cell of a user has power for its channel number `dch`, beside the channels that are granted
     /// but not in use.
     pub fn has_power(&self, admission: &PowerAdmission, solver: &PowerSolver, ue: UeId, dch: usize) -> bool {
         let Some(user) = self.of_ue(ue) else { return true };
         let cell = user.at.main.cell;
         let of_cell = self.users.iter().filter(|other| other.at.main.cell == cell);
         let granted: f64 = of_cell.map(|other| other.granted.expected_power).sum();
-        admission.admits(cell, granted + user.further_power(admission, solver, dch))
+        admission.admits(cell, granted + user.further_power((admission, solver), self.associated, dch))
     }
 
-    /// A user has been granted its DCH number `dch`, which counts with its expected power until it is in use.
+    /// A user has been granted its channel number `dch`, which counts with its expected power until it is in use.
     pub fn expect_power(&mut self, admission: &PowerAdmission, solver: &PowerSolver, ue: UeId, dch: usize) {
+        let associated = self.associated;
         let Some(user) = self.of_ue_mut(ue) else { return };
-        user.granted.expected_power = user.further_power(admission, solver, dch);
+        user.granted.expected_power = user.further_power((admission, solver), associated, dch);
     }
 
-    /// Takes the codes of DCH number `dch`, which RRC has granted to a user.
+    /// Takes the codes of channel number `dch`, which RRC has granted to a user.
     pub fn allocate(&mut self, codes: &mut DchCodes, powers: &[f64], ue: UeId, dch: usize) {
+        let associated = self.associated;
         let Some(user) = self.of_ue_mut(ue) else { return };
         let granted = user.dchs[dch].clone();
-        let factor = granted.spreading_factor;
+        let dpch = granted.dpch(associated);
         if user.dch.is_none() {
-            user.take_code(codes, factor, powers);
+            dpch.into_iter().for_each(|dpch| user.take_code(codes, dpch.spreading_factor, powers));
             user.loops = PowerControlLoops::default();
             user.dch = Some(granted);
         } else {
-            let take = |cell| codes.take(cell, factor).expect("admission checked that it is free");
-            let codes = user.at.legs().map(|leg| leg.cell).map(take).collect();
+            let codes = dpch.map_or_else(Vec::new, |dpch| {
+                let taken = take_all(codes, user.cells_of(&granted), dpch.spreading_factor);
+                taken.expect("admission checked that they are free")
+            });
             user.granted.next = Some(NextDch { dch: granted, codes });
         }
     }
 
-    /// Changes the DCH of a user to number `dch`: to the allocated larger one, or to a smaller one.
+    /// Changes the channel of a user to number `dch`: to the allocated larger one, or to a smaller one. A smaller
+    /// DCH has room in the released code of a DCH. After an HS-DSCH it may find no code.
     pub fn change(&mut self, codes: &mut DchCodes, ue: UeId, dch: usize) {
+        let associated = self.associated;
         let Some(user) = self.of_ue_mut(ue) else { return };
         let next = user.granted.next.take();
-        if !user.has_code {
-            return;
+        if std::mem::take(&mut user.has_code) {
+            user.at.legs().for_each(|leg| codes.release(leg.cell, leg.code));
         }
-        for (number, leg) in user.at.legs_mut().enumerate() {
-            codes.release(leg.cell, leg.code);
-            leg.code = match &next {
-                Some(next) => next.codes[number],
-                None => {
-                    let factor = user.dchs[dch].spreading_factor;
-                    codes.take(leg.cell, factor).expect("a smaller DCH has room in the released code")
-                }
-            };
+        let (channel, taken) = match next {
+            Some(NextDch { dch, codes }) => (dch, Some(codes)),
+            None => (user.dchs[dch].clone(), None),
+        };
+        if matches!(channel, DownlinkConfig::HsDsch) {
+            user.at.further.clear();
         }
-        user.dch = Some(next.map_or_else(|| user.dchs[dch].clone(), |next| next.dch));
+        if let Some(dpch) = channel.dpch(associated) {
+            let take = || take_all(codes, user.cells_of(&channel), dpch.spreading_factor);
+            if let Some(taken) = taken.or_else(take) {
+                user.at.legs_mut().zip(taken).for_each(|(leg, code)| leg.code = code);
+                user.has_code = true;
+            }
+        }
+        if user.dch.as_ref().is_none_or(|former| former.kind() != channel.kind()) {
+            user.loops = PowerControlLoops::default();
+        }
+        user.dch = Some(channel);
     }
 
-    /// Releases the DCH of a user with its codes.
+    /// Releases the DCH or HS-DSCH of a user with its codes.
     pub fn release(&mut self, codes: &mut DchCodes, ue: UeId) {
         if let Some(user) = self.of_ue_mut(ue) {
             user.release_codes(codes);
@@ -110,18 +126,21 @@ impl BearerUsers {
         }
     }
 
-    /// A switched user has new channels, with this number, from now on. Sets the Eb/N0 of its downlink until
-    /// the next turn.
+    /// A switched user has new channels, with this number, from `now` on. Sets the Eb/N0 or SNR of its downlink
+    /// until the next turn.
     pub fn use_channels(
         &mut self,
-        number: usize,
-        solver: &PowerSolver,
+        (now, number): (Time, usize),
+        (solver, hs_dschs): (&PowerSolver, Option<&HsDschs>),
         admission: Option<&mut PowerAdmission>,
         context: &mut UeContext,
     ) {
         let sccpch = self.sccpch.clone();
         let Some(user) = self.of_ue_mut(context.id).filter(|user| user.is_switched) else { return };
-        user.downlink = if number == COMMON { Downlink::Fach } else { Downlink::Dch };
+        user.downlink = match number {
+            COMMON => Downlink::Fach,
+            of_rrc => user.dchs[of_rrc - 1].kind(),
+        };
         user.is_suspended = false;
         user.is_sent = false;
         user.is_limited = false;
@@ -131,8 +150,12 @@ impl BearerUsers {
         }
         let ebn0 = match (user.downlink, &user.dch, sccpch) {
             (Downlink::Fach, _, Some(sccpch)) => user.ebn0_of_fach(&sccpch, solver, &solver.before),
-            (Downlink::Dch, Some(dch), _) => dch.target * user.loops.target_scale,
-            (Downlink::Fach, _, None) | (Downlink::Dch, None, _) => return,
+            (Downlink::Dch, Some(DownlinkConfig::Dch(dch)), _) => dch.target * user.loops.target_scale,
+            (Downlink::HsDsch, ..) => {
+                hs_dschs.into_iter().for_each(|hs_dschs| user.begin_hs_dsch(now, hs_dschs, solver, context));
+                return;
+            }
+            (Downlink::Fach | Downlink::Dch, ..) => return,
         };
         if let Some(errors) = &mut context.channels[DOWN.index()].in_layout {
             errors.set_ebn0(ebn0);
@@ -143,6 +166,15 @@ impl BearerUsers {
 }
 
 impl BearerUser {
+    /// The cells that have a code for `channel`: an HS-DSCH has only its serving cell.
+    fn cells_of(&self, channel: &DownlinkConfig) -> impl Iterator<Item = CellId> {
+        let cells = match channel {
+            DownlinkConfig::Dch(_) => usize::MAX,
+            DownlinkConfig::HsDsch => 1,
+        };
+        self.at.legs().take(cells).map(|leg| leg.cell)
+    }
+
     /// Updates the links of a user that stays in its cells.
     pub(super) fn measure_links(&mut self, powers: &[f64]) {
         let gains = self.at.mobile.gains();
@@ -157,15 +189,22 @@ impl BearerUser {
         CellChange::DchLost
     }
 
-    /// Power in mW that its best cell is expected to transmit for DCH number `dch`, less that for the smaller DCH
-    /// in use.
-    fn further_power(&self, admission: &PowerAdmission, solver: &PowerSolver, dch: usize) -> f64 {
+    /// Power in mW that its best cell is expected to transmit for the DCH of channel number `dch`, less the power
+    /// for the DCH in use.
+    fn further_power(
+        &self,
+        (admission, solver): (&PowerAdmission, &PowerSolver),
+        associated: Option<Dpch>,
+        dch: usize,
+    ) -> f64 {
         let (cell, gains) = (self.at.main.cell, self.at.mobile.gains());
-        let expected = |dch: &DchUserConfig| {
-            admission.expected(&solver.power, &dch.aim().link(gains, cell, &solver.before), cell)
+        let expected = |channel: &DownlinkConfig| {
+            channel.dpch(associated).map_or(0.0, |Dpch { aim, .. }| {
+                admission.expected(&solver.power, &aim.link(gains, cell, &solver.before), cell)
+            })
         };
-        let in_use = self.dch.as_ref().filter(|_| self.downlink == Downlink::Dch);
-        expected(&self.dchs[dch]) - in_use.map_or(0.0, |dch| expected(dch))
+        let in_use = self.dch.as_ref().filter(|_| self.downlink != Downlink::Fach);
+        expected(&self.dchs[dch]) - in_use.map_or(0.0, expected)
     }
 
     fn release_codes(&mut self, codes: &mut DchCodes) {
@@ -180,4 +219,15 @@ impl BearerUser {
         self.at.further.clear();
         self.at.main = without_code(self.at.main.cell);
     }
+}
+
+/// Takes a code in each of `cells`. Returns `None`, without effect, if one of them has none.
+fn take_all(
+    codes: &mut DchCodes,
+    cells: impl Iterator<Item = CellId>,
+    spreading_factor: u16,
+) -> Option<Vec<Code>> {
+    let cells: Vec<CellId> = cells.collect();
+    let all_have_one = cells.iter().all(|&cell| codes.has_free(cell, spreading_factor));
+    all_have_one.then(|| cells.into_iter().filter_map(|cell| codes.take(cell, spreading_factor)).collect())
 }

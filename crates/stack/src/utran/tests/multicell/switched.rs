@@ -1,5 +1,7 @@
 //! Users that RRC switches between FACH and DCH: changes of cells in each state, codes and reservations.
 
+mod hs_dsch;
+
 use std::collections::BTreeMap;
 
 use super::*;

@@ -11,6 +11,7 @@ mod conversation;
 mod discard;
 mod memory;
 mod pair;
+mod poll_sufi;
 mod procedures;
 mod properties;
 mod respect_figures;
@@ -179,7 +180,8 @@ fn describe(pdu: &Pdu) -> String {
                 .mrw_ack
                 .map_or(String::new(), |ack| format!(" MRW ACK {}{}", ack.sn.value(), n(ack.n)));
             let window = status.window.map_or(String::new(), |wsn| format!(" window {wsn}"));
-            format!("STATUS{window}{mrw}{mrw_ack}{ack}")
+            let poll = status.poll.map_or(String::new(), |last| format!(" POLL {}", last.value()));
+            format!("STATUS{window}{mrw}{mrw_ack}{poll}{ack}")
         }
     }
 }

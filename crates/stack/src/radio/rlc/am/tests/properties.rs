@@ -183,13 +183,20 @@ fn perform(pair: &mut Pair, steps: &[Step]) -> [Vec<u64>; 2] {
     queued
 }
 
-/// The configuration with downlink PDUs of flexible size.
+/// The configuration with downlink PDUs of flexible size, with or without POLL SUFIs.
 fn with_flexible_pdus(config: RlcConfig) -> impl Strategy<Value = RlcConfig> {
-    prop_oneof![16u16..60, Just(1503)].prop_map(move |octets| RlcConfig {
+    let largest = prop_oneof![16u16..60, Just(1503)];
+    (largest, any::<bool>()).prop_map(move |(octets, poll_sufi)| RlcConfig {
         pdu_size: PduSize::Flexible,
         largest_pdu: Octets(octets),
+        poll_sufi,
         ..config.clone()
     })
+}
+
+/// The configuration with downlink PDUs of one size or of flexible size.
+fn with_any_pdus(config: RlcConfig) -> impl Strategy<Value = RlcConfig> {
+    prop_oneof![Just(config.clone()), with_flexible_pdus(config)]
 }
 
 /// Steps that include re-establishments.
@@ -265,7 +272,7 @@ proptest! {
 
     #[test]
     fn with_discard_every_sdu_arrives_in_order_or_is_reported(
-        config in any_config(), discard in discard(), max_dat in 2u32..5, blocks in [1u32..13, 1u32..5],
+        config in any_config().prop_flat_map(with_any_pdus), discard in discard(), max_dat in 2u32..5, blocks in [1u32..13, 1u32..5],
         steps in steps_with_reestablishment(150)
     ) {
         let mut pair = Pair::new(&RlcConfig { max_dat: Some(max_dat), ..config.clone().with(discard) }, blocks);
@@ -288,7 +295,8 @@ proptest! {
     /// When the pair is quiet, all sent PDUs are acknowledged, and both ends have the same window.
     #[test]
     fn windows_agree_when_the_pair_is_quiet(
-        config in any_config(), discard in discard(), max_dat in prop::option::of(2u32..5), steps in steps_with_reestablishment(100)
+        config in any_config().prop_flat_map(with_any_pdus), discard in discard(), max_dat in prop::option::of(2u32..5),
+        steps in steps_with_reestablishment(100)
     ) {
         let mut pair = Pair::new(&RlcConfig { max_dat, ..config.clone().with(discard) }, [6, 2]);
         perform(&mut pair, &steps);
@@ -303,7 +311,7 @@ proptest! {
     /// One recovery trigger is enough: `settle` ends, and all SDUs are delivered.
     #[test]
     fn no_deadlock_with_any_one_recovery_trigger(
-        config in any_config().prop_flat_map(with_one_recovery_trigger), blocks in [1u32..13, 1u32..5],
+        config in any_config().prop_flat_map(with_any_pdus).prop_flat_map(with_one_recovery_trigger), blocks in [1u32..13, 1u32..5],
         steps in prop::collection::vec(step(), 1..150)
     ) {
         let mut pair = Pair::new(&config, blocks);

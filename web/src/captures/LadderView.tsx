@@ -1,0 +1,241 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Schemas } from '../api/client';
+import { usePage } from '../app/context';
+import { Command, Section, Waiting } from '../app/parts';
+import { useLoaded } from '../app/useLoaded';
+
+type Ladder = Schemas['Ladder'];
+type Packet = Schemas['LadderPacket'];
+
+/** Width and height of the drawing of a packet, and the places of both ends, in CSS pixels. */
+const [WIDTH, HEIGHT, CLIENT, SERVER] = [220, 28, 8, 212];
+
+/** Vertical place of an arrow in its row. Its text stands above. */
+const LINE = 19;
+
+/** Packets that are shown before one that was searched for. */
+const CONTEXT = 5;
+
+/** Start of a page: a packet or a time, and the packet that was searched for. */
+interface Start {
+  query: string;
+  target?: number;
+}
+
+/** Packets of a connection as arrows between both ends. */
+export function LadderView({ address, number }: { address: string; number: number }) {
+  const { say } = usePage();
+  const [start, setStart] = useState<Start>({ query: 'first=1' });
+  const loaded = useLoaded<Ladder>(`${address}/ladder?${start.query}`);
+  const ladder = loaded.content;
+  const show = (first: number, target?: number) =>
+    setStart({ query: `first=${first}`, ...(target !== undefined && { target }) });
+  const find = (target: number) => {
+    const isShown = ladder?.rows.some((row) => row.packet === target);
+    if (isShown) setStart({ ...start, target });
+    else show(Math.max(1, target - CONTEXT), target);
+    say(`Packet ${target} was sent again.`);
+  };
+  return (
+    <Section title={`Flow ladder of connection ${number}`} note={ladder && countsOf(ladder)}>
+      {ladder ? (
+        <>
+          {ladder.notes.map((note) => (
+            <p key={note} class="small">
+              {note}
+            </p>
+          ))}
+          <Controls ladder={ladder} target={start.target} show={show} find={find} goTo={(time) => setStart({ query: `from_s=${time}` })} />
+          {loaded.error && <Waiting of={loaded} what="the packets" />}
+          <Key ladder={ladder} />
+          <Rows ladder={ladder} target={start.target} />
+          <p class="small noprint">
+            Save: <a href={`${address}/ladder.csv`} download>all packets as CSV</a>,{' '}
+            <a href={`${address}/ladder.svg?first=${ladder.rows[0]?.packet ?? 1}`} download>
+              these packets as SVG
+            </a>
+          </p>
+          <Command text={ladder.command} />
+        </>
+      ) : (
+        <Waiting of={loaded} what="the packets" />
+      )}
+    </Section>
+  );
+}
+
+function countsOf(ladder: Ladder): string {
+  return `${ladder.packets} packets, ${ladder.retransmissions} sent again, ${ladder.duplicate_acks} duplicate ACKs`;
+}
+
+interface ControlsProps {
+  ladder: Ladder;
+  target: number | undefined;
+  show: (first: number) => void;
+  find: (packet: number) => void;
+  goTo: (time: string) => void;
+}
+
+/** Buttons that turn pages, and that find retransmissions and times. */
+function Controls({ ladder, target, show, find, goTo }: ControlsProps) {
+  const [first, last] = [ladder.rows[0], ladder.rows.at(-1)];
+  const again = ladder.rows.filter((row) => row.kind === 'retransmission').map((row) => row.packet);
+  const from = target ?? (first?.packet ?? 1) - 1;
+  const next = again.find((packet) => packet > from) ?? ladder.retransmission_after;
+  const previous = again.filter((packet) => packet < (target ?? 0)).at(-1) ?? ladder.retransmission_before;
+  const isFirst = ladder.previous === null;
+  const isLast = ladder.next === null;
+  return (
+    <>
+      <div class="bar2 noprint" role="group" aria-label="Packets of the ladder">
+        <button type="button" disabled={isFirst} onClick={() => show(1)}>
+          First
+        </button>
+        <button type="button" disabled={isFirst} onClick={() => show(ladder.previous ?? 1)}>
+          Earlier
+        </button>
+        <span role="status">{first && last ? `Packets ${first.packet} to ${last.packet} of ${ladder.packets}` : 'No packets here'}</span>
+        <button type="button" disabled={isLast} onClick={() => show(ladder.next ?? ladder.last)}>
+          Later
+        </button>
+        <button type="button" disabled={isLast} onClick={() => show(ladder.last)}>
+          Last
+        </button>
+      </div>
+      <div class="bar2 noprint" role="group" aria-label="Find packets">
+        <button type="button" disabled={previous === null} onClick={() => previous !== null && find(previous)}>
+          Previous retransmission
+        </button>
+        <button type="button" disabled={next === null} onClick={() => next !== null && find(next)}>
+          Next retransmission
+        </button>
+        <label>
+          From time{' '}
+          <input
+            class="instant"
+            type="number"
+            min="0"
+            step="any"
+            onKeyDown={(event) => {
+              if (event.key === 'Enter') goTo(String(event.currentTarget.valueAsNumber || 0));
+            }}
+          />{' '}
+          s (Enter)
+        </label>
+      </div>
+    </>
+  );
+}
+
+function Key({ ladder }: { ladder: Ladder }) {
+  return (
+    <p class="key">
+      {ladder.kinds.map((kind) => (
+        <span key={kind.label}>
+          <i class={`line ${kind.hue}`} />
+          {kind.label}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+/** The packets: a table with an arrow in each row. */
+function Rows({ ladder, target }: { ladder: Ladder; target: number | undefined }) {
+  const holder = useRef<HTMLDivElement>(null);
+  const first = ladder.rows[0]?.packet;
+  useEffect(() => {
+    const element = holder.current;
+    const row = element?.querySelector<HTMLElement>('tr.on th');
+    if (row) row.focus();
+    else if (element) element.scrollTop = 0;
+  }, [first, target]);
+  const place = (end: 'client' | 'server') => (ladder.captured_at === end ? ', captured here' : '');
+  return (
+    // biome-ignore lint: a region that scrolls has to be reachable by keyboard
+    <div ref={holder} class="wrap ladder" role="region" aria-label="Ladder of packets" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col" class="n">
+              Packet
+            </th>
+            <th scope="col" class="n">
+              Time, s
+            </th>
+            <th scope="col" class="n hide">
+              Since last, s
+            </th>
+            <th scope="col" class="ends">
+              <span>
+                Client{place('client')}
+                <br />
+                {ladder.client}
+              </span>
+              <span>
+                Server{place('server')}
+                <br />
+                {ladder.server}
+              </span>
+            </th>
+            <th scope="col">Remark</th>
+            <th scope="col" class="n">
+              Seq
+            </th>
+            <th scope="col" class="n">
+              Ack
+            </th>
+            <th scope="col" class="n">
+              Length, byte
+            </th>
+            <th scope="col" class="n">
+              Window, byte
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {ladder.rows.map((row) => (
+            <tr key={row.packet} class={row.packet === target ? 'on' : ''}>
+              <th scope="row" class="n" tabIndex={-1}>
+                {row.packet}
+              </th>
+              <td class="n">{row.time}</td>
+              <td class="n hide">{row.since}</td>
+              <td class="arrow">
+                <span class="sr">
+                  {row.is_from_client ? 'Client to server: ' : 'Server to client: '}
+                  {row.flags}
+                </span>
+                <Arrow row={row} capturedAt={ladder.captured_at} />
+              </td>
+              <td class="remark">{row.note}</td>
+              <td class="n">{row.seq}</td>
+              <td class="n">{row.ack}</td>
+              <td class="n">{row.payload}</td>
+              <td class="n">{row.window}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** An arrow between the lines of both ends: solid from the sender to the place of the capture, dashed beyond. */
+function Arrow({ row, capturedAt }: { row: Packet; capturedAt: Ladder['captured_at'] }) {
+  const [begin, end] = row.is_from_client ? [CLIENT, SERVER] : [SERVER, CLIENT];
+  const middle = { client: CLIENT, server: SERVER, none: WIDTH / 2 }[capturedAt ?? 'none'];
+  const back = row.is_from_client ? -7 : 7;
+  const colour = `var(--${row.hue})`;
+  return (
+    <svg width={WIDTH} height={HEIGHT} aria-hidden="true">
+      <path class="ends" d={`M${CLIENT} 0V${HEIGHT}M${SERVER} 0V${HEIGHT}`} />
+      {begin !== middle && <path d={`M${begin} ${LINE}H${middle}`} stroke={colour} stroke-width="2" />}
+      {middle !== end && <path d={`M${middle} ${LINE}H${end}`} stroke={colour} stroke-width="2" stroke-dasharray="5 3" />}
+      <path d={`M${end} ${LINE}l${back} -4v8z`} fill={colour} />
+      <text x={WIDTH / 2} y={LINE - 6} text-anchor="middle">
+        {row.label}
+      </text>
+    </svg>
+  );
+}
