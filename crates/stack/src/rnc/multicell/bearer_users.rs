@@ -102,8 +102,7 @@ pub(super) struct BearerUser {
     /// Whether the user has a code in its cells. Without a code a DCH neither sends nor receives.
     has_code: bool,
     /// Whether data for the user is sent in this turn: the DCH, also beside an HS-DSCH, or the
-    /// S-CCPCH of the cell, takes
-    /// power.
+    /// S-CCPCH of the cell, takes power.
     is_sent: bool,
     /// Whether the power of the DCH was limited in the previous turn. The target of the outer loop
     /// then stays, because losses do not show that it is too low.
