@@ -61,13 +61,14 @@ impl TraceSink<TraceEvent> for Budget {
                     direction.window(*cwnd, *ssthresh);
                 });
             }
-            TraceEvent::LinkRateChanged { hop, rate } => self.core[usize::from(*hop)].rate = *rate,
-            TraceEvent::LinkDelayChanged { hop, delay } => self.core[usize::from(*hop)].delay = *delay,
             TraceEvent::RtoExpired { connection, end, .. } => {
                 if let Some(connection) = self.connection_at(now, *connection) {
                     connection.timeout(*end, now);
                 }
             }
+            // The fixed network.
+            TraceEvent::LinkRateChanged { hop, rate } => self.core[usize::from(*hop)].rate = *rate,
+            TraceEvent::LinkDelayChanged { hop, delay } => self.core[usize::from(*hop)].delay = *delay,
             // Packets.
             TraceEvent::SegmentSent { packet, segment, .. } => self.sent(now, *packet, segment),
             TraceEvent::SegmentReceived { packet, segment, delivered, .. } => {
