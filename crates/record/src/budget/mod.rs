@@ -2,12 +2,12 @@
 //! alone.
 //!
 //! ```text
-//!   events.rs ─► ue.rs, bearer.rs, missing.rs   positions of packets in the radio access network
+//!   events/   ─► ue.rs, bearer.rs, missing.rs   positions of packets in the radio access network
 //!                harq.rs                       repetitions and reordering below RLC
 //!                capacity.rs, dsch_postponement.rs   radio resources that the UE lacks
 //!          ─► direction_state.rs, loss.rs   other positions, losses, windows, data written and sent
 //!               │
-//!          ─► connection.rs      the one packet that the connection waits for, and so the cause
+//!          ─► connection/        the one packet that the connection waits for, and so the cause
 //!               │  ▲
 //!               ▼  └ rto.rs      expiries of retransmission timers: whether needed, and why
 //!             log.rs             intervals, sums ─► report.rs: results
