@@ -98,7 +98,8 @@ pub struct Admission {
     #[schemars(extend("x-label" = "Maximum number of DCHs of a cell", "x-min" = 1, "x-max" = 65535, "x-source" = "TS 25.213 §4.3.1"))]
     pub dchs: Option<u32>,
     /// Limit of the mean transmit power of a cell of a `[layout]` with a new link: a DCH of switched users or a
-    /// call is refused if the mean power and the power that it is expected to need are more.
+    /// call is refused if the mean power and the power that it is expected to need are more. An HS-DSCH counts with
+    /// its largest power, unless that is `"auto"`.
     #[serde(with = "Unlimited::<Dbm>")]
     #[schemars(extend("x-label" = "Power for admission", "x-range" = "above power.pilot, 80 dBm at most", "x-source" = "Holma and Toskala (2000), §9.5: power-based admission"))]
     pub power: Option<Dbm>,

@@ -46,7 +46,8 @@ fn given_snr_gives_the_bits_of_a_run_without_a_layout() {
     ] {
         let without = events(&two_users("", keys, rrc, "snr = \"7 dB\""));
         let blocks = without.iter().filter(|(_, event)| matches!(event, TraceEvent::HsBlockSent { .. }));
-        assert!(blocks.count() > 300, "{rrc}");
+        let blocks = blocks.count();
+        assert!(blocks > 100, "{blocks} blocks on the HS-DSCH: {rrc}");
         for control in ["frame", "ideal", "steps"] {
             let common = "fach = {}\nrach = {}\nsccpch = { power = \"50 dBm\" }\n";
             let cell = format!("{common}{keys}{LOSSLESS}control = \"{control}\"\n");

@@ -174,3 +174,21 @@ fn cell_with_the_most_users_of_its_hs_dsch_gives_a_dch_also_after_handovers() {
     assert_eq!(on_hs_dsch[1], [0; 2]);
     assert_eq!(history(&bench).handovers, 1);
 }
+
+#[test]
+fn admission_by_power_reserves_the_fixed_power_of_an_hs_dsch() {
+    // The pilot has 10 mW.
+    for (max_power, is_admitted) in [(f64::INFINITY, true), (1.0, true), (10.0, false)] {
+        let mut config = MulticellConfig { admission_power: Some(20.0), ..with_hs_dsch() };
+        config.hs_dsch.iter_mut().for_each(|hs_dsch| hs_dsch.max_power = max_power);
+        let place = config.environment.layout.centre(CellId(0));
+        let mut bench = Bench::with_users(&config, &[switched_user(&standing(place), 32, &rrc())]);
+        for n in 0..20 {
+            bench.sends(SentPacket { at_ms: 1_000 + n, ue: 0, id: n, octets: 570 });
+        }
+        bench.seconds(10);
+        let granted = count(&bench, |event| matches!(event, TraceEvent::DchGranted { .. }));
+        let refused = count(&bench, |event| matches!(event, TraceEvent::DchRefused { .. }));
+        assert_eq!((granted > 0, refused > 0), (is_admitted, !is_admitted), "with {max_power} mW");
+    }
+}
