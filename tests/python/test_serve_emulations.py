@@ -185,7 +185,7 @@ def test_node_b_queues_of_users_with_an_hs_dsch_are_shown(folder: Path, served: 
         assert all(ue.nodeb_queue is not None for ue in found.column.ues if ue.downlink == "HS-DSCH")
         # The rate of an HS-DSCH cannot change, nor its block errors.
         assert found.controls[0].choices == []
-        assert "Only a DCH" in found.controls[0].note
+        assert "CQI" in found.controls[0].note
     until(lambda: shown(served) == [])
 
 
@@ -196,7 +196,7 @@ def test_controls_are_those_that_the_scenario_accepts() -> None:
 
     # RRC switches these users between FACH and DCHs.
     assert found("ftp-fach-dch")["rate"] == [
-        "as in the scenario (at most 64 kbit/s on DCHs)",
+        "as in the scenario (64 kbit/s)",
         "at most 32 kbit/s on DCHs",
     ]
     assert found("ftp-on-fach")["rate"] == found("hsdpa")["rate"] == []
@@ -352,7 +352,7 @@ def test_files_that_are_no_sockets_of_this_user_are_not_opened(tmp_path: Path) -
 
 def test_a_file_at_the_place_of_the_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "live").write_text("")
-    with pytest.raises(NotADirectoryError, match="remove it"), live_sockets.place(tmp_path, NAME):
+    with pytest.raises(NotADirectoryError, match="remove that file"), live_sockets.place(tmp_path, NAME):
         pass
 
 

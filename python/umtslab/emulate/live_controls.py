@@ -70,7 +70,7 @@ def _rate(scenario: _core.Scenario, group: dict[str, Any]) -> Control:
     # A switched user is also on the FACH, which keeps its rate.
     limit, place = ("at most ", " on DCHs") if group.get("bearer") == _SWITCHED else ("", "")
     choices = [Choice(f"{limit}{number(bps / 1000)} kbit/s{place}", _limited(dchs, bps)) for bps in lower]
-    own = Choice(f"as in the scenario ({limit}{number(highest / 1000)} kbit/s{place})", {})
+    own = Choice(f"as in the scenario ({number(highest / 1000)} kbit/s)", {})
     return Control("rate", "Rate down", [own, *choices], "")
 
 

@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_ROW_IN, _MARGIN_IN = 0.19, 1.5
-"""Height of a packet, and of title, headings and legend together, in inches."""
+_ROW_IN, _TITLE_IN = 0.19, 0.3
+"""Height of a packet and of the title, in inches."""
 
-_CLIENT, _SERVER = 0.0, 1.0
-"""Horizontal places of the ends."""
+_ROWS_ABOVE, _ROWS_BELOW = 3.0, 3.6
+"""Space for the headings, and for legend and note, in heights of a packet."""
+
+_LEFT, _CLIENT, _SERVER = -0.45, 0.0, 1.0
+"""Horizontal places of the left side and of the ends."""
 
 
 def figure(
@@ -58,18 +61,22 @@ def figure(
 
     if len(packets) > MAX_FIGURE_PACKETS:
         raise ValueError(f"a ladder has at most {MAX_FIGURE_PACKETS} packets (got {len(packets)})")
-    drawing = canvas(_MARGIN_IN + _ROW_IN * max(len(packets), 1))
+    count = len(packets)
+    drawing = canvas(_TITLE_IN + _ROW_IN * (_ROWS_ABOVE + count + _ROWS_BELOW))
     axes = drawing.add_subplot()
     axes.set_axis_off()
-    axes.set_xlim(-0.45, 2.5)
-    axes.set_ylim(len(packets), -1.2)
+    axes.set_xlim(_LEFT, 2.5)
+    axes.set_ylim(count + _ROWS_BELOW, -_ROWS_ABOVE)
     if title:
         axes.set_title(title, loc="left")
     size = 7 * scale()
-    for place, name, end in ((_CLIENT, client, "client"), (_SERVER, server, "server")):
+    for place, name, end, side in (
+        (_CLIENT, client, "client", "left"),
+        (_SERVER, server, "server", "right"),
+    ):
         here = "\ncaptured here" if captured_at == end else ""
-        axes.text(place, -0.6, f"{end}\n{name}{here}", ha="center", va="bottom", fontsize=size)
-        axes.plot([place, place], [-0.5, len(packets)], color=fill_of("ink"), linewidth=scale())
+        axes.text(place, -0.6, f"{end}\n{name}{here}", ha=side, va="bottom", fontsize=size)
+        axes.plot([place, place], [-0.5, count], color=fill_of("ink"), linewidth=scale())
     for heading, place in (("time (s)", -0.06), ("seq", 1.28), ("ack", 1.52)):
         axes.text(place, -0.6, heading, ha="right", va="bottom", fontsize=size, style="italic")
     for row, packet in enumerate(packets):
@@ -85,9 +92,10 @@ def figure(
     for kind, label in KINDS.items():
         axes.plot([], [], color=fill_of(HUES[kind]), linewidth=1.6 * scale(), label=label)
     axes.plot([], [], color=fill_of(OTHER_HUE), linewidth=1.6 * scale(), label="other")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=5, frameon=False, fontsize=size)
+    below = {"bbox_to_anchor": (_LEFT, count), "bbox_transform": axes.transData, "borderaxespad": 0.2}
+    axes.legend(loc="upper left", ncols=5, frameon=False, fontsize=size, **below)
     if note:
-        drawing.text(0.01, 0.005, fill(note, 110), ha="left", va="bottom", fontsize=0.9 * size)
+        axes.text(_LEFT, count + 1.5, fill(note, 110), ha="left", va="top", fontsize=0.9 * size)
     return drawing
 
 

@@ -242,11 +242,11 @@ def connection_graphs(path: Path, number: int, report: Report) -> dict[str, Any]
         "window": f"{window_s:g} s",
         "round_trips": _curve(times["time_s"].to_list(), times["rtt_s"].to_list()),
         "in_flight": _curve(outstanding["time_s"].to_list(), outstanding["octets"].to_list()),
-        **_receive_window(window, is_scaled=bool(row) and row[0]["window_scale"] is not None),
+        **_receive_window(window, acked, is_scaled=bool(row) and row[0]["window_scale"] is not None),
     }
 
 
-def _receive_window(window: Any, *, is_scaled: bool) -> dict[str, Any]:
+def _receive_window(window: Any, acked: Any, *, is_scaled: bool) -> dict[str, Any]:
     """Return the curve of the receive window. It is empty if the scale is unknown."""
     if not is_scaled:
         return {
@@ -257,6 +257,10 @@ def _receive_window(window: Any, *, is_scaled: bool) -> dict[str, Any]:
             ),
         }
     times, octets = window["time_s"].to_list(), window["window_octets"].to_list()
+    # The table has the changes. The last window is advertised up to the last acknowledgment.
+    last_s = acked["time_s"].max()
+    if times and last_s is not None and last_s > times[-1]:
+        times, octets = [*times, last_s], [*octets, octets[-1]]
     return {"receive_window": _curve(times, octets), "receive_window_note": ""}
 
 

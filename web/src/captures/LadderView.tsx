@@ -7,8 +7,11 @@ import { useLoaded } from '../app/useLoaded';
 type Ladder = Schemas['Ladder'];
 type Packet = Schemas['LadderPacket'];
 
-/** Width and height of the drawing of a packet, and the places of both ends, in CSS pixels. */
-const [WIDTH, HEIGHT, CLIENT, SERVER] = [220, 28, 8, 212];
+/** Height of the drawing of a packet, and distance of the ends from its sides, in CSS pixels. */
+const [HEIGHT, MARGIN] = [28, 8];
+
+/** Width of the drawing of a packet in CSS pixels. A narrow screen shows both ends without scrolling. */
+const widthOf = () => (innerWidth <= 640 ? 164 : 220);
 
 /** Vertical place of an arrow in its row. Its text stands above. */
 const LINE = 19;
@@ -48,7 +51,7 @@ export function LadderView({ address, number }: { address: string; number: numbe
           <Controls ladder={ladder} target={start.target} show={show} find={find} goTo={(time) => setStart({ query: `from_s=${time}` })} />
           {loaded.error && <Waiting of={loaded} what="the packets" />}
           <Key ladder={ladder} />
-          <Rows ladder={ladder} target={start.target} />
+          <Rows ladder={ladder} start={start} />
           <p class="small noprint">
             Save: <a href={`${address}/ladder.csv`} download>all packets as CSV</a>,{' '}
             <a href={`${address}/ladder.svg?first=${ladder.rows[0]?.packet ?? 1}`} download>
@@ -88,7 +91,7 @@ function Controls({ ladder, target, show, find, goTo }: ControlsProps) {
   return (
     <>
       <div class="bar2 noprint" role="group" aria-label="Packets of the ladder">
-        <button type="button" disabled={isFirst} onClick={() => show(1)}>
+        <button type="button" onClick={() => show(1)}>
           First
         </button>
         <button type="button" disabled={isFirst} onClick={() => show(ladder.previous ?? 1)}>
@@ -136,12 +139,22 @@ function Key({ ladder }: { ladder: Ladder }) {
           {kind.label}
         </span>
       ))}
+      <span>
+        <i class="line ink" />
+        solid: up to the capture
+      </span>
+      <span>
+        <i class="line ink dashed" />
+        dashed: beyond it, arrival not seen
+      </span>
     </p>
   );
 }
 
 /** The packets: a table with an arrow in each row. */
-function Rows({ ladder, target }: { ladder: Ladder; target: number | undefined }) {
+function Rows({ ladder, start }: { ladder: Ladder; start: Start }) {
+  const { target } = start;
+  const width = widthOf();
   const holder = useRef<HTMLDivElement>(null);
   const first = ladder.rows[0]?.packet;
   useEffect(() => {
@@ -149,8 +162,20 @@ function Rows({ ladder, target }: { ladder: Ladder; target: number | undefined }
     const row = element?.querySelector<HTMLElement>('tr.on th');
     if (row) row.focus();
     else if (element) element.scrollTop = 0;
-  }, [first, target]);
-  const place = (end: 'client' | 'server') => (ladder.captured_at === end ? ', captured here' : '');
+  }, [first, start]);
+  const end = (name: 'client' | 'server') => (
+    <span>
+      {name === 'client' ? 'Client' : 'Server'}
+      <br />
+      {ladder[name]}
+      {ladder.captured_at === name && (
+        <>
+          <br />
+          <b>captured here</b>
+        </>
+      )}
+    </span>
+  );
   return (
     // biome-ignore lint: a region that scrolls has to be reachable by keyboard
     <div ref={holder} class="wrap ladder" role="region" aria-label="Ladder of packets" tabIndex={0}>
@@ -167,16 +192,8 @@ function Rows({ ladder, target }: { ladder: Ladder; target: number | undefined }
               Since last, s
             </th>
             <th scope="col" class="ends">
-              <span>
-                Client{place('client')}
-                <br />
-                {ladder.client}
-              </span>
-              <span>
-                Server{place('server')}
-                <br />
-                {ladder.server}
-              </span>
+              {end('client')}
+              {end('server')}
             </th>
             <th scope="col">Remark</th>
             <th scope="col" class="n">
@@ -206,7 +223,7 @@ function Rows({ ladder, target }: { ladder: Ladder; target: number | undefined }
                   {row.is_from_client ? 'Client to server: ' : 'Server to client: '}
                   {row.flags}
                 </span>
-                <Arrow row={row} capturedAt={ladder.captured_at} />
+                <Arrow row={row} capturedAt={ladder.captured_at} width={width} />
               </td>
               <td class="remark">{row.note}</td>
               <td class="n">{row.seq}</td>
@@ -222,18 +239,19 @@ function Rows({ ladder, target }: { ladder: Ladder; target: number | undefined }
 }
 
 /** An arrow between the lines of both ends: solid from the sender to the place of the capture, dashed beyond. */
-function Arrow({ row, capturedAt }: { row: Packet; capturedAt: Ladder['captured_at'] }) {
-  const [begin, end] = row.is_from_client ? [CLIENT, SERVER] : [SERVER, CLIENT];
-  const middle = { client: CLIENT, server: SERVER, none: WIDTH / 2 }[capturedAt ?? 'none'];
+function Arrow({ row, capturedAt, width }: { row: Packet; capturedAt: Ladder['captured_at']; width: number }) {
+  const [client, server] = [MARGIN, width - MARGIN];
+  const [begin, end] = row.is_from_client ? [client, server] : [server, client];
+  const middle = { client, server, none: width / 2 }[capturedAt ?? 'none'];
   const back = row.is_from_client ? -7 : 7;
   const colour = `var(--${row.hue})`;
   return (
-    <svg width={WIDTH} height={HEIGHT} aria-hidden="true">
-      <path class="ends" d={`M${CLIENT} 0V${HEIGHT}M${SERVER} 0V${HEIGHT}`} />
+    <svg width={width} height={HEIGHT} aria-hidden="true">
+      <path class="ends" d={`M${client} 0V${HEIGHT + 1}M${server} 0V${HEIGHT + 1}`} />
       {begin !== middle && <path d={`M${begin} ${LINE}H${middle}`} stroke={colour} stroke-width="2" />}
       {middle !== end && <path d={`M${middle} ${LINE}H${end}`} stroke={colour} stroke-width="2" stroke-dasharray="5 3" />}
       <path d={`M${end} ${LINE}l${back} -4v8z`} fill={colour} />
-      <text x={WIDTH / 2} y={LINE - 6} text-anchor="middle">
+      <text x={width / 2} y={LINE - 6} text-anchor="middle">
         {row.label}
       </text>
     </svg>

@@ -132,5 +132,5 @@ fn the_window_table_has_the_changes_of_the_receivers_window() {
 
     let mut late = Conversation::new();
     late.flight(200, 3).ack(300, 1);
-    assert_eq!(late.analysis().time_sequences[0].windows, []);
+    assert!(late.analysis().time_sequences[0].windows.is_empty());
 }
