@@ -32,6 +32,12 @@ def _is_positive(name: str) -> Callable[[Means], bool]:
     return lambda means: (means.get(name) or 0.0) > 0
 
 
+def _has_tcp(means: Means) -> bool:
+    """Whether a connection sent data, or tried in vain to open."""
+    counts = ("total_packets", "syn_retransmissions", "rto_count", "connections_failed")
+    return any(_is_positive(name)(means) for name in counts)
+
+
 def _has_value(name: str) -> Callable[[Means], bool]:
     """Return a condition: the metric has a value."""
     return lambda means: means.get(name) is not None
@@ -57,7 +63,6 @@ def _is_file_of_one_connection(means: Means) -> bool:
     return means.get("download_time_s") is not None and means.get("transfer_time_s") is None
 
 
-_TCP = _is_positive("total_packets")
 _PAGES = _is_positive("pages")
 _SESSIONS = _is_positive("sessions")
 _DATAGRAMS = _is_positive("udp_sent")
@@ -83,14 +88,14 @@ ROWS = (
     Row("p95_page_time_s", "95 % quantile of pages", _PAGES),
     Row("transfer_time_s", "mean over transfers", _has_value("transfer_time_s")),
     Row("download_time_s", "mean over files", _is_file_of_one_connection),
-    Row("goodput_kbps", "sum over connections", _TCP),
-    Row("goodput_active_kbps", "while any is active", _TCP),
-    Row("throughput_kbps", "sum over connections", _TCP),
-    Row("mean_rtt_s", "mean over samples", _TCP),
-    Row("mean_rtt_time_avg_s", "average over time", _TCP),
-    Row("mean_outstanding_segments", "mean of a connection", _TCP),
-    Row("tcp_retransmissions", "sum over connections", _TCP),
-    Row("rto_count", "of the senders of data", _TCP),
+    Row("goodput_kbps", "sum over connections", _has_tcp),
+    Row("goodput_active_kbps", "while any is active", _has_tcp),
+    Row("throughput_kbps", "sum over connections", _has_tcp),
+    Row("mean_rtt_s", "mean over samples", _has_tcp),
+    Row("mean_rtt_time_avg_s", "average over time", _has_tcp),
+    Row("mean_outstanding_segments", "mean of a connection", _has_tcp),
+    Row("tcp_retransmissions", "sum over connections", _has_tcp),
+    Row("rto_count", "of the senders of data", _has_tcp),
     Row("connections_failed", "sum over connections", _is_positive("connections_failed")),
     Row("proxy_transfers", "sum over flows", _PROXY),
     Row("proxy_buffer_octets", "mean of a transfer, average over time", _PROXY),
@@ -103,7 +108,7 @@ ROWS = (
     Row("session_time_s", "mean over sessions", _SESSIONS),
     *(Row(name, f"downlink, {scope}", _DATAGRAMS) for name, scope in _DATAGRAM_SCOPES),
     *(Row(name + UPLINK, f"uplink, {scope}", _DATAGRAMS_UP) for name, scope in _DATAGRAM_SCOPES),
-    Row("link_utilization_pct", "downlink, while in use", _TCP),
+    Row("link_utilization_pct", "downlink, while in use", _has_tcp),
     Row("rlc_throughput_iub_kbps", "downlink, sum of users", _RLC),
     Row("sdu_delay_ms", "downlink, mean of SDUs", _RADIO),
     Row("residual_loss_pct", "downlink, of SDUs", _RLC),

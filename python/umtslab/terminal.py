@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TextIO
 
 from umtslab.analyse.statistics import Summary
 from umtslab.labels import cause_label
 from umtslab.numbers import estimate, number
-from umtslab.text_table import Table
+from umtslab.text_table import Table, show
 
 
 def budget_table(summaries: Mapping[str, Summary]) -> Table:
@@ -38,6 +39,14 @@ def budget_table(summaries: Mapping[str, Summary]) -> Table:
                 spent = (mean, half_width) if max_runs > 1 else (number(part.mean),)
                 table.add_row(f"  {label}", *spent, "")
     return table
+
+
+def show_budget(summaries: Mapping[str, Summary], stream: TextIO | None = None) -> None:
+    """Print the table of causes, or that there was no connection."""
+    if (table := budget_table(summaries)).rows:
+        show(table, stream)
+    else:
+        print("no connection was open, so no time has a cause", file=stream)
 
 
 def timeouts_table(summaries: Mapping[str, Summary]) -> Table | None:

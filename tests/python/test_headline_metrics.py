@@ -31,6 +31,19 @@ def test_voice_shows_datagrams_both_ways_and_no_fach() -> None:
     assert not {"rlc_unrecoverable_errors", "rlc_reestablishments", "cell_updates"} & set(names)
 
 
+def test_connections_that_never_open_are_shown(umts: Umts) -> None:
+    words = ("run", FTP, "--duration", "10 s", "--budget")
+    lines = umts(*words, "--set", 'at=[{ time = "0 s", set = { radio.cut = true } }]').stdout.splitlines()
+    values = {line.split()[0]: line.split()[1] for line in lines if len(line.split()) > 2}
+    assert values["goodput_kbps"] == "0"
+    assert float(values["tcp_retransmissions"]) > 0
+    assert "mean_rtt_s" not in values
+    # Without any connection there is no table of causes.
+    idle = umts(*words, "--set", "flow.0.start=20 s").stdout
+    assert "no connection was open, so no time has a cause" in idle
+    assert "time budget" not in idle
+
+
 def test_a_measured_radio_has_no_rlc() -> None:
     names = headline_names(run("measured-radio", "20 s").metrics)
     assert {"udp_delay_ms", "sdu_delay_ms"} <= set(names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -307,3 +308,27 @@ def test_campaigns_and_points_are_tables(umts: Umts, tmp_path: Path) -> None:
     assert unit_of["cell.iub.delay"] == "s"
     assert unit_of["radio.bler"] == ""
     assert unit_of["tcp.variant"] is None
+
+
+def forbid_large_files() -> None:
+    """Let writing beyond 100 octets of a file fail, as on a full disk."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+
+def test_a_file_that_cannot_be_written_is_an_error_of_the_system(filled: Store, tmp_path: Path) -> None:
+    for words in (
+        ("query", "select * from runs", "--out", filled.path),
+        ("export", filled.path, "--parquet", "-o", "data"),
+    ):
+        done = subprocess.run(
+            command(*words),
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=forbid_large_files,
+        )
+        assert done.returncode == 1, done.stderr
+        assert done.stderr.startswith("umts: cannot write results: ")
+    # The incomplete folder is removed, so the command can be repeated.
+    assert not (tmp_path / "data").exists()

@@ -146,6 +146,21 @@ def test_a_discard_at_max_dat_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
     assert discard.identity["first_pdu"] <= lost_block.identity["pdu"] <= discard.identity["last_pdu"]
 
 
+def test_lost_acknowledgments_and_lost_data_need_the_timer(tmp_path: Path) -> None:
+    # In an upload an interruption loses the acknowledgments of earlier data and the data in flight.
+    interruption = "".join(
+        f'[[at]]\ntime = "{at}"\nset = {{ link.0.loss = {loss} }}\n'
+        for at, loss in (("1.9 s", 1), ("2.6 s", 0))
+    )
+    _, explanation = recorded(tmp_path, PLAIN + interruption, (), [("flow.0.direction", "uplink")])
+    (chain,) = chains_with(explanation, "rto", "core_loss")
+    assert "The timeout was needed." in chain.links[0].text
+    lost = [link for link in chain.links if "is lost in the fixed network" in link.text]
+    assert len(lost) == 2, kinds(chain)
+    assert "ack_loss" in kinds(chain)
+    assert chain.root.cause == "core_loss"
+
+
 def test_a_prohibited_status_is_the_cause_of_a_stall(tmp_path: Path) -> None:
     # TCP has one segment in flight, and waits while the receiving RLC may not report the missing PDU.
     changes = [("tcp.advertised_window", "1 segments"), ("rlc.timer_status_prohibit", "1 s")]

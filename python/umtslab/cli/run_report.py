@@ -33,7 +33,7 @@ def print_tables(
     """Print metrics, time budget, up to 20 connections, and where the files are."""
     from umtslab.budget import has_budget
     from umtslab.tables import connections_table, metrics_table
-    from umtslab.terminal import budget_table, timeouts_table, transfers_table
+    from umtslab.terminal import show_budget, timeouts_table, transfers_table
     from umtslab.text_table import heading, show
 
     heading(scenario.title or scenario.name)
@@ -45,7 +45,7 @@ def print_tables(
         print("none of the headline metrics has a value; --all prints every metric that has one")
     if has_budget(summaries):
         print()
-        show(budget_table(summaries))
+        show_budget(summaries)
         if (timeouts := timeouts_table(summaries)) is not None:
             print()
             show(timeouts)

@@ -161,7 +161,7 @@ def _print_budgets(run: Run) -> None:
     if not has_budget(run.metrics):
         return
     from umtslab.analyse.statistics import summarise_metrics
-    from umtslab.terminal import budget_table, transfers_table
+    from umtslab.terminal import show_budget, transfers_table
     from umtslab.text_table import heading, show
 
     for owner, metrics in (("programs", run.metrics), ("simulated users", simulated_budget(run))):
@@ -169,7 +169,7 @@ def _print_budgets(run: Run) -> None:
             print(file=sys.stderr)
             heading(owner, sys.stderr)
             summaries = summarise_metrics([metrics])
-            show(budget_table(summaries), sys.stderr)
+            show_budget(summaries, sys.stderr)
             if (transfers := transfers_table(summaries)) is not None:
                 print(file=sys.stderr)
                 show(transfers, sys.stderr)

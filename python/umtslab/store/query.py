@@ -8,11 +8,14 @@ access includes writing.
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING
 
 from umtslab.store.answer import clean, write_answer
@@ -33,6 +36,9 @@ _ACCESS_DENIED = re.compile(
 )
 
 
+_LITTLE_SPACE = 1 << 20
+"""Octets of free space below which a failed write is taken for one of a full disk."""
+
 _QUERIES = frozenset({"SELECT", "EXPLAIN", "MULTI", "PRAGMA"})
 """DuckDB's types of statements that return rows; ``MULTI`` is a pivot."""
 
@@ -52,6 +58,8 @@ def query(contents: Contents, sql: str) -> pl.DataFrame:
     ------
     WrongQuery
         If `sql` is not a query, or names something that does not exist.
+    OSError
+        If a temporary file cannot be written.
     """
     import duckdb
     import polars as pl
@@ -70,6 +78,8 @@ def query(contents: Contents, sql: str) -> pl.DataFrame:
 
         try:
             run_interruptibly(answer, db.interrupt)
+        except (duckdb.IOException, pl.exceptions.ComputeError) as error:
+            raise _error_of_disk(error) from None
         except duckdb.Error as error:
             raise WrongQuery(_error_text(error, contents)) from None
         return clean(pl.read_parquet(file))
@@ -85,7 +95,23 @@ def write_dataset(contents: Contents, folder: Path) -> list[Path]:
     FileExistsError
         If `folder` exists.
     """
+    import duckdb
+    import polars as pl
+
     folder.mkdir(parents=True)
+    try:
+        return _write_dataset(contents, folder)
+    except Abandoned:
+        raise  # the query may still write into the folder
+    except (duckdb.IOException, pl.exceptions.ComputeError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise _error_of_disk(error) from None
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _write_dataset(contents: Contents, folder: Path) -> list[Path]:
     with _database() as (db, temporary):
         names = contents.table_names()
         define_tables(db, contents, temporary, names, as_views=True)
@@ -100,6 +126,19 @@ def write_dataset(contents: Contents, folder: Path) -> list[Path]:
 
         run_interruptibly(write, db.interrupt)
     return files
+
+
+def _error_of_disk(error: Exception) -> OSError:
+    """Return an error of DuckDB or polars about a file as an error of the system.
+
+    Polars does not name the reason, which for a new file is nearly always a full disk.
+    """
+    number = re.search(r'"errno":"(\d+)"', str(error))
+    if number:
+        return OSError(int(number[1]), os.strerror(int(number[1])))
+    if shutil.disk_usage(gettempdir()).free < _LITTLE_SPACE:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), gettempdir())
+    return OSError(str(error))
 
 
 @contextmanager
