@@ -114,8 +114,6 @@ pub struct Admission {
 
 table! {
     /// The Iub link between RNC and Node B, the same in both directions.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct Iub {
         /// Bit rate in each direction, or `"unlimited"`.
         #[serde(with = "Unlimited::<BitRate>")]
@@ -132,8 +130,6 @@ table! {
 
 table! {
     /// Forward access channel.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct Fach {
         /// RLC payload rate of the whole channel with its largest transport format.
         #[schemars(extend("x-label" = "Rate of the FACH", "x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.3; Dubois (2005), Table 6.1"))]
@@ -177,8 +173,6 @@ pub enum FachScheduling {
 
 table! {
     /// Random access channel.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct Rach {
         /// RLC payload rate during the transmission of a message.
         #[schemars(extend("x-label" = "Rate of the RACH", "x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.4; Dubois (2005), Table 6.1"))]

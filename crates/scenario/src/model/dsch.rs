@@ -19,8 +19,6 @@ use super::power::{LinkTables, Power};
 
 table! {
     /// A DSCH: a branch of the code tree that MAC-c/sh allocates again in each TTI.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct Dsch {
         /// Branch of the code tree that the DSCH has, as a share of the tree.
         #[schemars(extend("x-label" = "Codes of the DSCH", "x-range" = "1/1, 1/2, 1/4 … 1/512", "x-source" = "Rendón et al. (2004), §3.2"))]

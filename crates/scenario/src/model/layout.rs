@@ -15,8 +15,6 @@ table! {
     /// Sites of three sectors, or stations in streets. Each sector or station is a cell with the
     /// properties of the one `[[cell]]`; if its name is `sector`, the cells are `sector-1`,
     /// `sector-2` and so on.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct Layout {
         /// Columns and rows of sites on a hexagonal lattice. Sites are 3 radii apart. A torus has
         /// an even number of rows.

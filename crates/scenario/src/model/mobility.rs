@@ -9,8 +9,6 @@ use umts_units::{Angle, Duration, Length, Probability, Speed};
 
 table! {
     /// Where users are and how they move.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct Mobility {
         /// Mobility model. Users without `mobility` stand still.
         #[schemars(extend("x-label" = "Mobility"))]

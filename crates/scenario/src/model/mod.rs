@@ -10,7 +10,7 @@
 //! converted (levels in dB, references, distributions) have a method `config`. Words of options are
 //! always enums of the stack.
 
-/// Declares a table: each key with its default.
+/// Declares a table of a scenario file: each key with its default.
 macro_rules! table {
     (
         $(#[$meta:meta])*
@@ -19,6 +19,8 @@ macro_rules! table {
         }
     ) => {
         $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(default, deny_unknown_fields)]
         pub struct $name {
             $($(#[$field_meta])* pub $field: $type,)+
         }
@@ -220,8 +222,6 @@ impl Scenario {
 
 table! {
     /// The part of a run over which metrics are computed.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct Measure {
         /// Start of the measurement window. Earlier events are warm-up.
         #[schemars(extend("x-label" = "Start of the measurement window"))]

@@ -12,8 +12,6 @@ use umts_units::{Db, Dbm, Probability, Watts};
 
 table! {
     /// Transmit power of a cell of a layout, and power control.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct Power {
         /// Largest transmit power of the cell. If its DCHs alone need more, each gets the same
         /// fraction of the power that it needs.
@@ -70,8 +68,7 @@ table! {
 table! {
     /// Power that a cell draws: a fixed part while it is on air, and a part proportional to its
     /// transmit power.
-    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
+    #[derive(Copy)]
     pub struct Supply {
         /// Power drawn at a transmit power near zero.
         #[schemars(extend("x-label" = "Supply power of an idle cell", "x-max" = "100000 W", "x-source" = "Auer et al. (2011), Table 2: a macro base station's transceiver of 20 W (LTE)"))]

@@ -138,8 +138,7 @@ pub enum ProxyMode {
 
 table! {
     /// Cache of a snooping proxy.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
+    #[derive(Copy, Eq)]
     pub struct ProxySnoop {
         /// Capacity for copies per connection. Data that finds no room passes without a copy.
         #[schemars(extend("x-label" = "Cache of the proxy", "x-min" = "1 B"))]
@@ -149,8 +148,7 @@ table! {
 
 table! {
     /// Condition under which a proxy that regulates acknowledgments delays them.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
+    #[derive(Copy, Eq)]
     pub struct ProxyAckRegulation {
         /// Acknowledgments are delayed while more data of a connection than this is between the
         /// proxy and the user.
@@ -161,8 +159,7 @@ table! {
 
 table! {
     /// Limit to which a proxy lowers windows.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
+    #[derive(Copy, Eq)]
     pub struct ProxyWindowClamp {
         /// Largest window of each connection that a user advertises through the proxy.
         #[schemars(extend("x-label" = "Maximum window through the proxy", "x-min" = "1 B", "x-max" = "1 GB"))]

@@ -10,16 +10,20 @@ use umts_units::Probability;
 
 use crate::text::KeyError;
 
-table! {
-    /// Block errors. These fields apply to the downlink; `uplink` applies to the uplink, which is
-    /// error-free if absent.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(try_from = "RadioTable", into = "RadioTable")]
-    pub struct Radio {
-        /// From the Node B to the user.
-        pub downlink: BlockErrors = BlockErrors::ErrorFree,
-        /// From the user to the Node B; error-free if absent.
-        pub uplink: Option<BlockErrors> = None,
+/// Block errors. These fields apply to the downlink; `uplink` applies to the uplink, which is
+/// error-free if absent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "RadioTable", into = "RadioTable")]
+pub struct Radio {
+    /// From the Node B to the user.
+    pub downlink: BlockErrors,
+    /// From the user to the Node B; error-free if absent.
+    pub uplink: Option<BlockErrors>,
+}
+
+impl Default for Radio {
+    fn default() -> Self {
+        Radio { downlink: BlockErrors::ErrorFree, uplink: None }
     }
 }
 

@@ -9,8 +9,6 @@ use umts_units::Length;
 table! {
     /// Streets in a square grid with stations in them. Each station is a cell; if the one
     /// `[[cell]]` is named `sector`, the cells are `sector-1`, `sector-2` and so on.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct Streets {
         /// Number of blocks in x and y direction. On a torus both are multiples of `every`.
         #[schemars(extend("x-label" = "Blocks of houses", "x-default" = "[6, 6]", "x-range" = "two, 1 to 100 each"))]

@@ -29,8 +29,6 @@ const DYNAMIC: &str = "dynamic";
 
 table! {
     /// Time division duplex.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct Tdd {
         /// Slots and codes of a frame.
         #[schemars(extend("x-label" = "TDD frame", "x-source" = "Baiocchi and Vacirca (2002), §II.A; TS 25.221 §5, §5A"))]
@@ -52,8 +50,6 @@ table! {
 
 table! {
     /// Block errors that follow from the interference of other transmissions.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct TddRadio {
         /// SIR target of power control.
         #[schemars(extend("x-label" = "SIR target", "x-source" = "Baiocchi and Vacirca (2002), Table I"))]

@@ -13,8 +13,6 @@ use umts_units::{Bytes, Duration, Octets, Probability};
 
 table! {
     /// Web pages according to TR 25.892, Annex A.2.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct Web {
         /// Content of a packet call: a page with its embedded objects, or one object.
         #[schemars(extend("x-label" = "Packet calls", "x-source" = "Dubois (2005), §5.3: \"page\"; its chapters 7 and 8 fit \"object_per_call\""))]
@@ -140,8 +138,6 @@ pub enum Segments {
 
 table! {
     /// Files in succession, each over its own connection.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct FtpSessions {
         /// Mean size of a file, before truncation.
         #[schemars(extend("x-label" = "Mean file size", "x-min" = "1 B", "x-max" = "1 GB", "x-source" = "Dubois (2005), Table 5.2"))]
@@ -182,8 +178,6 @@ table! {
 
 table! {
     /// Requests for files with heavy-tailed sizes (Baiocchi and Vacirca).
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct ParetoWww {
         /// Size of a request. `"none"`: the end that has the data opens the connection and sends.
         #[serde(with = "OrNone::<Bytes>")]
@@ -212,8 +206,6 @@ table! {
 
 table! {
     /// Frames at a constant rate, in UDP datagrams.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct Cbr {
         /// Payload of a datagram.
         #[schemars(extend("x-label" = "Payload of the datagrams", "x-min" = "1 B", "x-max" = "65507 B"))]
@@ -234,8 +226,6 @@ table! {
 
 table! {
     /// Voice or video with silences, in UDP datagrams.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(default, deny_unknown_fields)]
     pub struct OnOff {
         /// Payload of a datagram.
         #[schemars(extend("x-label" = "Payload of the datagrams", "x-min" = "1 B", "x-max" = "65507 B", "x-source" = "TS 26.101: 244 bits of AMR 12.2 and RTP's 12 B, in octets"))]
