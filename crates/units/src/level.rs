@@ -43,157 +43,69 @@ impl Add for Db {
     }
 }
 
-/// An electrical power in milliwatts, not negative. Used for the consumption of a device.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
-pub struct MilliWatts(f64);
+/// Implements the text form of a quantity: a number and its unit. `$made` is the quantity with this
+/// number, or `None` if the number is out of range.
+macro_rules! text_form {
+    ($type:ident, $unit:literal, $name:literal, $example:literal, $rule:literal, $number:ident => $made:expr) => {
+        impl FromStr for $type {
+            type Err = UnitError;
+            fn from_str(text: &str) -> Result<Self, UnitError> {
+                let quantity = Quantity { name: $name, example: $example, rule: $rule, units: &[($unit, 1)] };
+                let $number = parse_float(text, $unit, &quantity)?;
+                $made.ok_or_else(|| UnitError::OutOfRange {
+                    text: text.to_owned(),
+                    quantity: $name,
+                    rule: $rule,
+                })
+            }
+        }
 
-impl MilliWatts {
-    /// Returns `None` if the value is negative or not finite.
-    pub fn new(milliwatts: f64) -> Option<Self> {
-        (milliwatts >= 0.0 && milliwatts.is_finite()).then_some(MilliWatts(milliwatts))
-    }
-
-    /// Returns the value in milliwatts.
-    pub const fn value(self) -> f64 {
-        self.0
-    }
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!("{} ", $unit), self.0)
+            }
+        }
+    };
 }
 
-/// An electrical power in watts, not negative. Used for the consumption of a base station.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
-pub struct Watts(f64);
+/// Declares a quantity that is not negative, with its text form.
+macro_rules! not_negative {
+    ($(#[$doc:meta])* $type:ident, $unit:literal, $name:literal, $example:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
+        pub struct $type(f64);
 
-impl Watts {
-    /// Returns `None` if the value is negative or not finite.
-    pub fn new(watts: f64) -> Option<Self> {
-        (watts >= 0.0 && watts.is_finite()).then_some(Watts(watts))
-    }
+        impl $type {
+            /// Returns `None` if the number is negative or not finite.
+            pub fn new(number: f64) -> Option<Self> {
+                (number >= 0.0 && number.is_finite()).then_some($type(number))
+            }
 
-    /// Returns the value in watts.
-    pub const fn value(self) -> f64 {
-        self.0
-    }
+            /// Returns the number of units.
+            pub const fn value(self) -> f64 {
+                self.0
+            }
+        }
+
+        text_form!($type, $unit, $name, $example, "a number that is not negative", number => $type::new(number));
+    };
 }
 
-/// Traffic in Erlang: the mean number of simultaneous calls. Not negative.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
-pub struct Erlang(f64);
-
-impl Erlang {
-    /// Returns `None` if the value is negative or not finite.
-    pub fn new(erlang: f64) -> Option<Self> {
-        (erlang >= 0.0 && erlang.is_finite()).then_some(Erlang(erlang))
-    }
-
-    /// Returns the value in Erlang.
-    pub const fn value(self) -> f64 {
-        self.0
-    }
+not_negative! {
+    /// An electrical power in milliwatts, not negative. Used for the consumption of a device.
+    MilliWatts, "mW", "a power", "460 mW"
+}
+not_negative! {
+    /// An electrical power in watts, not negative. Used for the consumption of a base station.
+    Watts, "W", "a power", "130 W"
+}
+not_negative! {
+    /// Traffic in Erlang: the mean number of simultaneous calls. Not negative.
+    Erlang, "Erl", "a traffic", "24 Erl"
 }
 
-/// For [`Erlang`].
-const TRAFFIC: Quantity = Quantity {
-    name: "a traffic",
-    example: "24 Erl",
-    rule: "a number that is not negative",
-    units: &[("Erl", 1)],
-};
-/// For [`MilliWatts`].
-const DEVICE_POWER: Quantity = Quantity {
-    name: "a power",
-    example: "460 mW",
-    rule: "a number that is not negative",
-    units: &[("mW", 1)],
-};
-/// For [`Watts`].
-const STATION_POWER: Quantity =
-    Quantity { name: "a power", example: "130 W", rule: "a number that is not negative", units: &[("W", 1)] };
-/// For [`Db`].
-const RATIO: Quantity =
-    Quantity { name: "a ratio", example: "6.8 dB", rule: "a number", units: &[("dB", 1)] };
-/// For [`Dbm`].
-const POWER_LEVEL: Quantity =
-    Quantity { name: "a power", example: "-104 dBm", rule: "a number", units: &[("dBm", 1)] };
-
-impl FromStr for Db {
-    type Err = UnitError;
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        parse_float(text, "dB", &RATIO).map(Db)
-    }
-}
-
-impl FromStr for Dbm {
-    type Err = UnitError;
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        parse_float(text, "dBm", &POWER_LEVEL).map(Dbm)
-    }
-}
-
-impl FromStr for MilliWatts {
-    type Err = UnitError;
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        let power = parse_float(text, "mW", &DEVICE_POWER)?;
-        MilliWatts::new(power).ok_or_else(|| UnitError::OutOfRange {
-            text: text.to_owned(),
-            quantity: DEVICE_POWER.name,
-            rule: DEVICE_POWER.rule,
-        })
-    }
-}
-
-impl FromStr for Watts {
-    type Err = UnitError;
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        let power = parse_float(text, "W", &STATION_POWER)?;
-        Watts::new(power).ok_or_else(|| UnitError::OutOfRange {
-            text: text.to_owned(),
-            quantity: STATION_POWER.name,
-            rule: STATION_POWER.rule,
-        })
-    }
-}
-
-impl FromStr for Erlang {
-    type Err = UnitError;
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        let traffic = parse_float(text, "Erl", &TRAFFIC)?;
-        Erlang::new(traffic).ok_or_else(|| UnitError::OutOfRange {
-            text: text.to_owned(),
-            quantity: TRAFFIC.name,
-            rule: TRAFFIC.rule,
-        })
-    }
-}
-
-impl fmt::Display for Erlang {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} Erl", self.0)
-    }
-}
-
-impl fmt::Display for MilliWatts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} mW", self.0)
-    }
-}
-
-impl fmt::Display for Watts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} W", self.0)
-    }
-}
-
-impl fmt::Display for Db {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} dB", self.0)
-    }
-}
-
-impl fmt::Display for Dbm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} dBm", self.0)
-    }
-}
+text_form!(Db, "dB", "a ratio", "6.8 dB", "a number", number => Some(Db(number)));
+text_form!(Dbm, "dBm", "a power", "-104 dBm", "a number", number => Some(Dbm(number)));
 
 /// A probability: a plain number from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]

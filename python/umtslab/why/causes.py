@@ -302,6 +302,14 @@ class _Wait:
     until_s: float
     """End of the whole wait, of which the intervals are a part."""
 
+    def link(
+        self, kind: str, start_s: float, end_s: float, text: str, clause: str = "", **more: object
+    ) -> Link:
+        """Return a link with the cause and the UE of the wait. `more` identifies further objects."""
+        return Link(
+            kind, start_s, end_s, text, cause=self.cause, clause=clause, identity={"ue": self.ue, **more}
+        )
+
 
 def wait_links(
     timeline: Timeline, connection: int, packet: Row | None, start_s: float, end_s: float, label: str
@@ -363,11 +371,11 @@ def _cause_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[Li
     if cause in _OTHER_WAITS:
         text, clause = _OTHER_WAITS[cause]
         text = f"{text} {duration(wait.time_s)} from {seconds(start_s)} on."
-        return [Link(cause, start_s, wait.until_s, text, cause=cause, clause=clause, identity={"ue": ue})]
+        return [wait.link(cause, start_s, wait.until_s, text, clause)]
     if cause in ("unexplained", "not_visible"):
         return [unknown_link(start_s, end_s)]
     text = f"The connection waits for this: {cause_label(cause)}, {duration(wait.time_s)}."
-    return [Link(cause, start_s, end_s, text, cause=cause, identity={"ue": ue})]
+    return [wait.link(cause, start_s, end_s, text)]
 
 
 def _handover_link(timeline: Timeline, wait: _Wait) -> Link:
@@ -378,15 +386,8 @@ def _handover_link(timeline: Timeline, wait: _Wait) -> Link:
     ]
     begin_s = handovers[-1]["time_s"] if handovers else wait.interval["start_s"]
     new_cell = f" to cell {handovers[-1]['number']}" if handovers else ""
-    return Link(
-        "handover",
-        begin_s,
-        wait.interval["end_s"],
-        f"The UE changes{new_cell}, which interrupts the DSCH.",
-        cause="handover",
-        clause="handover.interruption",
-        identity={"ue": wait.ue},
-    )
+    text = f"The UE changes{new_cell}, which interrupts the DSCH."
+    return wait.link("handover", begin_s, wait.interval["end_s"], text, "handover.interruption")
 
 
 def _switch_links(timeline: Timeline, wait: _Wait) -> list[Link]:
@@ -401,12 +402,7 @@ def _switch_links(timeline: Timeline, wait: _Wait) -> list[Link]:
     if not switches:
         state = rows[-1]["state"] if rows else "a state without user data"
         text = f"The UE is in {state}, which carries no user data, for {duration(wait.time_s)}."
-        clause = "TS 25.331 §7.1"
-        return [
-            Link(
-                "rrc_state", start_s, end_s, text, cause="channel_switch", clause=clause, identity={"ue": ue}
-            )
-        ]
+        return [wait.link("rrc_state", start_s, end_s, text, "TS 25.331 §7.1")]
     row = switches[0]
     until = timeline.duration_s if row["end_s"] is None else row["end_s"]
     because = _SWITCH_REASONS.get(row["cause"], row["cause"])
@@ -414,18 +410,8 @@ def _switch_links(timeline: Timeline, wait: _Wait) -> list[Link]:
         f"The UE is switched from {row['state']} to {row['to']}, from {seconds(row['time_s'])} to "
         f"{seconds(until)}, because {because}. No user data moves meanwhile."
     )
-    numbers = {"ue": ue, "from": row["state"], "to": row["to"]}
-    return [
-        Link(
-            "rrc_switch",
-            row["time_s"],
-            until,
-            text,
-            cause="channel_switch",
-            clause="TS 25.331 §8.2.2",
-            identity=numbers,
-        )
-    ]
+    states = {"from": row["state"], "to": row["to"]}
+    return [wait.link("rrc_switch", row["time_s"], until, text, "TS 25.331 §8.2.2", **states)]
 
 
 def _refusal_links(timeline: Timeline, wait: _Wait) -> list[Link]:
@@ -441,9 +427,7 @@ def _refusal_links(timeline: Timeline, wait: _Wait) -> list[Link]:
     text = (
         f"The UE stays on common channels, which take {duration(wait.time_s)} longer than the requested DCH."
     )
-    stay = Link(
-        "dch_refused", start_s, end_s, text, cause="dch_refused", clause="TS 25.331 §7.1", identity={"ue": ue}
-    )
+    stay = wait.link("dch_refused", start_s, end_s, text, "TS 25.331 §7.1")
     if not refused:
         return [stay]
     last = refused[-1]
@@ -453,16 +437,8 @@ def _refusal_links(timeline: Timeline, wait: _Wait) -> list[Link]:
     of_ues = f"{'UE' if len(holders) == 1 else 'UEs'} {joined(holders)}"
     held = f" The DCHs of the cell belong to {of_ues}." if holders else ""
     text = f"Admission {last['answer']} the request of UE {ue} for a DCH{again}.{held}"
-    numbers = {"ue": ue, "dchs": last["dchs"], "holders": [int(holder) for holder in holders]}
-    answer = Link(
-        "dch_request",
-        last["time_s"],
-        last["end_s"],
-        text,
-        cause="dch_refused",
-        clause="cell.admission",
-        identity=numbers,
-    )
+    numbers = {"dchs": last["dchs"], "holders": [int(holder) for holder in holders]}
+    answer = wait.link("dch_request", last["time_s"], last["end_s"], text, "cell.admission", **numbers)
     return [stay, answer]
 
 
@@ -476,20 +452,10 @@ def _repair_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[L
     repair = _repaired_pdu(timeline, wait, packet)
     if repair is None:
         text = f"RLC repairs lost PDUs for {duration(wait.time_s)}."
-        return [
-            Link(
-                "rlc_recovery",
-                start_s,
-                end_s,
-                text,
-                cause=cause,
-                clause="TS 25.322 §11.3",
-                identity={"ue": ue},
-            )
-        ]
+        return [wait.link("rlc_recovery", start_s, end_s, text, "TS 25.322 §11.3")]
     direction, lost = repair
     number = lost.number
-    numbers = {"ue": ue, "pdu": number, "sn": number % SEQUENCE_NUMBERS}
+    numbers = {"pdu": number, "sn": number % SEQUENCE_NUMBERS}
     first_loss = lost.transmissions[0]
     lost_s = first_loss["time_s"]
     rows = timeline.pdus[ue, direction]
@@ -507,17 +473,7 @@ def _repair_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[L
     until = "" if arrived is None else f", until {seconds(arrived['end_s'])}"
     text = f"RLC repairs PDU {number}{until}. Later PDUs wait."
     stop = end_s if arrived is None else arrived["end_s"]
-    links = [
-        Link(
-            "rlc_recovery",
-            first_loss["end_s"],
-            stop,
-            text,
-            cause=cause,
-            clause="TS 25.322 §11.3",
-            identity=numbers,
-        )
-    ]
+    links = [wait.link("rlc_recovery", first_loss["end_s"], stop, text, "TS 25.322 §11.3", **numbers)]
     links += _status_links(timeline, wait, direction, number, lost_s, stop)
     lost_links = _block_losses(lost)
     lost_links[-1] = replace(lost_links[-1], cause=cause)
@@ -595,9 +551,7 @@ def _status_links(
         before = f" after the STATUS at {seconds(earlier[-1]['time_s'])}" if earlier else ""
         text = f"Timer_Status_Prohibit delays the STATUS{before}."
         start = earlier[-1]["time_s"] if earlier else lost_s
-        prohibited = Link(
-            cause, start, stop_s, text, cause=cause, clause="TS 25.322 §9.5", identity={"ue": ue}
-        )
+        prohibited = wait.link(cause, start, stop_s, text, "TS 25.322 §9.5")
         return [*reversed(links[:2]), prohibited]
     return [*reversed(links[-2:])]
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from operator import itemgetter
 from typing import Any
 
 from umtslab.run import Run
@@ -26,6 +27,24 @@ def recording_command(run: Run) -> str:
     command = run.command or f"umts run {run.scenario}.toml --seed {run.seed}"
     before, separator, program = command.partition(" -- ")
     return f"{before} --timeline{separator}{program}"
+
+
+def _grouped(table: str, *columns: str) -> cached_property[dict[Any, list[Row]]]:
+    """Declare the rows of a table by the value of a column, or by the values of several columns."""
+
+    def groups(timeline: Timeline) -> dict[Any, list[Row]]:
+        key = itemgetter(*columns)
+        found: dict[Any, list[Row]] = defaultdict(list)
+        for row in timeline.rows(table):
+            found[key(row)].append(row)
+        return found
+
+    return cached_property(groups)
+
+
+def _by_packet(table: str) -> cached_property[dict[int, Row]]:
+    """Declare the rows of a table with one row per packet, by packet."""
+    return cached_property(lambda timeline: {row["packet"]: row for row in timeline.rows(table)})
 
 
 class Timeline:
@@ -49,20 +68,6 @@ class Timeline:
             return []
         return self.run.series(table).to_dicts()
 
-    def _by(self, table: str, column: str) -> dict[Any, list[Row]]:
-        """Return the rows of a table by the value of a column."""
-        groups: dict[Any, list[Row]] = defaultdict(list)
-        for row in self.rows(table):
-            groups[row[column]].append(row)
-        return groups
-
-    def _by_ue_and_direction(self, table: str) -> dict[tuple[int, str], list[Row]]:
-        """Return the rows of a table by UE and direction."""
-        groups: dict[tuple[int, str], list[Row]] = defaultdict(list)
-        for row in self.rows(table):
-            groups[row["ue"], row["direction"]].append(row)
-        return groups
-
     @cached_property
     def connections(self) -> dict[int, Row]:
         """Rows of the table of connections, by number."""
@@ -71,64 +76,30 @@ class Timeline:
     @cached_property
     def segments(self) -> dict[int, Segments]:
         """Segments by connection."""
-        return {
-            number: Segments(rows) for number, rows in self._by("timeline_segments", "connection").items()
-        }
+        return {number: Segments(rows) for number, rows in self._segment_rows.items()}
 
-    @cached_property
-    def sdus(self) -> dict[int, Row]:
-        """SDUs by packet."""
-        return {row["packet"]: row for row in self.rows("timeline_sdus")}
-
-    @cached_property
-    def pdus(self) -> dict[tuple[int, str], list[Row]]:
-        """PDUs by UE and direction."""
-        return self._by_ue_and_direction("timeline_pdus")
-
-    @cached_property
-    def statuses(self) -> dict[tuple[int, str], list[Row]]:
-        """STATUS reports by UE and their own direction."""
-        return self._by_ue_and_direction("timeline_status")
-
-    @cached_property
-    def discards(self) -> dict[int, Row]:
-        """Discarded SDUs by packet."""
-        return {row["packet"]: row for row in self.rows("timeline_discards")}
-
-    @cached_property
-    def losses(self) -> dict[int, Row]:
-        """Losses outside RLC, by packet."""
-        return {row["packet"]: row for row in self.rows("timeline_losses")}
-
-    @cached_property
-    def rrc(self) -> dict[int, list[Row]]:
-        """RRC states and switches by UE."""
-        return self._by("timeline_rrc", "ue")
-
-    @cached_property
-    def dch_requests(self) -> dict[int, list[Row]]:
-        """Requests for a DCH by UE."""
-        return self._by("timeline_dch_requests", "ue")
-
-    @cached_property
-    def ue_events(self) -> dict[int, list[Row]]:
-        """Events by UE."""
-        return self._by("timeline_events", "ue")
-
-    @cached_property
-    def connection_events(self) -> dict[int, list[Row]]:
-        """Events by connection."""
-        return self._by("timeline_events", "connection")
-
-    @cached_property
-    def intervals(self) -> dict[int, list[Row]]:
-        """Intervals of the time budget by connection."""
-        return self._by("budget_intervals", "connection")
-
-    @cached_property
-    def timeouts(self) -> dict[int, list[Row]]:
-        """Retransmission timeouts by connection."""
-        return self._by("budget_rtos", "connection")
+    _segment_rows = _grouped("timeline_segments", "connection")
+    pdus = _grouped("timeline_pdus", "ue", "direction")
+    """PDUs by UE and direction."""
+    statuses = _grouped("timeline_status", "ue", "direction")
+    """STATUS reports by UE and their own direction."""
+    rrc = _grouped("timeline_rrc", "ue")
+    """RRC states and switches by UE."""
+    dch_requests = _grouped("timeline_dch_requests", "ue")
+    """Requests for a DCH by UE."""
+    ue_events = _grouped("timeline_events", "ue")
+    """Events by UE."""
+    connection_events = _grouped("timeline_events", "connection")
+    """Events by connection."""
+    intervals = _grouped("budget_intervals", "connection")
+    """Intervals of the time budget by connection."""
+    timeouts = _grouped("budget_rtos", "connection")
+    """Retransmission timeouts by connection."""
+    sdus = _by_packet("timeline_sdus")
+    discards = _by_packet("timeline_discards")
+    """Discarded SDUs."""
+    losses = _by_packet("timeline_losses")
+    """Losses outside RLC."""
 
     def waits(self, connection: int, start_s: float, end_s: float) -> list[Row]:
         """Return the intervals of the time budget in this time, clipped to it."""

@@ -113,77 +113,52 @@ pub struct Admission {
     pub preemption: Preemption,
 }
 
-/// The Iub link between RNC and Node B, the same in both directions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Iub {
-    /// Bit rate in each direction, or `"unlimited"`.
-    #[serde(with = "Unlimited::<BitRate>")]
-    #[schemars(extend("x-label" = "Rate of the Iub", "x-source" = "EURANE example scripts: one STM-4"))]
-    pub rate: Option<BitRate>,
-    /// Propagation and switching delay in each direction.
-    #[schemars(extend("x-label" = "Delay of the Iub", "x-max" = "10 s", "x-source" = "EURANE example scripts"))]
-    pub delay: Duration,
-    /// When the RNC sends a block to the Node B, relative to its transmission on the air.
-    #[schemars(extend("x-label" = "Timing of the Iub", "x-source" = "TS 25.402 §7.2"))]
-    pub timing: IubTiming,
-}
-
-impl Default for Iub {
-    fn default() -> Self {
-        Iub {
-            rate: BitRate::from_bps(622_000_000),
-            delay: Duration::from_millis(15),
-            timing: IubTiming::JustInTime,
-        }
+table! {
+    /// The Iub link between RNC and Node B, the same in both directions.
+    pub struct Iub {
+        /// Bit rate in each direction, or `"unlimited"`.
+        #[serde(with = "Unlimited::<BitRate>")]
+        #[schemars(extend("x-label" = "Rate of the Iub", "x-source" = "EURANE example scripts: one STM-4"))]
+        pub rate: Option<BitRate> = BitRate::from_bps(622_000_000),
+        /// Propagation and switching delay in each direction.
+        #[schemars(extend("x-label" = "Delay of the Iub", "x-max" = "10 s", "x-source" = "EURANE example scripts"))]
+        pub delay: Duration = Duration::from_millis(15),
+        /// When the RNC sends a block to the Node B, relative to its transmission on the air.
+        #[schemars(extend("x-label" = "Timing of the Iub", "x-source" = "TS 25.402 §7.2"))]
+        pub timing: IubTiming = IubTiming::JustInTime,
     }
 }
 
-/// Forward access channel.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Fach {
-    /// RLC payload rate of the whole channel with its largest transport format.
-    #[schemars(extend("x-label" = "Rate of the FACH", "x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.3; Dubois (2005), Table 6.1"))]
-    pub rate: BitRate,
-    /// Transmission time interval.
-    #[schemars(extend("x-label" = "TTI of the FACH", "x-range" = TTI_RANGE, "x-source" = "TS 25.302 §7.1"))]
-    pub tti: Duration,
-    /// Entity that schedules the FACH: MAC-c, or each user's RLC with a queue at the Node B.
-    #[schemars(extend("x-label" = "Scheduling of the FACH", "x-source" = "TS 25.321 §4.2.3.2; EURANE for per_ue_push"))]
-    pub scheduling: FachScheduling,
-    /// Order in which users with data are served (`pull` only).
-    #[schemars(extend("x-label" = "Scheduler of the FACH", "x-source" = "TS 25.321 §4.2.3.3, which leaves it to the implementation"))]
-    pub scheduler: SchedulerKind,
-    /// File and class of a scheduler in Python that replaces `scheduler`, as in
-    /// `"my_scheduler.py:MyScheduler"`. The path is relative to the scenario file.
-    #[schemars(extend("x-label" = "Python class that schedules the FACH", "x-source" = "for experiments: docs/schedulers.md"))]
-    pub python: String,
-    /// Class and text of that file. Filled in by the loader.
-    #[serde(skip)]
-    pub python_scheduler: Option<PythonClass>,
-    /// Capacity of the Node B's drop-tail queue, in blocks (`per_ue_push` only).
-    #[serde(with = "pdus")]
-    #[schemars(with = "crate::text::Pdus", extend("x-label" = "Node B queue", "x-min" = "1 PDUs", "x-source" = "EURANE at 32 kbit/s"))]
-    pub nodeb_queue: u32,
-    /// Largest random delay of a block on leaving the RNC. The delay is uniform from zero to this
-    /// value.
-    #[schemars(extend("x-label" = "Jitter of the RNC", "x-max" = "1 s", "x-source" = "EURANE: 20 us; none in 3GPP"))]
-    pub rnc_jitter: Duration,
-}
-
-impl Default for Fach {
-    fn default() -> Self {
-        Fach {
-            rate: BitRate::from_bps(32_000).expect("the rate is not zero"),
-            tti: Duration::from_millis(10),
-            scheduling: FachScheduling::Pull,
-            scheduler: SchedulerKind::default(),
-            python: String::new(),
-            python_scheduler: None,
-            nodeb_queue: 9,
-            rnc_jitter: Duration::ZERO,
-        }
+table! {
+    /// Forward access channel.
+    pub struct Fach {
+        /// RLC payload rate of the whole channel with its largest transport format.
+        #[schemars(extend("x-label" = "Rate of the FACH", "x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.3; Dubois (2005), Table 6.1"))]
+        pub rate: BitRate = BitRate::from_bps(32_000).expect("the rate is not zero"),
+        /// Transmission time interval.
+        #[schemars(extend("x-label" = "TTI of the FACH", "x-range" = TTI_RANGE, "x-source" = "TS 25.302 §7.1"))]
+        pub tti: Duration = Duration::from_millis(10),
+        /// Entity that schedules the FACH: MAC-c, or each user's RLC with a queue at the Node B.
+        #[schemars(extend("x-label" = "Scheduling of the FACH", "x-source" = "TS 25.321 §4.2.3.2; EURANE for per_ue_push"))]
+        pub scheduling: FachScheduling = FachScheduling::Pull,
+        /// Order in which users with data are served (`pull` only).
+        #[schemars(extend("x-label" = "Scheduler of the FACH", "x-source" = "TS 25.321 §4.2.3.3, which leaves it to the implementation"))]
+        pub scheduler: SchedulerKind = SchedulerKind::default(),
+        /// File and class of a scheduler in Python that replaces `scheduler`, as in
+        /// `"my_scheduler.py:MyScheduler"`. The path is relative to the scenario file.
+        #[schemars(extend("x-label" = "Python class that schedules the FACH", "x-source" = "for experiments: docs/schedulers.md"))]
+        pub python: String = String::new(),
+        /// Class and text of that file. Filled in by the loader.
+        #[serde(skip)]
+        pub python_scheduler: Option<PythonClass> = None,
+        /// Capacity of the Node B's drop-tail queue, in blocks (`per_ue_push` only).
+        #[serde(with = "pdus")]
+        #[schemars(with = "crate::text::Pdus", extend("x-label" = "Node B queue", "x-min" = "1 PDUs", "x-source" = "EURANE at 32 kbit/s"))]
+        pub nodeb_queue: u32 = 9,
+        /// Largest random delay of a block on leaving the RNC. The delay is uniform from zero to
+        /// this value.
+        #[schemars(extend("x-label" = "Jitter of the RNC", "x-max" = "1 s", "x-source" = "EURANE: 20 us; none in 3GPP"))]
+        pub rnc_jitter: Duration = Duration::ZERO,
     }
 }
 
@@ -197,32 +172,21 @@ pub enum FachScheduling {
     PerUePush,
 }
 
-/// Random access channel.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Rach {
-    /// RLC payload rate during the transmission of a message.
-    #[schemars(extend("x-label" = "Rate of the RACH", "x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.4; Dubois (2005), Table 6.1"))]
-    pub rate: BitRate,
-    /// Transmission time interval. The standard defines 10 and 20 ms for the RACH.
-    #[schemars(extend("x-label" = "TTI of the RACH", "x-range" = TTI_RANGE, "x-source" = "TS 25.211 §5.2.2.1.3"))]
-    pub tti: Duration,
-    /// Whether users contend for the channel.
-    #[schemars(extend("x-label" = "Access to the RACH", "x-source" = "TS 25.211 §5.2.2.1, TS 25.321 §11.2; EURANE for private"))]
-    pub access: RachAccess,
-    /// Largest random delay before a message. The delay is uniform from zero to this value.
-    #[schemars(extend("x-label" = "Access delay of the RACH", "x-max" = "10 s", "x-source" = "EURANE: 3 ms; none in 3GPP"))]
-    pub access_delay: Duration,
-}
-
-impl Default for Rach {
-    fn default() -> Self {
-        Rach {
-            rate: BitRate::from_bps(16_000).expect("the rate is not zero"),
-            tti: Duration::from_millis(20),
-            access: RachAccess::Shared,
-            access_delay: Duration::ZERO,
-        }
+table! {
+    /// Random access channel.
+    pub struct Rach {
+        /// RLC payload rate during the transmission of a message.
+        #[schemars(extend("x-label" = "Rate of the RACH", "x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.4; Dubois (2005), Table 6.1"))]
+        pub rate: BitRate = BitRate::from_bps(16_000).expect("the rate is not zero"),
+        /// Transmission time interval. The standard defines 10 and 20 ms for the RACH.
+        #[schemars(extend("x-label" = "TTI of the RACH", "x-range" = TTI_RANGE, "x-source" = "TS 25.211 §5.2.2.1.3"))]
+        pub tti: Duration = Duration::from_millis(20),
+        /// Whether users contend for the channel.
+        #[schemars(extend("x-label" = "Access to the RACH", "x-source" = "TS 25.211 §5.2.2.1, TS 25.321 §11.2; EURANE for private"))]
+        pub access: RachAccess = RachAccess::Shared,
+        /// Largest random delay before a message. The delay is uniform from zero to this value.
+        #[schemars(extend("x-label" = "Access delay of the RACH", "x-max" = "10 s", "x-source" = "EURANE: 3 ms; none in 3GPP"))]
+        pub access_delay: Duration = Duration::ZERO,
     }
 }
 

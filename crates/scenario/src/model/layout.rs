@@ -11,34 +11,34 @@ use super::streets::Streets;
 /// The `cell` of users that are always served by the cell they receive best.
 pub(crate) const BEST: &str = "best";
 
-/// Sites of three sectors, or stations in streets. Each sector or station is a cell with the
-/// properties of the one `[[cell]]`; if its name is `sector`, the cells are `sector-1`, `sector-2`
-/// and so on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Layout {
-    /// Columns and rows of sites on a hexagonal lattice. Sites are 3 radii apart. A torus has an
-    /// even number of rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<u32>", extend("x-label" = "Columns and rows of sites", "x-default" = "[3, 4]", "x-range" = "two, 1 or more each", "x-source" = "Rendón et al. (2004), §3.2: 5 km x 5 km; the lattice is an interpretation"))]
-    pub sites: Option<Vec<u32>>,
-    /// Side of the hexagon of a sector.
-    #[schemars(extend("x-label" = "Radius of a sector", "x-min" = "10 m", "x-max" = "100 km", "x-source" = "Rendón et al. (2004), §3.2"))]
-    pub sector_radius: Length,
-    /// Behaviour of users at the border of the area.
-    #[schemars(extend("x-label" = "Border of the area", "x-source" = "an interpretation: Rendón et al. (2004) say nothing"))]
-    pub border: Border,
-    /// Width and height of the area. The sites of a lattice are centred in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<Length>", extend("x-label" = "Area", "x-default" = "that of the hexagons", "x-range" = "two, above zero"))]
-    pub area: Option<Vec<Length>>,
-    /// A town with stations in its streets, instead of a lattice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Streets", extend("x-default" = "none"))]
-    pub streets: Option<Streets>,
-    /// Positions of single sites, instead of a lattice.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub site: Vec<Site>,
+table! {
+    /// Sites of three sectors, or stations in streets. Each sector or station is a cell with the
+    /// properties of the one `[[cell]]`; if its name is `sector`, the cells are `sector-1`,
+    /// `sector-2` and so on.
+    pub struct Layout {
+        /// Columns and rows of sites on a hexagonal lattice. Sites are 3 radii apart. A torus has
+        /// an even number of rows.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Vec<u32>", extend("x-label" = "Columns and rows of sites", "x-default" = "[3, 4]", "x-range" = "two, 1 or more each", "x-source" = "Rendón et al. (2004), §3.2: 5 km x 5 km; the lattice is an interpretation"))]
+        pub sites: Option<Vec<u32>> = None,
+        /// Side of the hexagon of a sector.
+        #[schemars(extend("x-label" = "Radius of a sector", "x-min" = "10 m", "x-max" = "100 km", "x-source" = "Rendón et al. (2004), §3.2"))]
+        pub sector_radius: Length = Length::from_millimetres(500_000),
+        /// Behaviour of users at the border of the area.
+        #[schemars(extend("x-label" = "Border of the area", "x-source" = "an interpretation: Rendón et al. (2004) say nothing"))]
+        pub border: Border = Border::default(),
+        /// Width and height of the area. The sites of a lattice are centred in it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Vec<Length>", extend("x-label" = "Area", "x-default" = "that of the hexagons", "x-range" = "two, above zero"))]
+        pub area: Option<Vec<Length>> = None,
+        /// A town with stations in its streets, instead of a lattice.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Streets", extend("x-default" = "none"))]
+        pub streets: Option<Streets> = None,
+        /// Positions of single sites, instead of a lattice.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub site: Vec<Site> = Vec::new(),
+    }
 }
 
 /// A site of three sectors, or a station in a street.
@@ -56,19 +56,6 @@ pub struct Site {
     #[serde(default)]
     #[schemars(extend("x-label" = "Azimuth of a site", "x-max" = "360 deg"))]
     pub azimuth: Angle,
-}
-
-impl Default for Layout {
-    fn default() -> Self {
-        Layout {
-            sites: None,
-            sector_radius: Length::from_millimetres(500_000),
-            border: Border::default(),
-            area: None,
-            streets: None,
-            site: Vec::new(),
-        }
-    }
 }
 
 impl Layout {

@@ -7,50 +7,50 @@ use serde::{Deserialize, Serialize};
 use umts_stack::environment::{Legs, MobilityConfig, Place, Track, Walk};
 use umts_units::{Angle, Duration, Length, Probability, Speed};
 
-/// Where users are and how they move.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Mobility {
-    /// Mobility model. Users without `mobility` stand still.
-    #[schemars(extend("x-label" = "Mobility"))]
-    pub model: MobilityModel,
-    /// Speed (`vehicular`), or mean speed (`manhattan`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Speed", extend("x-label" = "Speed", "x-default" = "50 km/h; manhattan 3 km/h", "x-max" = "500 km/h", "x-source" = "an interpretation; UMTS 30.03 (TR 101 112) B.1.8: 120 km/h, pedestrians 3 km/h"))]
-    pub speed: Option<Speed>,
-    /// Distance between two positions at which a user may turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Length", extend("x-label" = "Length of a leg", "x-default" = "20 m; manhattan 5 m", "x-min" = "1 m", "x-max" = "100 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8: 20 m, pedestrians 5 m"))]
-    pub leg: Option<Length>,
-    /// Probability of a turn at such a position, left or right with equal probability. In streets a
-    /// user turns only at crossings.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Probability", extend("x-label" = "Probability of a turn", "x-default" = "0.2; manhattan 0.5", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8"))]
-    pub turn_probability: Option<Probability>,
-    /// Standard deviation of the speed (`manhattan` only).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Speed", extend("x-label" = "Deviation of speeds", "x-default" = "0.3 km/h", "x-max" = "500 km/h", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8"))]
-    pub speed_deviation: Option<Speed>,
-    /// Probability that the speed changes at the end of a leg (`manhattan` only).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Probability", extend("x-label" = "Probability of a new speed", "x-default" = "0.2", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
-    pub speed_change: Option<Probability>,
-    /// Largest angle of a turn, to either side (`vehicular` only).
-    #[schemars(extend("x-label" = "Largest turn", "x-max" = "180 deg", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8"))]
-    pub turn: Angle,
-    /// Initial position, as distances from the lower left corner of the area. A random position if
-    /// absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<Length>", extend("x-label" = "Initial position", "x-default" = "anywhere", "x-range" = "two, within the area"))]
-    pub place: Option<Vec<Length>>,
-    /// File with the track (`track` only). Each line has a time in seconds and a position in
-    /// metres. The path is relative to the folder of the scenario file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String", extend("x-label" = "Track"))]
-    pub file: Option<String>,
-    /// Content of that file. Filled in by the loader.
-    #[serde(skip)]
-    pub track: Option<Arc<Track>>,
+table! {
+    /// Where users are and how they move.
+    pub struct Mobility {
+        /// Mobility model. Users without `mobility` stand still.
+        #[schemars(extend("x-label" = "Mobility"))]
+        pub model: MobilityModel = MobilityModel::Vehicular,
+        /// Speed (`vehicular`), or mean speed (`manhattan`).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Speed", extend("x-label" = "Speed", "x-default" = "50 km/h; manhattan 3 km/h", "x-max" = "500 km/h", "x-source" = "an interpretation; UMTS 30.03 (TR 101 112) B.1.8: 120 km/h, pedestrians 3 km/h"))]
+        pub speed: Option<Speed> = None,
+        /// Distance between two positions at which a user may turn.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Length", extend("x-label" = "Length of a leg", "x-default" = "20 m; manhattan 5 m", "x-min" = "1 m", "x-max" = "100 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8: 20 m, pedestrians 5 m"))]
+        pub leg: Option<Length> = None,
+        /// Probability of a turn at such a position, left or right with equal probability. In
+        /// streets a user turns only at crossings.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Probability", extend("x-label" = "Probability of a turn", "x-default" = "0.2; manhattan 0.5", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8"))]
+        pub turn_probability: Option<Probability> = None,
+        /// Standard deviation of the speed (`manhattan` only).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Speed", extend("x-label" = "Deviation of speeds", "x-default" = "0.3 km/h", "x-max" = "500 km/h", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8"))]
+        pub speed_deviation: Option<Speed> = None,
+        /// Probability that the speed changes at the end of a leg (`manhattan` only).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Probability", extend("x-label" = "Probability of a new speed", "x-default" = "0.2", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
+        pub speed_change: Option<Probability> = None,
+        /// Largest angle of a turn, to either side (`vehicular` only).
+        #[schemars(extend("x-label" = "Largest turn", "x-max" = "180 deg", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8"))]
+        pub turn: Angle = Angle::from_millidegrees(45_000),
+        /// Initial position, as distances from the lower left corner of the area. A random position
+        /// if absent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Vec<Length>", extend("x-label" = "Initial position", "x-default" = "anywhere", "x-range" = "two, within the area"))]
+        pub place: Option<Vec<Length>> = None,
+        /// File with the track (`track` only). Each line has a time in seconds and a position in
+        /// metres. The path is relative to the folder of the scenario file.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "String", extend("x-label" = "Track"))]
+        pub file: Option<String> = None,
+        /// Content of that file. Filled in by the loader.
+        #[serde(skip)]
+        pub track: Option<Arc<Track>> = None,
+    }
 }
 
 /// How users move.
@@ -70,23 +70,6 @@ pub enum MobilityModel {
 
 /// Panic message for keys that `complete` has to fill in.
 const COMPLETE: &str = "the loader completes it";
-
-impl Default for Mobility {
-    fn default() -> Self {
-        Mobility {
-            model: MobilityModel::Vehicular,
-            speed: None,
-            leg: None,
-            turn_probability: None,
-            speed_deviation: None,
-            speed_change: None,
-            turn: Angle::from_millidegrees(45_000),
-            place: None,
-            file: None,
-            track: None,
-        }
-    }
-}
 
 impl Mobility {
     /// Mobility of users without a `mobility` table.

@@ -10,6 +10,29 @@
 //! converted (levels in dB, references, distributions) have a method `config`. Words of options are
 //! always enums of the stack.
 
+/// Declares a table of a scenario file: each key with its default.
+macro_rules! table {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $($(#[$field_meta:meta])* pub $field:ident : $type:ty = $default:expr,)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name {
+            $($(#[$field_meta])* pub $field: $type,)+
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name { $($field: $default),+ }
+            }
+        }
+    };
+}
+
 mod cell;
 mod changes;
 mod dsch;
@@ -197,63 +220,47 @@ impl Scenario {
     }
 }
 
-/// The part of a run over which metrics are computed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Measure {
-    /// Start of the measurement window. Earlier events are warm-up.
-    #[schemars(extend("x-label" = "Start of the measurement window"))]
-    pub from: Duration,
-    /// End of the measurement window. `"end"` is the end of the run.
-    #[serde(with = "End::<Duration>")]
-    #[schemars(extend("x-label" = "End of the measurement window"))]
-    pub to: Option<Duration>,
-    /// Minimum length of a stall: a time without a new acknowledgment at the sender while data is
-    /// in flight. For the metrics `stalls`, `stalled_s` and `longest_stall_s`.
-    #[schemars(extend("x-label" = "Minimum length of a stall"))]
-    pub stall: Duration,
-    /// Divide the time of every TCP connection among its causes: the metrics `budget_…`, and, with
-    /// time series, their intervals. Costs some time and memory.
-    #[schemars(extend("x-label" = "Time budget"))]
-    pub budget: bool,
-    /// Number of a connection, in the order of opening from 0. With the time budget and time
-    /// series, records its segments, the RLC PDUs of its user with their losses, and RRC states,
-    /// for a figure with one time axis.
-    #[serde(with = "Off::<u32>")]
-    #[schemars(extend("x-label" = "Connection of the waterfall"))]
-    pub waterfall: Option<u32>,
-    /// With the time budget and time series, record all connections and UEs at full resolution, for
-    /// `umts why`: segments, SDUs, PDUs, transport block sets, STATUS reports, RRC states, timers,
-    /// and the place of each loss. Up to several rows per TTI.
-    #[schemars(extend("x-label" = "Timeline"))]
-    pub timeline: bool,
-    /// With time series, record every PDU that leaves RLC: time, number, polling bit with its
-    /// reason, content of a STATUS, and whether the block was lost. One row per PDU.
-    #[schemars(extend("x-label" = "Record of RLC PDUs"))]
-    pub rlc_pdus: bool,
-    /// With time series, record every block on the air of a TDD cell: frame, slot, codes, SIR, and
-    /// whether it was lost. One row per block.
-    #[schemars(extend("x-label" = "Record of slots"))]
-    pub slots: bool,
-    /// With time series, record every request for a TTI of the DSCHs of a layout: format, code and
-    /// power, or the reason of its refusal. One row per request.
-    #[schemars(extend("x-label" = "Record of DSCH requests"))]
-    pub dsch: bool,
-}
-
-impl Default for Measure {
-    fn default() -> Self {
-        Measure {
-            from: Duration::ZERO,
-            to: None,
-            stall: Duration::from_millis(500),
-            budget: false,
-            waterfall: None,
-            timeline: false,
-            rlc_pdus: false,
-            slots: false,
-            dsch: false,
-        }
+table! {
+    /// The part of a run over which metrics are computed.
+    pub struct Measure {
+        /// Start of the measurement window. Earlier events are warm-up.
+        #[schemars(extend("x-label" = "Start of the measurement window"))]
+        pub from: Duration = Duration::ZERO,
+        /// End of the measurement window. `"end"` is the end of the run.
+        #[serde(with = "End::<Duration>")]
+        #[schemars(extend("x-label" = "End of the measurement window"))]
+        pub to: Option<Duration> = None,
+        /// Minimum length of a stall: a time without a new acknowledgment at the sender while data
+        /// is in flight. For the metrics `stalls`, `stalled_s` and `longest_stall_s`.
+        #[schemars(extend("x-label" = "Minimum length of a stall"))]
+        pub stall: Duration = Duration::from_millis(500),
+        /// Divide the time of every TCP connection among its causes: the metrics `budget_…`, and,
+        /// with time series, their intervals. Costs some time and memory.
+        #[schemars(extend("x-label" = "Time budget"))]
+        pub budget: bool = false,
+        /// Number of a connection, in the order of opening from 0. With the time budget and time
+        /// series, records its segments, the RLC PDUs of its user with their losses, and RRC
+        /// states, for a figure with one time axis.
+        #[serde(with = "Off::<u32>")]
+        #[schemars(extend("x-label" = "Connection of the waterfall"))]
+        pub waterfall: Option<u32> = None,
+        /// With the time budget and time series, record all connections and UEs at full resolution,
+        /// for `umts why`: segments, SDUs, PDUs, transport block sets, STATUS reports, RRC states,
+        /// timers, and the place of each loss. Up to several rows per TTI.
+        #[schemars(extend("x-label" = "Timeline"))]
+        pub timeline: bool = false,
+        /// With time series, record every PDU that leaves RLC: time, number, polling bit with its
+        /// reason, content of a STATUS, and whether the block was lost. One row per PDU.
+        #[schemars(extend("x-label" = "Record of RLC PDUs"))]
+        pub rlc_pdus: bool = false,
+        /// With time series, record every block on the air of a TDD cell: frame, slot, codes, SIR,
+        /// and whether it was lost. One row per block.
+        #[schemars(extend("x-label" = "Record of slots"))]
+        pub slots: bool = false,
+        /// With time series, record every request for a TTI of the DSCHs of a layout: format, code
+        /// and power, or the reason of its refusal. One row per request.
+        #[schemars(extend("x-label" = "Record of DSCH requests"))]
+        pub dsch: bool = false,
     }
 }
 

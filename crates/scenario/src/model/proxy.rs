@@ -136,49 +136,34 @@ pub enum ProxyMode {
     Pass,
 }
 
-/// Cache of a snooping proxy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ProxySnoop {
-    /// Capacity for copies per connection. Data that finds no room passes without a copy.
-    #[schemars(extend("x-label" = "Cache of the proxy", "x-min" = "1 B"))]
-    pub cache: Bytes,
-}
-
-impl Default for ProxySnoop {
-    fn default() -> Self {
-        ProxySnoop { cache: Bytes(64_000) }
+table! {
+    /// Cache of a snooping proxy.
+    #[derive(Copy, Eq)]
+    pub struct ProxySnoop {
+        /// Capacity for copies per connection. Data that finds no room passes without a copy.
+        #[schemars(extend("x-label" = "Cache of the proxy", "x-min" = "1 B"))]
+        pub cache: Bytes = Bytes(64_000),
     }
 }
 
-/// Condition under which a proxy that regulates acknowledgments delays them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ProxyAckRegulation {
-    /// Acknowledgments are delayed while more data of a connection than this is between the proxy
-    /// and the user.
-    #[schemars(extend("x-label" = "Data in flight to the user", "x-min" = "1 B"))]
-    pub queue: Bytes,
-}
-
-impl Default for ProxyAckRegulation {
-    fn default() -> Self {
-        ProxyAckRegulation { queue: Bytes(16_000) }
+table! {
+    /// Condition under which a proxy that regulates acknowledgments delays them.
+    #[derive(Copy, Eq)]
+    pub struct ProxyAckRegulation {
+        /// Acknowledgments are delayed while more data of a connection than this is between the
+        /// proxy and the user.
+        #[schemars(extend("x-label" = "Data in flight to the user", "x-min" = "1 B"))]
+        pub queue: Bytes = Bytes(16_000),
     }
 }
 
-/// Limit to which a proxy lowers windows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ProxyWindowClamp {
-    /// Largest window of each connection that a user advertises through the proxy.
-    #[schemars(extend("x-label" = "Maximum window through the proxy", "x-min" = "1 B", "x-max" = "1 GB"))]
-    pub window: Bytes,
-}
-
-impl Default for ProxyWindowClamp {
-    fn default() -> Self {
-        ProxyWindowClamp { window: Bytes(16_000) }
+table! {
+    /// Limit to which a proxy lowers windows.
+    #[derive(Copy, Eq)]
+    pub struct ProxyWindowClamp {
+        /// Largest window of each connection that a user advertises through the proxy.
+        #[schemars(extend("x-label" = "Maximum window through the proxy", "x-min" = "1 B", "x-max" = "1 GB"))]
+        pub window: Bytes = Bytes(16_000),
     }
 }
 

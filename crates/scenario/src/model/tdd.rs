@@ -27,87 +27,57 @@ pub enum Duplex {
 /// Value of [`Tdd::slots`] with which slots change their direction on demand.
 const DYNAMIC: &str = "dynamic";
 
-/// Time division duplex.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tdd {
-    /// Slots and codes of a frame.
-    #[schemars(extend("x-label" = "TDD frame", "x-source" = "Baiocchi and Vacirca (2002), §II.A; TS 25.221 §5, §5A"))]
-    pub layout: LayoutKind,
-    /// Direction of the slots: `"dynamic"` on demand, or fixed as in `"RUUUUDDDDDDDDDC"`, with one
-    /// letter per slot: `R` random access, `C` common channels, `U` uplink, `D` downlink.
-    #[schemars(extend("x-label" = "Directions of the slots", "x-range" = "dynamic, or a letter for each slot", "x-source" = "Baiocchi and Vacirca (2002), §II.B"))]
-    pub slots: String,
-    /// Size, end and order of grants.
-    pub grant: Grant,
-    /// Requests of users for grants.
-    pub rach: TddRach,
-    /// Channel of RLC's acknowledgments.
-    pub ack: Ack,
-    /// Block errors of the TDD cell.
-    pub radio: TddRadio,
-}
-
-/// Block errors that follow from the interference of other transmissions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct TddRadio {
-    /// SIR target of power control.
-    #[schemars(extend("x-label" = "SIR target", "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
-    pub sir_target: Db,
-    /// Margin of open-loop power control above the SIR target.
-    #[schemars(extend("x-label" = "Power margin", "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
-    pub margin: Db,
-    /// Fraction of the power of other transmissions that remains after joint detection.
-    #[schemars(extend("x-label" = "Joint detection factor", "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
-    pub joint_detection: Probability,
-    /// Standard deviation of the channel estimation error.
-    #[schemars(extend("x-label" = "Deviation of the estimation error", "x-source" = "Baiocchi and Vacirca (2002), Table I: variance \"10 dB\", read as 10 dB²; \"10 dB\" is the other reading"))]
-    pub estimate_sigma: Db,
-    /// Correlation of the channel estimation error between successive frames.
-    #[schemars(extend("x-label" = "Correlation over one frame", "x-max" = 0.9999, "x-source" = "Baiocchi and Vacirca (2002), §III: 0.1 to 0.9"))]
-    pub rho: Probability,
-    /// Transmissions that interfere with a block.
-    #[schemars(extend("x-label" = "Interferers", "x-source" = "Baiocchi and Vacirca (2002), equation (1)"))]
-    pub interferers: Interferers,
-    /// Number of terms in the interference sum for a block, which takes four or five codes.
-    #[schemars(extend("x-label" = "Codes per block in the SIR", "x-min" = 1, "x-max" = 5, "x-source" = "Baiocchi and Vacirca (2002), equation (1), read literally"))]
-    pub codes_per_block: u8,
-    /// Curve of the block error ratio over the SIR.
-    #[schemars(extend("x-label" = "Block error curve", "x-source" = "Baiocchi and Vacirca (2002), §II.A; TS 25.222 §4.2.3.1"))]
-    pub curve: Curve,
-    /// Whether blocks are lost at all.
-    #[schemars(extend("x-label" = "Block errors", "x-source" = "Baiocchi and Vacirca (2002), Figure 6: an ideal wireless channel"))]
-    pub block_errors: bool,
-}
-
-impl Default for Tdd {
-    fn default() -> Self {
-        Tdd {
-            layout: LayoutKind::default(),
-            slots: DYNAMIC.to_owned(),
-            grant: Grant::default(),
-            rach: TddRach::default(),
-            ack: Ack::default(),
-            radio: TddRadio::default(),
-        }
+table! {
+    /// Time division duplex.
+    pub struct Tdd {
+        /// Slots and codes of a frame.
+        #[schemars(extend("x-label" = "TDD frame", "x-source" = "Baiocchi and Vacirca (2002), §II.A; TS 25.221 §5, §5A"))]
+        pub layout: LayoutKind = LayoutKind::default(),
+        /// Direction of the slots: `"dynamic"` on demand, or fixed as in `"RUUUUDDDDDDDDDC"`, with
+        /// one letter per slot: `R` random access, `C` common channels, `U` uplink, `D` downlink.
+        #[schemars(extend("x-label" = "Directions of the slots", "x-range" = "dynamic, or a letter for each slot", "x-source" = "Baiocchi and Vacirca (2002), §II.B"))]
+        pub slots: String = DYNAMIC.to_owned(),
+        /// Size, end and order of grants.
+        pub grant: Grant = Grant::default(),
+        /// Requests of users for grants.
+        pub rach: TddRach = TddRach::default(),
+        /// Channel of RLC's acknowledgments.
+        pub ack: Ack = Ack::default(),
+        /// Block errors of the TDD cell.
+        pub radio: TddRadio = TddRadio::default(),
     }
 }
 
-impl Default for TddRadio {
-    fn default() -> Self {
-        let radio = TddRadioConfig::default();
-        TddRadio {
-            sir_target: Db(6.8),
-            margin: Db(3.0),
-            joint_detection: Probability::new(radio.joint_detection).expect("a share"),
-            estimate_sigma: Db(radio.estimate_sigma_db),
-            rho: Probability::new(radio.rho).expect("a correlation"),
-            interferers: radio.interferers,
-            codes_per_block: radio.codes_per_block,
-            curve: radio.curve,
-            block_errors: true,
-        }
+table! {
+    /// Block errors that follow from the interference of other transmissions.
+    pub struct TddRadio {
+        /// SIR target of power control.
+        #[schemars(extend("x-label" = "SIR target", "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
+        pub sir_target: Db = Db(6.8),
+        /// Margin of open-loop power control above the SIR target.
+        #[schemars(extend("x-label" = "Power margin", "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
+        pub margin: Db = Db(3.0),
+        /// Fraction of the power of other transmissions that remains after joint detection.
+        #[schemars(extend("x-label" = "Joint detection factor", "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
+        pub joint_detection: Probability = Probability::new(TddRadioConfig::default().joint_detection).expect("a share"),
+        /// Standard deviation of the channel estimation error.
+        #[schemars(extend("x-label" = "Deviation of the estimation error", "x-source" = "Baiocchi and Vacirca (2002), Table I: variance \"10 dB\", read as 10 dB²; \"10 dB\" is the other reading"))]
+        pub estimate_sigma: Db = Db(TddRadioConfig::default().estimate_sigma_db),
+        /// Correlation of the channel estimation error between successive frames.
+        #[schemars(extend("x-label" = "Correlation over one frame", "x-max" = 0.9999, "x-source" = "Baiocchi and Vacirca (2002), §III: 0.1 to 0.9"))]
+        pub rho: Probability = Probability::new(TddRadioConfig::default().rho).expect("a correlation"),
+        /// Transmissions that interfere with a block.
+        #[schemars(extend("x-label" = "Interferers", "x-source" = "Baiocchi and Vacirca (2002), equation (1)"))]
+        pub interferers: Interferers = TddRadioConfig::default().interferers,
+        /// Number of terms in the interference sum for a block, which takes four or five codes.
+        #[schemars(extend("x-label" = "Codes per block in the SIR", "x-min" = 1, "x-max" = 5, "x-source" = "Baiocchi and Vacirca (2002), equation (1), read literally"))]
+        pub codes_per_block: u8 = TddRadioConfig::default().codes_per_block,
+        /// Curve of the block error ratio over the SIR.
+        #[schemars(extend("x-label" = "Block error curve", "x-source" = "Baiocchi and Vacirca (2002), §II.A; TS 25.222 §4.2.3.1"))]
+        pub curve: Curve = TddRadioConfig::default().curve,
+        /// Whether blocks are lost at all.
+        #[schemars(extend("x-label" = "Block errors", "x-source" = "Baiocchi and Vacirca (2002), Figure 6: an ideal wireless channel"))]
+        pub block_errors: bool = true,
     }
 }
 

@@ -1,19 +1,17 @@
 //! TCP profiles: the keys that they set, and keys that take precedence.
 
-use std::path::Path;
-
 use umts_scenario::model::{TcpProfile, TcpVariant, Window};
 use umts_scenario::{Scenario, profiles};
 use umts_units::{Bytes, Duration, Octets};
+
+use crate::common::{self, load_with, scenario_of};
 
 /// Returns a scenario with two flows. `tcp`: tables at the end of the file.
 fn load(tcp: &str, overrides: &[(&str, &str)]) -> Scenario {
     let text = format!(
         "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[flow]]\nue = \"u\"\n[[flow]]\nue = \"u\"\n{tcp}"
     );
-    let overrides: Vec<_> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Scenario::parse(&text, "x", Path::new(""), &overrides).expect(tcp).scenario
+    load_with(&text, overrides).expect(tcp).scenario
 }
 
 #[test]
@@ -38,7 +36,7 @@ fn an_override_can_name_a_profile_and_change_a_key_of_it() {
 fn flow_profile_replaces_the_top_level_profile() {
     let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[flow]]\nue = \"u\"\n[[flow]]\nue = \"u\"\n\
                 tcp = { profile = \"rfc-2026\" }\n[tcp]\nprofile = \"seed-004\"\n";
-    let scenario = Scenario::parse(text, "x", Path::new(""), &[]).expect("the scenario loads").scenario;
+    let scenario = scenario_of(text);
     assert_eq!(scenario.flow[0].tcp.segment_payload, Octets(536));
     assert_eq!(scenario.flow[1].tcp.variant, TcpVariant::Cubic);
     assert_eq!(scenario.flow[1].tcp.segment_payload, Octets(1460));
@@ -53,17 +51,14 @@ fn profile_and_its_values_have_one_hash() {
             profile.keys().iter().map(|row| format!("{} = {}\n", row.key, row.value)).collect();
         let spelled = load(&format!("[tcp]\n{spelled}"), &[]);
         assert_eq!(named.content_hash(), spelled.content_hash(), "{}", profile.name);
-        let reloaded = Scenario::parse(&named.to_toml(), "x", Path::new(""), &[])
-            .expect("the scenario loads again")
-            .scenario;
-        assert_eq!(reloaded.content_hash(), named.content_hash(), "{}", profile.name);
+        assert_eq!(scenario_of(&named.to_toml()).content_hash(), named.content_hash(), "{}", profile.name);
     }
 }
 
 #[test]
 fn unknown_profile_is_reported_at_its_key() {
     let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[tcp]\nprofile = \"linux-2.5\"\n";
-    let error = Scenario::parse(text, "x.toml", Path::new(""), &[]).expect_err("unknown");
+    let error = common::load(text).expect_err("unknown");
     assert_eq!((error.key(), error.line()), ("tcp.profile", Some(6)));
     assert!(error.help().is_some_and(|help| help.contains("linux-2.4")), "{:?}", error.help());
 }

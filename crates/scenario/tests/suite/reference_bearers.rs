@@ -1,18 +1,18 @@
 //! Named reference bearers: users name them without a `[[bearer]]` and get their rates, TTIs and
 //! transport format sets.
 
-use std::path::Path;
-
-use umts_scenario::{Scenario, ScenarioError};
+use umts_scenario::{Loaded, ScenarioError};
 use umts_stack::trace::Channel;
 use umts_units::{BitRate, Duration};
 
+use crate::common::load;
+
 /// Loads a scenario with one user of this bearer. `more`: further tables.
-fn loaded(bearer: &str, more: &str) -> Result<umts_scenario::Loaded, ScenarioError> {
+fn loaded(bearer: &str, more: &str) -> Result<Loaded, ScenarioError> {
     let text = format!(
         "version = 1\nduration = \"10 s\"\n[[ue]]\nname = \"user\"\nbearer = \"{bearer}\"\n[[flow]]\nue = \"user\"\n{more}"
     );
-    Scenario::parse(&text, "test.toml", Path::new(""), &[])
+    load(&text)
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn rate(bps: u64) -> BitRate {
 }
 
 /// The numbers of blocks that MAC sends of 7 and of 12 ready PDUs, for downlink and uplink.
-fn formats(loaded: &umts_scenario::Loaded) -> [[u32; 2]; 2] {
+fn formats(loaded: &Loaded) -> [[u32; 2]; 2] {
     loaded.scenario.plan().groups[0]
         .channels
         .map(|channel| [7, 12].map(|ready| channel.format.blocks_for(ready)))

@@ -1,7 +1,6 @@
 //! The time budget of whole runs, which attributes the duration of each connection to causes: the
 //! parts add up, all time is explained, and the causes are right.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use proptest::prelude::*;
@@ -10,10 +9,10 @@ use umts_record::budget::{
 };
 use umts_record::series::Values;
 use umts_scenario::Scenario;
-use umts_simulate::{RunOptions, network_config, observe, run};
+use umts_simulate::{RunOptions, network_config, run};
 use umts_units::{Duration, Time};
 
-use crate::common::{load, scenario, value};
+use crate::common::{load, observed, scenario, value};
 
 /// Runs a scenario and returns the budget of each connection.
 pub(crate) fn budgets(scenario: &Scenario) -> Vec<ConnectionBudget> {
@@ -27,9 +26,7 @@ pub(crate) fn budgets(scenario: &Scenario) -> Vec<ConnectionBudget> {
         origin: ConnectionOrigin::Simulated,
     };
     let budget = Budget::new(config, &network_config(scenario));
-    let observed = observe(scenario, scenario.seed, 0, budget, |_, _| ControlFlow::Continue(()));
-    let (_, budget) = observed.expect("no callback stops the run");
-    budget.into_connections(end)
+    observed(scenario, budget).into_connections(end)
 }
 
 /// Time of some causes as a share of the total, for all connections together.

@@ -1,18 +1,16 @@
 //! One scenario per cause of the time budget, in which exactly this cause occurs at a known time.
 //! The budget must name the cause, with the time by which the transfer takes longer.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use umts_record::budget::{Cause, ConnectionBudget, Loss, Parts, TimeoutReason};
 use umts_record::series::Values;
-use umts_scenario::Scenario;
-use umts_simulate::{RunOptions, observe, run};
+use umts_simulate::{RunOptions, run};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
 use crate::budget::{budgets, check_sums};
-use crate::common::{load, scenario};
+use crate::common::{events, load, parse_in, scenario};
 
 /// One user with a DCH fetches a file, without any problems.
 const PLAIN: &str = r#"
@@ -39,15 +37,6 @@ size = "12 kB"
 start = "1 s"
 "#;
 
-fn parse(text: &str, folder: &Path, overrides: &[(&str, &str)]) -> Scenario {
-    let overrides: Vec<_> =
-        overrides.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
-    match Scenario::parse(text, "case.toml", folder, &overrides) {
-        Ok(loaded) => loaded.scenario,
-        Err(error) => panic!("{}", error.render(false)),
-    }
-}
-
 /// The budgets of `text`, with these transport blocks lost in the downlink and in the uplink.
 /// Blocks are counted from 0 at the start of the run.
 fn run_with(text: &str, lost: [&[usize]; 2], overrides: &[(&str, &str)]) -> Vec<ConnectionBudget> {
@@ -64,7 +53,7 @@ fn run_with(text: &str, lost: [&[usize]; 2], overrides: &[(&str, &str)]) -> Vec<
         ("radio.uplink.model", "trace"),
         ("radio.uplink.file", "up"),
     ];
-    let budgets = budgets(&parse(text, folder.path(), &[&radio[..], overrides].concat()));
+    let budgets = budgets(&parse_in(folder.path(), text, &[&radio[..], overrides].concat()));
     budgets.iter().for_each(check_sums);
     budgets
 }
@@ -198,7 +187,7 @@ fn waterfall_shows_segments_lost_by_um() {
         ("measure.budget", "true"),
         ("measure.waterfall", "0"),
     ];
-    let scenario = parse(PLAIN, folder.path(), &changes);
+    let scenario = parse_in(folder.path(), PLAIN, &changes);
     let options = RunOptions { seed: scenario.seed, series: true, ..RunOptions::default() };
     let tables =
         run(&scenario, options).expect("no callback stops the run").series.expect("series are enabled");
@@ -230,10 +219,8 @@ fn re_establishment_after_an_unrecoverable_error_has_its_cause() {
     budgets.iter().for_each(check_sums);
     let attributed: f64 =
         budgets.iter().map(|budget| seconds(&budget.parts, &[Cause::RlcReestablishment])).sum();
-    let observed = observe(&scenario, scenario.seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()));
-    let (_, events): (_, Vec<(Time, TraceEvent)>) = observed.expect("no callback stops the run");
     let (mut started, mut updating_s) = (None, 0.0);
-    for (at, event) in events {
+    for (at, event) in events(&scenario) {
         match event {
             TraceEvent::CellUpdateStarted { .. } => started = Some(at),
             TraceEvent::CellUpdateEnded { .. } => {

@@ -1,13 +1,11 @@
 //! The time budget in the cells of a layout: refusals and handovers have their own causes.
 
-use std::path::Path;
-
 use umts_record::budget::Cause;
 use umts_record::series::{SeriesTables, Values};
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, RunOutput, run};
 
-use crate::common::value;
+use crate::common::{parse, value};
 
 /// Twelve sites with downloads over their DSCHs. Blocks arrive at the end of their TTI, and no TCP
 /// timer expires.
@@ -23,10 +21,7 @@ fn cells(cell: &str, users: &str, more: &str) -> Scenario {
          [[ue]]\nname = \"user\"\ncell = \"best\"\nbearer = \"dsch\"\n{users}\n\
          [[flow]]\nue = \"user\"\nstart = \"0 s\"\n{more}\n"
     );
-    match Scenario::parse(&text, "cells", Path::new("."), &[]) {
-        Ok(loaded) => loaded.scenario,
-        Err(error) => panic!("{}", error.render(false)),
-    }
+    parse(&text)
 }
 
 fn recorded(scenario: &Scenario) -> (RunOutput, SeriesTables) {

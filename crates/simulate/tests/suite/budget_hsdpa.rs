@@ -1,11 +1,9 @@
 //! Causes of the time budget that only the HS-DSCH and the E-DCH have: HARQ, reordering, credits.
 
-use std::path::Path;
-
 use umts_record::budget::{Cause, ConnectionBudget};
-use umts_scenario::Scenario;
 
 use crate::budget::{budgets, check_sums};
+use crate::common::parse;
 
 /// Octets of the download, and of payload in a segment.
 const FILE: u32 = 60_000;
@@ -22,9 +20,7 @@ fn download(window: u32, cell: &str, radio: &str) -> ConnectionBudget {
          hs_dsch = {{ cqi = 22, errors = \"per_attempt\", {radio} }}\n\
          [[flow]]\nue = \"u\"\ntraffic = \"file\"\nsize = \"{FILE} B\"\n"
     );
-    let parsed = Scenario::parse(&text, "test.toml", Path::new(""), &[]);
-    let scenario = parsed.unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
-    let mut budgets = budgets(&scenario);
+    let mut budgets = budgets(&parse(&text));
     budgets.iter().for_each(check_sums);
     budgets.remove(0)
 }

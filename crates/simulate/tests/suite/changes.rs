@@ -1,31 +1,16 @@
 //! `[[at]]`: changes during a run.
 
-use std::ops::ControlFlow;
-
-use umts_kernel::TraceSink;
-use umts_simulate::observe;
 use umts_stack::ids::Direction;
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
-use crate::common::{metrics, scenario, value};
-
-/// Collects all events as text.
-#[derive(Default)]
-struct Events(Vec<(Time, String)>);
-
-impl TraceSink<TraceEvent> for Events {
-    fn record(&mut self, now: Time, event: &TraceEvent) {
-        self.0.push((now, format!("{event:?}")));
-    }
-}
+use crate::common::{self, event_texts, metrics, scenario, value};
 
 /// All events of the first 20 s of a scenario.
 fn events(name: &str, overrides: &[(&str, &str)]) -> Vec<(Time, String)> {
     let scenario =
         scenario(name, &[&[("duration", "20 s"), ("measure.from", "0 s")][..], overrides].concat());
-    let go_on = |_, _: &mut Events| ControlFlow::Continue(());
-    observe(&scenario, 1, 0, Events::default(), go_on).expect("nothing stops it").1.0
+    event_texts(&scenario)
 }
 
 #[test]
@@ -95,28 +80,19 @@ fn transfer_survives_a_tunnel() {
     assert!(value(&with, "rto_count") >= 1.0);
 }
 
-/// Numbers of the packets with segments that the UE receives, in this order.
-#[derive(Default)]
-struct ReceivedPackets(Vec<u64>);
-
-impl TraceSink<TraceEvent> for ReceivedPackets {
-    fn record(&mut self, _: Time, event: &TraceEvent) {
-        if let TraceEvent::SegmentReceived { packet, segment, .. } = event
-            && segment.direction == Direction::Downlink
-        {
-            self.0.push(packet.0);
-        }
-    }
-}
-
 #[test]
 fn shorter_delay_does_not_reorder_packets() {
     let at = "[{ time = \"10 s\", set = { link.0.delay = \"1 ms\" } }]";
     let overrides = [("duration", "20 s"), ("link.0.delay", "500 ms"), ("at", at)];
-    let scenario = scenario("ftp-on-dch-384-3gpp", &overrides);
-    let go_on = |_, _: &mut ReceivedPackets| ControlFlow::Continue(());
-    let received = observe(&scenario, 1, 0, ReceivedPackets::default(), go_on).expect("nothing stops it").1.0;
+    let events = common::events(&scenario("ftp-on-dch-384-3gpp", &overrides));
+    let numbers = events.iter().filter_map(|(_, event)| match event {
+        TraceEvent::SegmentReceived { packet, segment, .. } => {
+            (segment.direction == Direction::Downlink).then_some(packet.0)
+        }
+        _ => None,
+    });
     // Packets are numbered in the order in which they are sent.
+    let received: Vec<u64> = numbers.collect();
     assert!(received.len() > 100 && received.is_sorted());
 }
 
@@ -128,31 +104,20 @@ fn measured_radio_can_be_cut() {
     assert!(value(&cut, "goodput_kbps") < value(&whole, "goodput_kbps"));
 }
 
-/// Blocks of HS-DSCH and E-DCH, by time: whether they were decoded.
-#[derive(Default)]
-struct HarqTransmissions {
-    hs: Vec<(Time, bool)>,
-    e: Vec<(Time, bool)>,
-}
-
-impl TraceSink<TraceEvent> for HarqTransmissions {
-    fn record(&mut self, at: Time, event: &TraceEvent) {
-        match event {
-            TraceEvent::HsBlockSent { is_decoded, .. } => self.hs.push((at, *is_decoded)),
-            TraceEvent::EBlockSent { is_decoded, .. } => self.e.push((at, *is_decoded)),
-            _ => {}
-        }
-    }
-}
-
 #[test]
 fn every_transmission_of_harq_fails_during_a_cut() {
     let at =
         "[{ time = \"5 s\", set = { radio.cut = true } }, { time = \"7 s\", set = { radio.cut = false } }]";
     let scenario = scenario("hspa", &[("duration", "12 s"), ("measure.from", "0 s"), ("at", at)]);
-    let go_on = |_, _: &mut HarqTransmissions| ControlFlow::Continue(());
-    let HarqTransmissions { hs, e } =
-        observe(&scenario, 1, 0, HarqTransmissions::default(), go_on).expect("nothing stops it").1;
+    // Whether the blocks were decoded, by time.
+    let (mut hs, mut e) = (Vec::new(), Vec::new());
+    for (at, event) in common::events(&scenario) {
+        match event {
+            TraceEvent::HsBlockSent { is_decoded, .. } => hs.push((at, is_decoded)),
+            TraceEvent::EBlockSent { is_decoded, .. } => e.push((at, is_decoded)),
+            _ => {}
+        }
+    }
     let [begin, end] = [5, 7].map(|seconds| Time::ZERO + Duration::from_secs(seconds));
     for (name, sent) in [("HS-DSCH", hs), ("E-DCH", e)] {
         let during = sent.iter().filter(|(at, _)| (begin..end).contains(at));

@@ -1,21 +1,13 @@
 //! Users of DCH bearers in the cells of a layout, from the scenario file to the trace and the metrics.
 
 use std::fmt::Write;
-use std::ops::ControlFlow;
-use std::path::Path;
 
 use umts_record::metrics::MetricSet;
 use umts_scenario::Scenario;
-use umts_simulate::observe;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-use crate::common::{output, value};
-
-pub fn parse(text: &str) -> Scenario {
-    let loaded = Scenario::parse(text, "test.toml", Path::new(""), &[]);
-    loaded.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario
-}
+use crate::common::{self, output, parse, value};
 
 /// Two users of a bearer: a download and an upload. `layout` and `cell`: further tables.
 pub fn two_users(bearer: &str, layout: &str, cell: &str) -> Scenario {
@@ -29,8 +21,7 @@ pub fn two_users(bearer: &str, layout: &str, cell: &str) -> Scenario {
 
 /// All events of a run, without those of cells in a layout.
 pub fn events(scenario: &Scenario) -> Vec<(Time, TraceEvent)> {
-    let (_, mut events) =
-        observe(scenario, 1, 0, Vec::new(), |_, _| ControlFlow::Continue(())).expect("nothing stops it");
+    let mut events = common::events(scenario);
     events.retain(|(_, event)| {
         !matches!(
             event,

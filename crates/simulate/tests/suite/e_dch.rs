@@ -1,13 +1,10 @@
 //! The E-DCH in whole networks: rates, HARQ, grants, noise rise and the order of PDUs.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
-use std::path::Path;
 
 use umts_kernel::TraceSink;
 use umts_record::metrics::MetricSet;
 use umts_scenario::Scenario;
-use umts_simulate::observe;
 use umts_stack::detail::{Detail, Stage};
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::mac::e::category::Category;
@@ -16,7 +13,7 @@ use umts_stack::mac::e::uplink_load::UplinkLoad;
 use umts_stack::trace::{Channel, TraceEvent};
 use umts_units::{Duration, Time};
 
-use crate::common::{assert_near, output, value};
+use crate::common::{self, assert_near, output, parse, value};
 
 /// Key of `[ue.e_dch]` for a channel without block errors.
 const NO_ERRORS: &str = "attempt_errors = [0]";
@@ -41,8 +38,7 @@ fn uploads(users: &[(&str, &str)], interval: &str, more: &str) -> Scenario {
         })
         .collect();
     let text = format!("version = 1\nduration = \"32 s\"\nmeasure = {{ from = \"2 s\" }}\n{more}\n{users}");
-    let parsed = Scenario::parse(&text, "test.toml", Path::new(""), &[]);
-    parsed.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario
+    parse(&text)
 }
 
 fn metrics(scenario: &Scenario) -> MetricSet {
@@ -184,10 +180,7 @@ impl TraceSink<TraceEvent> for Observed {
 }
 
 fn observed(scenario: &Scenario) -> Observed {
-    let continues = |_: f64, _: &mut Observed| ControlFlow::Continue(());
-    let run = observe(scenario, scenario.seed, 0, Observed::default(), continues);
-    let (_, observed) = run.expect("nothing stops it");
-    observed
+    common::observed(scenario, Observed::default())
 }
 
 /// Under any loss and any error of the feedback each PDU that a UE sent arrives once and in order, is lost,
@@ -332,8 +325,7 @@ fn rrc_switches_users_to_the_e_dch() {
     let text = "version = 1\nduration = \"40 s\"\n[rrc]\ndch = [\"hspa-7.2\"]\ninactivity = \"500 ms\"\n\
                 [[ue]]\nname = \"u\"\nbearer = \"switched\"\n[[flow]]\nue = \"u\"\ndirection = \"uplink\"\n\
                 traffic = \"on_off\"\non_off = { payload = \"1000 B\" }\n";
-    let scenario = Scenario::parse(text, "test.toml", Path::new(""), &[]);
-    let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
+    let scenario = parse(text);
     let channel = observed(&scenario);
     assert!(channel.delivered > 100 && channel.sent >= channel.delivered + channel.lost, "{channel:?}");
     let metrics = metrics(&scenario);
@@ -344,9 +336,7 @@ fn rrc_switches_users_to_the_e_dch() {
 #[test]
 fn metrics_of_the_e_dch_are_unknown_without_it() {
     let text = "version = 1\nduration = \"5 s\"\n[[ue]]\nname = \"u\"\nbearer = \"hsdpa-3.6\"\n[[flow]]\nue = \"u\"\n";
-    let scenario =
-        Scenario::parse(text, "test.toml", Path::new(""), &[]).expect("the scenario is valid").scenario;
-    let metrics = metrics(&scenario);
+    let metrics = metrics(&parse(text));
     for name in ["e_first_bler_pct", "e_residual_bler_pct", "e_max_noise_rise_db", "e_happy_pct"] {
         assert_eq!(metrics.value(name), None, "{name}");
     }

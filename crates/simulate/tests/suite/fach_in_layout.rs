@@ -2,8 +2,8 @@
 
 use umts_record::metrics::MetricSet;
 
-use crate::common::{output, value};
-use crate::dch_bearers::{LOSSLESS, ONE_CELL, events, parse, two_users};
+use crate::common::{output, parse, value};
+use crate::dch_bearers::{LOSSLESS, ONE_CELL, events, two_users};
 
 /// FACH and RACH with the default values, and an S-CCPCH with so much power that nothing is lost.
 const COMMON: &str = "fach = {}\nrach = {}\nsccpch = { power = \"50 dBm\" }\n";

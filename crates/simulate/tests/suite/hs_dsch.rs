@@ -1,20 +1,17 @@
 //! The HS-DSCH in whole networks: peak rates, HARQ, schedulers and closed forms.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
-use std::path::Path;
 
 use umts_kernel::TraceSink;
 use umts_record::metrics::MetricSet;
 use umts_scenario::Scenario;
-use umts_simulate::observe;
 use umts_stack::detail::{Detail, Stage};
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::rlc::BlockSet;
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
-use crate::common::{assert_near, output, value};
+use crate::common::{assert_near, events, observed, output, parse, value};
 
 /// Octets of RLC payload in a PDU.
 const PAYLOAD: f64 = 40.0;
@@ -48,8 +45,7 @@ pub(super) fn saturated_in(rlc: &str, bearer: &str, radios: &[&str], more: &str)
         "version = 1\nduration = \"32 s\"\nmeasure = {{ from = \"2 s\" }}\n{rlc}\n\
          {more}\n{links}{users}"
     );
-    let parsed = Scenario::parse(&text, "test.toml", Path::new(""), &[]);
-    parsed.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario
+    parse(&text)
 }
 
 /// Metrics of the network in the downlink.
@@ -215,18 +211,6 @@ fn rlc_window_binds_above_its_round_trip() {
     assert!((0.4..0.9).contains(&round_trip), "{long} kbit/s are a round trip of {round_trip} s");
 }
 
-/// TTIs of each UE on the HS-DSCH.
-#[derive(Default)]
-struct Shares(BTreeMap<UeId, u32>);
-
-impl TraceSink<TraceEvent> for Shares {
-    fn record(&mut self, _at: Time, event: &TraceEvent) {
-        if let TraceEvent::HsBlockSent { ue, .. } = event {
-            *self.0.entry(*ue).or_default() += 1;
-        }
-    }
-}
-
 /// With equal users, proportional fairness serves the best one, like max C/I, and all of them
 /// equally often.
 #[test]
@@ -238,13 +222,10 @@ fn proportional_fairness_serves_equal_users_alike() {
     };
     let [fair, best] = ["proportional_fair", "max_ci"].map(|kind| payload_kbps(&metrics(&scenario(kind))));
     assert_near("rate", fair, best, 0.01);
-    let continues = |_: f64, _: &mut Shares| ControlFlow::Continue(());
-    let fair = scenario("proportional_fair");
-    let (_, Shares(ttis)) =
-        observe(&fair, fair.seed, 0, Shares::default(), continues).expect("nothing stops it");
-    let total: u32 = ttis.values().sum();
-    for (ue, ttis) in ttis {
-        assert_near(&format!("{ue:?}"), f64::from(ttis) / f64::from(total), 0.5, 0.02);
+    let sent = transmissions(&scenario("proportional_fair"));
+    for ue in [UeId(0), UeId(1)] {
+        let ttis = sent.iter().filter(|sent| sent.ue == ue).count();
+        assert_near(&format!("{ue:?}"), ttis as f64 / sent.len() as f64, 0.5, 0.02);
     }
 }
 
@@ -294,9 +275,7 @@ fn slow_iub_limits_the_rate() {
 fn download_is_lossless_for_tcp() {
     let text = "version = 1\nduration = \"30 s\"\n[[ue]]\nname = \"u\"\nbearer = \"hsdpa-7.2\"\n\
                 hs_dsch = { snr = \"12 dB\", fading = \"rayleigh\" }\n[[flow]]\nue = \"u\"\ntraffic = \"ftp\"\n";
-    let scenario = Scenario::parse(text, "test.toml", Path::new(""), &[]);
-    let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
-    let metrics = metrics(&scenario);
+    let metrics = metrics(&parse(text));
     assert!(value(&metrics, "goodput_kbps") > 1_000.0);
     assert_eq!(value(&metrics, "sdu_error_pct"), 0.0);
 }
@@ -310,22 +289,13 @@ struct Transmission {
 }
 
 /// Transmissions of blocks in the order of their times.
-#[derive(Default)]
-struct Transmissions(Vec<Transmission>);
-
-impl TraceSink<TraceEvent> for Transmissions {
-    fn record(&mut self, at: Time, event: &TraceEvent) {
-        if let TraceEvent::HsBlockSent { ue, attempt, .. } = event {
-            self.0.push(Transmission { ue: *ue, at, attempt: *attempt });
-        }
-    }
-}
-
 fn transmissions(scenario: &Scenario) -> Vec<Transmission> {
-    let continues = |_: f64, _: &mut Transmissions| ControlFlow::Continue(());
-    let (_, Transmissions(sent)) =
-        observe(scenario, scenario.seed, 0, Transmissions::default(), continues).expect("nothing stops it");
-    sent
+    let events = events(scenario).into_iter();
+    let sent = events.filter_map(|(at, event)| match event {
+        TraceEvent::HsBlockSent { ue, attempt, .. } => Some(Transmission { ue, at, attempt }),
+        _ => None,
+    });
+    sent.collect()
 }
 
 /// With processes of the cell, the six processes take turns: a block is repeated in the sixth TTI
@@ -504,10 +474,7 @@ impl TraceSink<TraceEvent> for Accounts {
 }
 
 pub(super) fn accounts(scenario: &Scenario) -> Accounts {
-    let continues = |_: f64, _: &mut Accounts| ControlFlow::Continue(());
-    let observed = observe(scenario, scenario.seed, 0, Accounts::default(), continues);
-    let (_, accounts) = observed.expect("nothing stops it");
-    accounts
+    observed(scenario, Accounts::default())
 }
 
 /// Under any loss and any error of the feedback: each PDU that the RNC sent is queued, on the air,

@@ -3,8 +3,8 @@
 use umts_record::metrics::MetricSet;
 use umts_scenario::Scenario;
 
-use crate::common::{output, value};
-use crate::dch_bearers::{LOSSLESS, ONE_CELL, events, parse};
+use crate::common::{output, parse, value};
+use crate::dch_bearers::{LOSSLESS, ONE_CELL, events};
 
 /// A download and an upload over HS-DSCHs with Rayleigh fading. `layout` and `cell`: further tables; `user`: keys of
 /// the HS-DSCH of both users.

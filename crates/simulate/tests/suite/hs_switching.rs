@@ -1,16 +1,15 @@
 //! Users that RRC switches between FACH, DCH and HS-DSCH, in whole networks.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
-use std::path::Path;
 
 use umts_kernel::TraceSink;
 use umts_scenario::Scenario;
-use umts_simulate::observe;
 use umts_stack::detail::{Detail, Stage};
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::trace::{Channel, TraceEvent};
 use umts_units::Time;
+
+use crate::common::{observed, parse};
 
 /// Greedy downloads of users `u0`, `u1` …, the first from 1 s on, each further one 5 s later.
 fn downloads(users: usize, cell: &str, rrc: &str, hs_dsch: &str) -> Scenario {
@@ -26,8 +25,7 @@ fn downloads(users: usize, cell: &str, rrc: &str, hs_dsch: &str) -> Scenario {
          cell = [{{ name = \"cell\", hs_dsch = {{ {cell} }} }}]\n{}",
         (0..users).map(user).collect::<String>()
     );
-    let parsed = Scenario::parse(&text, "test.toml", Path::new(""), &[]);
-    parsed.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario
+    parse(&text)
 }
 
 /// PDUs of the downlink, and events of MAC-hs.
@@ -77,10 +75,7 @@ impl TraceSink<TraceEvent> for Pdus {
 }
 
 fn pdus(scenario: &Scenario) -> Pdus {
-    let continues = |_: f64, _: &mut Pdus| ControlFlow::Continue(());
-    let (_, pdus) =
-        observe(scenario, scenario.seed, 0, Pdus::default(), continues).expect("nothing stops it");
-    pdus
+    observed(scenario, Pdus::default())
 }
 
 #[test]

@@ -3,19 +3,17 @@
 //! installed.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::process::Command;
 
 use umts_kernel::TraceSink;
 use umts_scenario::Scenario;
-use umts_simulate::{RunOptions, observe, run};
+use umts_simulate::{RunOptions, run};
 use umts_stack::detail::{Detail, Stage};
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::trace::{Channel, TraceEvent};
 use umts_units::{Duration, Time};
 
-use crate::common::scenario;
+use crate::common::{observed, scenario, tshark};
 
 /// Lowest severity that counts as a complaint: a warning. tshark reports a wrong CRC as one.
 const WARNING: u32 = 0x60_0000;
@@ -69,24 +67,11 @@ struct Decoded {
 }
 
 /// Decodes the frames of `file`. `None` if tshark is not installed.
-fn tshark(file: &Path) -> Option<Decoded> {
-    let mut command = Command::new("tshark");
-    command.args(["-T", "fields", "-E", "separator=|", "-r"]).arg(file).args(OPTIONS);
-    for field in FIELDS {
-        command.args(["-e", field]);
-    }
-    let output = match command.output() {
-        Ok(output) => output,
-        Err(error) => {
-            eprintln!("SKIPPED: tshark cannot be run ({error}), so this capture is not checked");
-            return None;
-        }
-    };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+fn decode(file: &Path) -> Option<Decoded> {
     let mut by_ue: BTreeMap<u16, Frames> = BTreeMap::new();
     let mut tsns: BTreeMap<u16, Vec<u32>> = BTreeMap::new();
     let mut count = 0;
-    for line in String::from_utf8_lossy(&output.stdout).lines() {
+    for line in tshark(file, &OPTIONS, &FIELDS)? {
         count += 1;
         let values: Vec<_> = line.split('|').collect();
         let [
@@ -186,11 +171,8 @@ fn compare(scenario: &Scenario) -> Option<usize> {
     let folder = tempfile::tempdir().expect("a temporary folder can be created");
     let options = RunOptions { seed: 1, pcap_dir: Some(folder.path().to_owned()), ..RunOptions::default() };
     run(scenario, options).expect("no callback stops the run");
-    let continues = |_: f64, _: &mut Expected| ControlFlow::Continue(());
-    let (_, expected) =
-        observe(scenario, 1, 0, Expected::default(), continues).expect("no callback stops the run");
-    let Expected { frames: expected, decoded } = expected;
-    let Decoded { count, by_ue: mut frames } = tshark(&folder.path().join("iub.pcapng"))?;
+    let Expected { frames: expected, decoded } = observed(scenario, Expected::default());
+    let Decoded { count, by_ue: mut frames } = decode(&folder.path().join("iub.pcapng"))?;
     // Blocks that the Node B decoded after this instant may not have reached the RNC.
     let nearly_end = Time::ZERO + scenario.duration - Duration::from_millis(50);
     for (ue, mut expected) in expected {

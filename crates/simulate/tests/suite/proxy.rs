@@ -2,14 +2,13 @@
 //! memory.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::common::{metrics, output, scenario, value};
+use crate::common::{metrics, observed_run, output, parse_in, scenario, scenarios, value};
 use umts_kernel::TraceSink;
 use umts_record::metrics::MetricSet;
 use umts_scenario::Scenario;
-use umts_simulate::{network_config, observe, recorder_config};
+use umts_simulate::{network_config, recorder_config};
 use umts_stack::ids::{ConnectionId, Direction, End, ProxyLeg};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
@@ -30,9 +29,7 @@ fn a_proxy_takes_connections_to_its_ports() {
         let mut text = scenario("split-download", &[]).to_toml();
         text += "[[flow]]\nue = \"user\"\nport = 443\n";
         let changes = [("flow.0.port", "80"), ("proxy.ports", ports)];
-        let changes = changes.map(|(key, value)| (key.to_owned(), value.to_owned()));
-        let loaded = Scenario::parse(&text, "ports.toml", Path::new(""), &changes).expect("it loads");
-        let with_two_ports = loaded.scenario;
+        let with_two_ports = parse_in(Path::new(""), &text, &changes);
         let network = network_config(&with_two_ports);
         let splits: Vec<_> = network.flows.iter().map(|flow| flow.split.is_some()).collect();
         assert_eq!(splits, [is_split, !is_split]);
@@ -157,10 +154,7 @@ impl TraceSink<TraceEvent> for Octets {
 impl Octets {
     /// Runs the scenario with this run number.
     fn observe(scenario: &Scenario, run: u64) -> Self {
-        let keep_running = |_: f64, _: &mut Self| ControlFlow::Continue(());
-        let observed = observe(scenario, scenario.seed, run, Octets::default(), keep_running);
-        let (_, octets) = observed.expect("no callback stops the run");
-        octets
+        observed_run(scenario, scenario.seed, run, Octets::default())
     }
 }
 
@@ -205,7 +199,6 @@ fn buffer_octets(text: &str) -> u64 {
 /// The shipped scenario with 200 kB, without losses in the Internet, and with an outage of the
 /// proxy until 3 s.
 fn with_outage(from: &str, then: &str) -> Scenario {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let text = format!(
         r#"
         version = 1
@@ -217,12 +210,7 @@ fn with_outage(from: &str, then: &str) -> Scenario {
         then = "{then}"
         "#
     );
-    let set = [("link.0.loss", "0"), ("flow.0.size", "200 kB")];
-    let set: Vec<_> = set.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
-    match Scenario::parse(&text, "with-outage", &folder, &set) {
-        Ok(loaded) => loaded.scenario,
-        Err(error) => panic!("{}", error.render(false)),
-    }
+    parse_in(&scenarios(), &text, &[("link.0.loss", "0"), ("flow.0.size", "200 kB")])
 }
 
 /// For every time of the crash and every later behaviour of the proxy: octets that arrived at the

@@ -1,14 +1,12 @@
 //! The time budget of transfers that a proxy splits: the parts add up, and the causes are right.
 
-use std::ops::ControlFlow;
-
 use proptest::prelude::*;
 use umts_record::budget::{Budget, BudgetConfig, Cause, ConnectionOrigin, TransferBudget, TransferPart};
-use umts_simulate::{network_config, observe};
+use umts_simulate::network_config;
 use umts_stack::ids::ProxyLeg;
 use umts_units::{Duration, Time};
 
-use crate::common::{metrics, scenario, value};
+use crate::common::{metrics, observed_run, scenario, value};
 
 fn transfers(overrides: &[(&str, &str)], run: u64) -> Vec<TransferBudget> {
     let scenario = scenario("split-download", overrides);
@@ -22,8 +20,7 @@ fn transfers(overrides: &[(&str, &str)], run: u64) -> Vec<TransferBudget> {
         origin: ConnectionOrigin::Simulated,
     };
     let budget = Budget::new(config, &network_config(&scenario));
-    let observed = observe(&scenario, scenario.seed, run, budget, |_, _| ControlFlow::Continue(()));
-    observed.expect("no callback stops the run").1.into_transfers(end)
+    observed_run(&scenario, scenario.seed, run, budget).into_transfers(end)
 }
 
 fn time(budget: &TransferBudget, matches: impl Fn(TransferPart) -> bool) -> Duration {

@@ -1,14 +1,8 @@
 //! CoDel, PIE and RED on links and in the RLC buffer: effects on a download.
 
-use std::ops::ControlFlow;
-
-use umts_kernel::TraceSink;
 use umts_record::metrics::MetricSet;
-use umts_simulate::observe;
-use umts_stack::trace::TraceEvent;
-use umts_units::Time;
 
-use crate::common::{metrics, scenario, value};
+use crate::common::{event_texts, metrics, scenario, value};
 
 /// A minute of a greedy flow over a link of 300 kbit/s with a queue of 50 packets.
 fn with_bottleneck(keys: &[(&str, &str)]) -> MetricSet {
@@ -84,16 +78,6 @@ fn managed_rlc_buffers_shorten_the_delay_and_keep_the_bearer_busy() {
     }
 }
 
-/// Collects all events as text.
-#[derive(Default)]
-struct Events(Vec<(Time, String)>);
-
-impl TraceSink<TraceEvent> for Events {
-    fn record(&mut self, now: Time, event: &TraceEvent) {
-        self.0.push((now, format!("{event:?}")));
-    }
-}
-
 /// SDUs that are dropped before they have a PDU leave no trace in the octets of other PDUs.
 #[test]
 fn wire_mode_gives_the_same_run_with_queue_management() {
@@ -106,9 +90,7 @@ fn wire_mode_gives_the_same_run_with_queue_management() {
             ("radio.bler", "0.05"),
             (key, options),
         ];
-        let scenario = scenario("ftp-on-fach-3gpp", &overrides);
-        let go_on = |_, _: &mut Events| ControlFlow::Continue(());
-        observe(&scenario, 1, 0, Events::default(), go_on).expect("nothing stops it").1.0
+        event_texts(&scenario("ftp-on-fach-3gpp", &overrides))
     };
     for (key, options) in [
         ("rlc.codel", "{ target = \"500 ms\", interval = \"1 s\" }"),

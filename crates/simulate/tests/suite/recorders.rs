@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use umts_kernel::{NoTrace, TraceSink};
@@ -12,11 +11,10 @@ use umts_record::metrics::{Metrics, MetricsConfig, RunMetrics};
 use umts_record::series::{Series, SeriesConfig, Table};
 use umts_record::{Needs, PlainRecorders, RecorderConfig, Recorders, Records};
 use umts_scenario::Scenario;
-use umts_simulate::{RunOptions, network_config, observe, recorder_config, run};
-use umts_stack::trace::TraceEvent;
+use umts_simulate::{RunOptions, network_config, recorder_config, run};
 use umts_units::{Duration, Time};
 
-use crate::common::scenario;
+use crate::common::{events, observed, scenario};
 
 /// A minute of web traffic on switched channels, with everything that can be recorded.
 fn busy_scenario() -> Scenario {
@@ -24,13 +22,6 @@ fn busy_scenario() -> Scenario {
         "web-cell-3gpp",
         &[("duration", "60 s"), ("measure.budget", "true"), ("measure.rlc_pdus", "true")],
     )
-}
-
-/// Runs the scenario with a sink and returns the sink.
-fn run_with_sink<T: TraceSink<TraceEvent>>(scenario: &Scenario, sink: T) -> T {
-    observe(scenario, scenario.seed, 0, sink, |_, _| ControlFlow::Continue(()))
-        .expect("no callback stops the run")
-        .1
 }
 
 /// Contents of the files of a folder, by name.
@@ -55,13 +46,13 @@ fn record_singly(scenario: &Scenario) -> SingleRecorders {
     let network = network_config(scenario);
     let RecorderConfig { metrics, budget, series, captures, .. } =
         recorder_config(scenario, &network, true, Some(folder.path()));
-    let metrics = run_with_sink(scenario, Metrics::new(metrics)).finish(end);
+    let metrics = observed(&scenario, Metrics::new(metrics)).finish(end);
     let mut with_budget = metrics.clone();
-    let budget = run_with_sink(scenario, Budget::new(budget.unwrap(), &network));
+    let budget = observed(&scenario, Budget::new(budget.unwrap(), &network));
     let tables = budget.finish(end, &mut with_budget);
-    let series = run_with_sink(scenario, Series::new(series.unwrap())).finish(end).tables;
+    let series = observed(&scenario, Series::new(series.unwrap())).finish(end).tables;
     let (capture_folder, config) = captures.unwrap();
-    run_with_sink(scenario, Captures::create(capture_folder, &config).unwrap()).finish().unwrap();
+    observed(&scenario, Captures::create(capture_folder, &config).unwrap()).finish().unwrap();
     SingleRecorders { metrics, with_budget: (with_budget, tables), series, captures: contents(folder.path()) }
 }
 
@@ -87,7 +78,7 @@ fn recorders_give_the_same_results_in_any_combination() {
         let recorders = Recorders::new(some, NoTrace).unwrap();
         assert_eq!(recorders.needs() == Needs::Metrics, combination == 0);
         let end = Time::ZERO + scenario.duration;
-        let Records { metrics, series, captures, .. } = run_with_sink(&scenario, recorders).finish(end);
+        let Records { metrics, series, captures, .. } = observed(&scenario, recorders).finish(end);
         let files = captures.unwrap();
         let (with_budget, budget_tables) = &single.with_budget;
         assert_eq!(&metrics, if has_budget { with_budget } else { &single.metrics }, "{combination}");
@@ -109,10 +100,10 @@ fn metrics_are_the_same_without_other_recorders() {
     let network = network_config(&scenario);
     let recorders = Recorders::new(recorder_config(&scenario, &network, false, None), NoTrace).unwrap();
     let end = Time::ZERO + scenario.duration;
-    let PlainRecorders(recorders) = run_with_sink(&scenario, PlainRecorders::<false>(recorders));
+    let PlainRecorders(recorders) = observed(&scenario, PlainRecorders::<false>(recorders));
     let recorded = recorders.finish(end).metrics;
     let metrics = Metrics::new(recorder_config(&scenario, &network, false, None).metrics);
-    assert_eq!(recorded, run_with_sink(&scenario, metrics).finish(end));
+    assert_eq!(recorded, observed(&scenario, metrics).finish(end));
     let output = run(&scenario, RunOptions { seed: scenario.seed, ..RunOptions::default() }).unwrap();
     assert_eq!(recorded, output.metrics);
 }
@@ -128,8 +119,8 @@ fn metrics_and_series_are_the_same_without_details() {
         Recorders::new(RecorderConfig { budget: None, series, ..recorder_config }, NoTrace).unwrap()
     };
     assert_eq!(recorders().needs(), Needs::Series);
-    let PlainRecorders(both) = run_with_sink(&scenario, PlainRecorders::<true>(recorders()));
-    let (both, whole) = (both.finish(end), run_with_sink(&scenario, recorders()).finish(end));
+    let PlainRecorders(both) = observed(&scenario, PlainRecorders::<true>(recorders()));
+    let (both, whole) = (both.finish(end), observed(&scenario, recorders()).finish(end));
     assert_eq!(both.metrics, whole.metrics);
     assert_eq!(both.series, whole.series);
     let with_pdus = SeriesConfig { rlc_pdus: true, ..SeriesConfig::default() };
@@ -148,8 +139,8 @@ fn additional_sink_receives_all_events_without_effect() {
     let network = network_config(&scenario);
     let recorders = Recorders::new(recorder_config(&scenario, &network, true, None), Vec::new()).unwrap();
     let end = Time::ZERO + scenario.duration;
-    let recorded = run_with_sink(&scenario, recorders).finish(end);
-    assert!(recorded.beside == run_with_sink(&scenario, Vec::new()));
+    let recorded = observed(&scenario, recorders).finish(end);
+    assert!(recorded.beside == events(&scenario));
     let options = RunOptions { seed: scenario.seed, series: true, ..RunOptions::default() };
     let output = run(&scenario, options).unwrap();
     assert_eq!((recorded.metrics, recorded.series), (output.metrics, output.series));
@@ -167,7 +158,7 @@ fn a_run_that_ends_early_ends_the_window() {
     };
     // Both get the events of the first half. The window of the first pair would last longer.
     let mut recorders: [Recorders; 2] = [recorders(Time::ZERO + scenario.duration), recorders(half)];
-    for (at, event) in run_with_sink(&scenario, Vec::new()).iter().filter(|(at, _)| *at < half) {
+    for (at, event) in events(&scenario).iter().filter(|(at, _)| *at < half) {
         recorders.iter_mut().for_each(|recorders| recorders.record(*at, event));
     }
     let [early, measured] = recorders.map(|recorders| recorders.finish(half).metrics);

@@ -1,19 +1,17 @@
 //! Reference bearers in a network: transport blocks have the sizes of TS 34.108, and the run equals
 //! one with a declared bearer.
 
-use std::path::Path;
-
 use umts_scenario::{Scenario, reference_bearers};
 use umts_simulate::network_config;
 use umts_stack::radio::rlc::RlcConfig;
+
+use crate::common::parse;
 
 fn scenario(bearer: &str, more: &str) -> Scenario {
     let text = format!(
         "version = 1\nduration = \"20 s\"\n[[ue]]\nname = \"user\"\nbearer = \"{bearer}\"\n[[flow]]\nue = \"user\"\n{more}"
     );
-    Scenario::parse(&text, "test.toml", Path::new(""), &[])
-        .unwrap_or_else(|error| panic!("{}", error.render(false)))
-        .scenario
+    parse(&text)
 }
 
 #[test]

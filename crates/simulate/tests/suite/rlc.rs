@@ -1,9 +1,6 @@
 //! RLC modes and mechanisms in whole networks.
 
-use std::ops::ControlFlow;
-
-use crate::common::{metrics, scenario, value};
-use umts_simulate::observe;
+use crate::common::{events, metrics, scenario, value};
 use umts_stack::ids::Direction;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
@@ -142,10 +139,7 @@ const WIRE_MODE: &[(&str, &[(&str, &str)])] = &[
 fn events_of(name: &str, overrides: &[(&str, &str)], wire_mode: &'static str) -> Vec<(Time, TraceEvent)> {
     let mut all = vec![("duration", "20 s"), ("rlc.wire_mode", wire_mode)];
     all.extend(overrides);
-    let scenario = scenario(name, &all);
-    observe(&scenario, 1, 0, Vec::new(), |_, _| ControlFlow::Continue(()))
-        .expect("no callback stops the run")
-        .1
+    events(&scenario(name, &all))
 }
 
 #[test]
@@ -172,9 +166,7 @@ fn loss_metrics_count_undelivered_sdus_in_every_mode() {
             ("measure.to", "end"),
         ];
         let scenario = scenario("voice-beside-download", &set);
-        let events = observe(&scenario, scenario.seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()))
-            .expect("no callback stops the run")
-            .1;
+        let events = events(&scenario);
         let mut delivered = std::collections::BTreeSet::new();
         let mut discarded = std::collections::BTreeSet::new();
         for (_, event) in &events {

@@ -2,13 +2,11 @@
 //! reassemble as many packets in the delivery view as RLC delivered. Skipped with a message if
 //! tshark is not installed.
 
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::process::Command;
 
-use crate::common::scenario;
+use crate::common::{self, scenario};
 use tempfile::TempDir;
-use umts_simulate::{RunOptions, observe, run};
+use umts_simulate::{RunOptions, run};
 use umts_stack::ids::Direction;
 use umts_stack::trace::TraceEvent;
 
@@ -26,7 +24,7 @@ struct DecodedFrame {
 }
 
 /// Decodes the frames of `file`. `None` if tshark is not installed.
-fn tshark(file: &Path, options: &[&str]) -> Option<Vec<DecodedFrame>> {
+fn decode(file: &Path, options: &[&str]) -> Option<Vec<DecodedFrame>> {
     let fields = [
         "frame.number",
         "frame.comment",
@@ -35,20 +33,8 @@ fn tshark(file: &Path, options: &[&str]) -> Option<Vec<DecodedFrame>> {
         "_ws.expert.message",
         "tcp.seq_raw",
     ];
-    let mut command = Command::new("tshark");
-    command.args(["-T", "fields", "-E", "separator=|", "-r"]).arg(file).args(options);
-    for field in fields {
-        command.args(["-e", field]);
-    }
-    let output = match command.output() {
-        Ok(output) => output,
-        Err(error) => {
-            eprintln!("SKIPPED: tshark cannot be run ({error}), so this capture is not checked");
-            return None;
-        }
-    };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8_lossy(&output.stdout).lines().map(DecodedFrame::read).collect())
+    let lines = common::tshark(file, options, &fields)?;
+    Some(lines.iter().map(|line| DecodedFrame::read(line)).collect())
 }
 
 impl DecodedFrame {
@@ -89,11 +75,9 @@ fn capture(name: &str, overrides: &[(&str, &str)]) -> Captured {
     let folder = tempfile::tempdir().expect("a temporary folder can be created");
     let options = RunOptions { seed: 1, pcap_dir: Some(folder.path().to_owned()), ..RunOptions::default() };
     run(&scenario, options).expect("no callback stops the run");
-    let (_, trace) = observe(&scenario, 1, 0, Vec::new(), |_, _| ControlFlow::Continue(()))
-        .expect("no callback stops the run");
     let (mut delivered, mut blocks) = ([0; 2], [0; 2]);
     let (mut discarded, mut initial_states) = (0, 0);
-    for (_, event) in trace {
+    for (_, event) in common::events(&scenario) {
         match event {
             TraceEvent::SduDelivered { direction, .. } => delivered[direction.index()] += 1,
             TraceEvent::BlocksReceived { direction, blocks: count, .. } => {
@@ -114,8 +98,8 @@ impl Captured {
         for direction in [Direction::Downlink, Direction::Uplink] {
             let name = format!("{direction:?}").to_lowercase();
             let file = |view: &str| self.folder.path().join(format!("rlc-{name}-{view}.pcapng"));
-            let Some(air) = tshark(&file("air"), AIR) else { return };
-            let Some(delivery) = tshark(&file("delivery"), DELIVERY) else { return };
+            let Some(air) = decode(&file("air"), AIR) else { return };
+            let Some(delivery) = decode(&file("delivery"), DELIVERY) else { return };
             for (view, frames) in [("air", &air), ("delivery", &delivery)] {
                 for frame in frames {
                     let DecodedFrame { number, comments, complaints, has_pdu, .. } = frame;
@@ -193,7 +177,7 @@ fn pdus_of_a_tdd_cell_are_decoded() {
         captured.assert_no_complaints(name);
         for (direction, has_reports) in ["downlink", "uplink"].into_iter().zip(reports_by_direction) {
             let file = captured.folder.path().join(format!("rlc-{direction}-air.pcapng"));
-            let Some(frames) = tshark(&file, AIR) else { return };
+            let Some(frames) = decode(&file, AIR) else { return };
             let is_report =
                 |frame: &&DecodedFrame| frame.comments.contains("STATUS PDU, common ACK channel, frame ");
             let reports: Vec<_> = frames.iter().filter(is_report).collect();

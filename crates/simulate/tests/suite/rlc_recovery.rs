@@ -1,16 +1,15 @@
 //! Recovery from RLC unrecoverable errors and radio link failures in whole networks.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use umts_record::metrics::MetricSet;
 use umts_scenario::Scenario;
-use umts_simulate::{RunOptions, observe, run};
+use umts_simulate::{RunOptions, run};
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::trace::{CellUpdateCause, CellUpdateOutcome, TraceEvent};
 use umts_units::{Duration, Time};
 
-use crate::common::{load, value};
+use crate::common::{load, observed_run, value};
 
 /// A download over a radio that sometimes loses everything for about 10 s.
 fn outage(overrides: &[(&str, &str)]) -> Scenario {
@@ -25,9 +24,7 @@ fn metrics(scenario: &Scenario, seed: u64) -> MetricSet {
 }
 
 fn events(scenario: &Scenario, seed: u64) -> Vec<(Time, TraceEvent)> {
-    observe(scenario, seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()))
-        .expect("no callback stops the run")
-        .1
+    observed_run(scenario, seed, 0, Vec::new())
 }
 
 /// Start, cause, end and outcome of a cell update. An update in progress at the end of the run has

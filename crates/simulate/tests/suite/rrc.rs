@@ -1,24 +1,14 @@
 //! Users that are switched between FACH and DCH, in whole runs.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::common::{load, metrics, output, scenario, value};
+use crate::common::{events, load, metrics, output, scenario, value};
 use proptest::prelude::*;
-use umts_scenario::Scenario;
-use umts_simulate::observe;
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::rnc::rrc::RrcState;
 use umts_stack::trace::{Channel, SwitchCause, TraceEvent};
 use umts_units::{Duration, Time};
-
-/// All events of a run.
-fn events(scenario: &Scenario) -> Vec<(Time, TraceEvent)> {
-    let observed = observe(scenario, scenario.seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()));
-    let (_, events) = observed.expect("no callback stops the run");
-    events
-}
 
 /// Calls `sent` for every PDU or STATUS that a UE's entities send: with its time, the UE, and
 /// whether the UE is being switched.

@@ -1,9 +1,6 @@
 //! Shared channels and their schedulers.
 
-use std::path::Path;
-
-use crate::common::{metrics, output, scenario, value};
-use umts_scenario::Scenario;
+use crate::common::{metrics, output, parse_in, scenario, scenarios, value};
 use umts_simulate::{capture_notes, network_config};
 
 const SCHEDULER: &str = "bearer.0.downlink.scheduler";
@@ -88,10 +85,7 @@ fn two_bearers_of_one_cell_share_two_channels() {
         name = "listener"
         bearer = "other"
     "#;
-    let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let loaded = Scenario::parse(text, "two.toml", &scenarios, &[]);
-    let scenario = loaded.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
-    let metrics = output(&scenario).metrics.network;
+    let metrics = output(&parse_in(&scenarios(), text, &[])).metrics.network;
     // The bound is a TTI, the links and a retransmission. The downloads use the other channel, so
     // messages do not wait for them.
     let delay = value(&metrics, "udp_delay_ms");

@@ -1,11 +1,8 @@
 //! The cells of a layout, from the scenario file to the metrics.
 
-use std::path::Path;
-
 use umts_record::metrics::MetricSet;
-use umts_scenario::Scenario;
 
-use crate::common::{output, value};
+use crate::common::{output, parse, value};
 
 /// A user that drives through the cells and downloads a file. With `[layout]` the only `[[cell]]`
 /// describes every sector of the layout. Tests append further tables.
@@ -14,8 +11,7 @@ const DRIVER: &str = "version = 1\nduration = \"600 s\"\n[layout]\n[propagation]
     mobility = { model = \"vehicular\", speed = \"50 km/h\" }\n[[flow]]\nue = \"driver\"\ntraffic = \"file\"\nsize = \"200 kB\"\n";
 
 fn metrics(rest: &str) -> MetricSet {
-    let loaded = Scenario::parse(&format!("{DRIVER}{rest}\n"), "driver.toml", Path::new(""), &[]);
-    output(&loaded.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario).metrics.network
+    output(&parse(&format!("{DRIVER}{rest}\n"))).metrics.network
 }
 
 #[test]

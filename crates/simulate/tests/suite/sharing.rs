@@ -8,6 +8,8 @@ use umts_stack::network::{SubstituteConfig, UeConfig};
 use umts_stack::radio::phy::ErrorModel;
 use umts_stack::traffic::TrafficConfig;
 
+use crate::common::parse_in;
+
 const USERS: usize = 10_000;
 const TRACE_LENGTH: usize = 100_000;
 
@@ -19,8 +21,7 @@ fn load(prefix: &str, trace: &str, ue: &str, flow: &str) -> Scenario {
     let text = format!(
         "version = 1\nduration = \"10 s\"\n[[ue]]\nname = \"u\"\ncount = {USERS}\n{ue}\n[[flow]]\nue = \"u\"\n{flow}\n"
     );
-    let loaded = Scenario::parse(&text, "sharing.toml", folder.path(), &[]);
-    loaded.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario
+    parse_in(folder.path(), &text, &[])
 }
 
 /// Lower bound of the number of copies of the value that `large` returns for each user.

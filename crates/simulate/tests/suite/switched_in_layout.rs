@@ -2,8 +2,7 @@
 
 use umts_record::metrics::MetricSet;
 
-use crate::common::{assert_near, output, value};
-use crate::dch_bearers::parse;
+use crate::common::{assert_near, output, parse, value};
 use crate::fach_in_layout::assert_same_bits;
 
 #[test]

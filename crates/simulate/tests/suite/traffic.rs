@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::Path;
 
-use crate::common::{load, metrics, output, value};
+use crate::common::{load, metrics, observed, output, scenarios, value};
 use umts_kernel::TraceSink;
 use umts_record::TableChunk;
 use umts_scenario::Scenario;
-use umts_simulate::{RunOptions, observe, run};
+use umts_simulate::{RunOptions, run};
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
@@ -41,10 +40,7 @@ struct Page {
 
 impl ApplicationEvents {
     fn observe(scenario: &Scenario) -> Self {
-        let keep_running = |_: f64, _: &mut Self| ControlFlow::Continue(());
-        let observed = observe(scenario, scenario.seed, 0, ApplicationEvents::default(), keep_running);
-        let (_, events) = observed.expect("no callback stops the run");
-        events
+        observed(scenario, ApplicationEvents::default())
     }
 
     /// The connections of each flow, with the writes at `end`.
@@ -91,8 +87,7 @@ fn with_flow(base: &str, flow: &str, overrides: &[(&str, &str)]) -> Scenario {
 
 fn with_file(base: &str, flow: &str, overrides: &[(&str, &str)], recording: &str) -> Scenario {
     let folder = tempfile::tempdir().expect("a temporary folder can be created");
-    let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let base = scenarios.join(format!("{base}.toml")).canonicalize().expect("it exists");
+    let base = scenarios().join(format!("{base}.toml")).canonicalize().expect("it exists");
     let text = format!("version = 1\nextends = {base:?}\n[[flow]]\nue = \"user\"\n{flow}\n");
     std::fs::write(folder.path().join("recording.txt"), recording).expect("the folder is writable");
     let path = folder.path().join("with-flow.toml");
