@@ -73,6 +73,26 @@ fn window_moves_by_whole_segments() {
 }
 
 #[test]
+fn lost_window_update_is_probed_for() {
+    // From 180 ms to 2 s all segments of the UE are lost, including window updates.
+    let script = |segment: &Segment| {
+        let is_lost =
+            segment.direction == End::Ue.sends() && (ms(180)..ms(2000)).contains(&segment.timestamp);
+        if is_lost { Fate::Drop } else { Fate::Deliver }
+    };
+    let mut pair = Pair::sending(&slow_reader(), 20 * SEGMENT, script);
+    pair.run();
+    let probes = pair.sent_because(End::Server, SendCause::WindowProbe);
+    // The window closes at 200 ms. The answer to the probe at 1.2 s is lost. The probe 2 s later is
+    // answered.
+    let tenths_of_seconds: Vec<_> = probes.iter().map(|probe| probe.at_ms() / 100).collect();
+    assert_eq!(tenths_of_seconds, [12, 32]);
+    assert!(probes.iter().all(|probe| probe.segment.payload == 0));
+    assert_eq!(pair.delivered(End::Ue), 20 * SEGMENT);
+    assert_eq!(pair.timeouts(), 0);
+}
+
+#[test]
 fn window_probes_back_off_without_end() {
     // The application reads 1 bit/s, so the window stays closed.
     let config = TcpConfig { read_rate: BitRate::from_bps(1), ..slow_reader() };

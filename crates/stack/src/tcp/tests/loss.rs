@@ -41,6 +41,23 @@ fn tahoe_restarts_with_one_segment() {
 }
 
 #[test]
+fn tahoe_retransmits_delivered_segments() {
+    // Segment 5 is lost as well. Slow start repairs this loss by going back, without another
+    // reduction. Its window of two also retransmits segment 6, which had arrived.
+    let mut pair =
+        Pair::sending(&window_of_ten(Variant::Tahoe), 10 * SEGMENT, lose(&[original(0), original(5)]));
+    pair.run();
+    let expected = [
+        Retransmission { at_ms: 200, seq: seq_of(0), cause: DupAck },
+        Retransmission { at_ms: 300, seq: seq_of(5), cause: DupAck },
+        Retransmission { at_ms: 300, seq: seq_of(6), cause: DupAck },
+    ];
+    assert_eq!(pair.retransmissions(), expected);
+    assert_eq!(pair.timeouts(), 0);
+    assert_eq!(pair.delivered(End::Ue), 10 * SEGMENT);
+}
+
+#[test]
 fn reno_halves_inflates_and_deflates() {
     let mut pair = Pair::sending(&window_of_ten(Variant::Reno), GREEDY, lose(&[original(0)]));
     pair.run_until(ms(200));
@@ -58,6 +75,52 @@ fn reno_halves_inflates_and_deflates() {
     assert_eq!(pair.timeouts(), 0);
 }
 
+/// Three losses in one window of ten.
+const THREE_LOSSES: &[Transmission] = &[original(0), original(2), original(4)];
+
+#[test]
+fn reno_stalls_on_several_losses_in_a_window() {
+    let mut pair = Pair::sending(&window_of_ten(Variant::Reno), 30 * SEGMENT, lose(THREE_LOSSES));
+    pair.run();
+    assert!(pair.timeouts() > 0, "Reno runs out of duplicate ACKs and waits for its timer");
+    assert_eq!(pair.delivered(End::Ue), 30 * SEGMENT);
+}
+
+#[test]
+fn newreno_repairs_one_hole_per_round_trip() {
+    let mut pair = Pair::sending(&window_of_ten(Variant::NewReno), 30 * SEGMENT, lose(THREE_LOSSES));
+    pair.run();
+    let expected = [
+        Retransmission { at_ms: 200, seq: seq_of(0), cause: DupAck },
+        Retransmission { at_ms: 300, seq: seq_of(2), cause: DupAck },
+        Retransmission { at_ms: 400, seq: seq_of(4), cause: DupAck },
+    ];
+    assert_eq!(pair.retransmissions(), expected);
+    assert_eq!(pair.timeouts(), 0);
+    assert_eq!(pair.delivered(End::Ue), 30 * SEGMENT);
+}
+
+#[test]
+fn partial_ack_deflates_newreno_by_its_segments() {
+    let mut pair = Pair::sending(&window_of_ten(Variant::NewReno), GREEDY, lose(THREE_LOSSES));
+    pair.run_until(ms(200));
+    // Seven segments arrived and caused seven duplicates. 10/2 + 7 = 12 segments may be
+    // outstanding. Ten segments are outstanding, so two are sent.
+    assert_eq!(pair.server.cwnd(), 5.0);
+    assert_eq!(pair.server.inflation(), 7);
+    assert_eq!(pair.new_segments_at(200), 2);
+    pair.run_until(ms(300));
+    // The partial ACK covers 2 of 12 segments, so the inflation is 7 - 2 + 1 = 6. The two new
+    // segments cause two duplicates: 8.
+    assert_eq!(pair.server.cwnd(), 5.0);
+    assert_eq!(pair.server.inflation(), 8);
+    pair.run_until(ms(500));
+    // RFC 6582 §3.2 step 3: min(ssthresh, flight + 1), then congestion avoidance.
+    assert!(pair.server.cwnd() >= 4.0 && pair.server.cwnd() < 6.0);
+    assert_eq!(pair.server.inflation(), 0);
+    assert_eq!(pair.server.ssthresh(), 5.0);
+}
+
 #[test]
 fn duplicates_of_go_back_n_are_not_a_loss() {
     // Segments 0 to 4 are lost, segment 0 twice. After the timeout go-back-N also retransmits the
@@ -72,6 +135,19 @@ fn duplicates_of_go_back_n_are_not_a_loss() {
         let by_duplicates = pair.retransmissions().iter().filter(|repeat| repeat.cause == DupAck).count();
         assert_eq!(by_duplicates, 1, "{variant:?}: only the fast retransmit before the timeout");
     }
+}
+
+#[test]
+fn timeout_goes_back_and_slow_starts() {
+    // Both segments of the initial window are lost. Without duplicates, only the timer repairs it.
+    let mut pair = Pair::sending(&config(Variant::Reno), GREEDY, lose(&[original(0), original(1)]));
+    pair.run_until(ms(1100));
+    assert_eq!(pair.retransmissions(), [Retransmission { at_ms: 1100, seq: seq_of(0), cause: Rto }]);
+    assert_eq!(pair.server.cwnd(), 1.0);
+    assert_eq!(pair.server.ssthresh(), 2.0);
+    pair.run_until(ms(1200));
+    assert_eq!(pair.retransmissions()[1..], [Retransmission { at_ms: 1200, seq: seq_of(1), cause: Rto }]);
+    assert_eq!(pair.new_segments_at(1200), 1);
 }
 
 #[test]

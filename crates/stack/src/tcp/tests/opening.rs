@@ -8,7 +8,7 @@ use super::pair::{
 };
 use crate::ids::End;
 use crate::packet::{Flags, Segment};
-use crate::tcp::{State, TcpConfig, TcpConnection, TcpEvent, Variant};
+use crate::tcp::{Failure, State, TcpConfig, TcpConnection, TcpEvent, Variant};
 use crate::trace::{SendCause, TraceEvent};
 
 /// The flags of a segment as letters: S for SYN, F for FIN, A for ACK.
@@ -173,6 +173,19 @@ fn closed_end_acknowledges_a_repeated_fin() {
 }
 
 #[test]
+fn crossing_fins_close_both_ends() {
+    let mut pair = Pair::new(&config(Variant::Reno));
+    pair.open(End::Server);
+    pair.run();
+    pair.close(End::Server);
+    pair.close(End::Ue);
+    pair.run_until(pair.now + DELAY);
+    assert_eq!(pair.states(), (State::Closing, State::Closing));
+    pair.run();
+    assert_eq!(pair.states(), (State::Closed, State::Closed));
+}
+
+#[test]
 fn one_way_connection_has_no_fin() {
     let mut pair = Pair::sending(&one_way(), 1500, |_| Fate::Deliver);
     pair.close(End::Server);
@@ -210,4 +223,24 @@ fn early_fin_waits_for_lost_data() {
     assert_eq!(pair.delivered(End::Ue), 1001);
     assert_eq!(pair.event_count(End::Ue, TcpEvent::PeerClosed), 1);
     assert_eq!(pair.retransmissions()[0].seq, seq_of(0));
+}
+
+/// RFC 9293 §3.5.1: the server gives up and its RST is lost. The UE considers the connection open
+/// until it sends data, which the server answers with a RST.
+#[test]
+fn half_open_connection_is_reset_when_the_live_end_sends() {
+    let config = TcpConfig { data_retries: Some(2), ..config(Variant::NewReno) };
+    let mut pair = Pair::with_timed_script(&config, |now, _| {
+        if (ms(150)..ms(20_000)).contains(&now) { Fate::Drop } else { Fate::Deliver }
+    });
+    pair.open(End::Server);
+    pair.run_until(ms(200));
+    pair.write(End::Server, 1000);
+    pair.run_until(ms(20_000));
+    assert_eq!(pair.states(), (State::Closed, State::Established));
+    assert_eq!(pair.server.failure(), Some(Failure::TimedOut));
+    pair.write(End::Ue, 500);
+    pair.run();
+    assert_eq!(pair.ue.failure(), Some(Failure::Reset));
+    assert_eq!(pair.event_count(End::Ue, TcpEvent::Failed(Failure::Reset)), 1);
 }

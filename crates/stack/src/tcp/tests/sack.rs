@@ -3,10 +3,12 @@
 //! In all tests the server sends its SYN at 0 ms and data from 100 ms on, in segments that are
 //! numbered from 0. A round trip takes 100 ms ([`pair`](super::pair)).
 
-use super::pair::{Fate, MSS, Pair, Retransmission, Transmission, config, lose, ms, original, seq_of};
+use super::pair::{
+    Fate, MSS, Pair, Retransmission, Transmission, config, lose, ms, original, retransmission, seq_of,
+};
 use crate::ids::{End, FlowId, UeId};
 use crate::tcp::{Connection, TcpConfig, Variant, WindowSize};
-use crate::trace::SendCause::DupAck;
+use crate::trace::SendCause::{DupAck, Rto};
 
 /// Unlimited data.
 const GREEDY: u64 = u64::MAX;
@@ -20,6 +22,20 @@ fn window_of_ten(variant: Variant) -> TcpConfig {
 
 /// Three losses in a window of ten.
 const THREE_LOSSES: &[Transmission] = &[original(0), original(2), original(4)];
+
+#[test]
+fn sack_repairs_all_holes_in_one_round_trip() {
+    let mut pair = Pair::sending(&window_of_ten(Variant::Sack), 30 * SEGMENT, lose(THREE_LOSSES));
+    pair.run();
+    let expected = [
+        Retransmission { at_ms: 200, seq: seq_of(0), cause: DupAck },
+        Retransmission { at_ms: 200, seq: seq_of(2), cause: DupAck },
+        Retransmission { at_ms: 200, seq: seq_of(4), cause: DupAck },
+    ];
+    assert_eq!(pair.retransmissions(), expected);
+    assert_eq!(pair.timeouts(), 0);
+    assert_eq!(pair.delivered(End::Ue), 30 * SEGMENT);
+}
 
 #[test]
 fn sack_halves_once_and_sends_up_to_pipe() {
@@ -40,6 +56,23 @@ fn sack_halves_once_and_sends_up_to_pipe() {
     assert!(pair.server.cwnd() > 5.0);
     assert_eq!(pair.server.ssthresh(), 5.0);
     assert_eq!(pair.timeouts(), 0);
+}
+
+#[test]
+fn lost_retransmission_waits_for_the_timer() {
+    let mut pair =
+        Pair::sending(&window_of_ten(Variant::Sack), GREEDY, lose(&[original(0), retransmission(0, 1)]));
+    pair.run_until(ms(2000));
+    let retransmissions = pair.retransmissions();
+    assert_eq!(
+        retransmissions,
+        [
+            Retransmission { at_ms: 200, seq: seq_of(0), cause: DupAck },
+            Retransmission { at_ms: 1200, seq: seq_of(0), cause: Rto }
+        ],
+        "no SACKed segment is sent again"
+    );
+    assert_eq!(pair.timeouts(), 1);
 }
 
 #[test]

@@ -136,6 +136,28 @@ fn frto_does_not_undo_a_needed_timeout() {
 }
 
 #[test]
+fn frto_goes_back_after_a_duplicate() {
+    // All four segments are lost. The first ACK advances only over segment 0, and the probe causes
+    // a duplicate.
+    let mut pair = Pair::sending(
+        &TcpConfig {
+            initial_window: WindowSize::Segments(4),
+            ..window_of_ten(Variant::NewReno, Detection::FRto)
+        },
+        20 * u64::from(MSS),
+        lose(&[original(0), original(1), original(2), original(3)]),
+    );
+    pair.run();
+    assert_eq!(timeouts(&pair), 1);
+    assert_eq!(detections(&pair), []);
+    // RFC 5682 §2.1 step 2: two new segments, as a probe, at the ACK of 1200 ms. Step 3a: their
+    // duplicate ACK at 1300 ms shows a loss, so the sender goes back to segment 1.
+    assert_eq!(pair.new_segments_at(1200), 2);
+    assert_eq!(pair.retransmissions()[1], Retransmission { at_ms: 1300, seq: seq_of(1), cause: Rto });
+    assert_eq!(pair.delivered(End::Ue), 20 * u64::from(MSS));
+}
+
+#[test]
 fn frto_applies_to_the_first_timeout_of_a_recovery() {
     // Only segments 1 and 3 of ten arrive. The first timeout repairs segment 0, and the two new
     // segments (10 and 11) that F-RTO then sends are lost.

@@ -1,17 +1,24 @@
-//! Limits on the data in flight, and the growth of the window (RFC 5681 §3.1).
+//! Limits on the data in flight, and the schedule of acknowledgments (RFC 5681 §3.1 and §4.2).
 //!
 //! In all tests the server sends its SYN at 0 ms and data from 100 ms on, in segments that are
 //! numbered from 0. A round trip takes 100 ms ([`pair`](super::pair)).
 
 use umts_units::Bytes;
 
-use super::pair::{Fate, MSS, Pair, config, ms};
+use super::pair::{Fate, MSS, Pair, config, lose, ms, original, seq_of};
 use crate::ids::End;
+use crate::packet::Segment;
 use crate::tcp::{TcpConfig, TcpConnection, TcpEvent, Variant, WindowSize};
 use crate::trace::{SendCause, TraceEvent};
 
 /// Unlimited data.
 const GREEDY: u64 = u64::MAX;
+
+/// The ACKs that the UE sent: time in ms and acknowledgment number.
+fn acks(pair: &Pair) -> Vec<(u64, u64)> {
+    let sent = pair.sent(End::Ue).into_iter().filter(|sent| !sent.segment.flags.syn);
+    sent.map(|sent| (sent.at_ms(), sent.segment.ack)).collect()
+}
 
 fn delayed() -> TcpConfig {
     TcpConfig { delayed_ack: true, ..config(Variant::Reno) }
@@ -54,6 +61,44 @@ fn window_below_a_segment_still_moves_data() {
     let payloads: Vec<_> = pair.sent(End::Server).iter().map(|sent| sent.segment.payload).collect();
     assert_eq!(payloads, [0, 700, 700, 600]);
     assert_eq!(pair.delivered(End::Ue), 2000);
+}
+
+#[test]
+fn every_segment_is_acknowledged_without_delay() {
+    let mut pair = Pair::sending(&config(Variant::Reno), 2 * u64::from(MSS), |_| Fate::Deliver);
+    pair.run();
+    assert_eq!(acks(&pair), [(150, seq_of(1)), (150, seq_of(2))]);
+}
+
+#[test]
+fn delayed_acks_cover_two_segments_or_wait_for_the_timer() {
+    let mut pair = Pair::sending(&delayed(), 3 * u64::from(MSS), |_| Fate::Deliver);
+    pair.run();
+    // Segments 0 and 1 arrive at 150 ms. Segment 2 arrives at 250 ms and waits for 200 ms.
+    assert_eq!(acks(&pair), [(150, seq_of(2)), (250 + 200, seq_of(3))]);
+}
+
+#[test]
+fn gap_and_its_end_are_reported_at_once() {
+    let config = TcpConfig { initial_window: WindowSize::Segments(4), ..delayed() };
+    let mut pair = Pair::sending(&config, 4 * u64::from(MSS), lose(&[original(0)]));
+    pair.run();
+    // Three segments arrive out of order at 150 ms. The third duplicate triggers the
+    // retransmission, which fills the hole at 250 ms.
+    assert_eq!(acks(&pair), [(150, seq_of(0)), (150, seq_of(0)), (150, seq_of(0)), (250, seq_of(4))]);
+}
+
+#[test]
+fn duplicate_is_acknowledged_at_once() {
+    let mut pair = Pair::sending(&delayed(), u64::from(MSS), |segment: &Segment| {
+        if segment.payload > 0 { Fate::Duplicate } else { Fate::Deliver }
+    });
+    pair.run();
+    assert_eq!(acks(&pair), [(150, seq_of(1))]);
+    let is_duplicate =
+        |event: &TraceEvent| matches!(event, TraceEvent::SegmentReceived { duplicate: true, .. });
+    assert_eq!(pair.count(is_duplicate), 1);
+    assert_eq!(pair.delivered(End::Ue), u64::from(MSS));
 }
 
 #[test]
