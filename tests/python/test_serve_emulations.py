@@ -242,7 +242,7 @@ def test_rates_that_cannot_change_say_why() -> None:
 
 def test_an_ended_emulation_leads_to_its_run(folder: Path, served: Served) -> None:
     name = "e0000000b"
-    with watching(served) as channel:
+    with served.channel() as channel:
         channel.send(json.dumps({"watch": name}))
         with emulated(folder / "results", StandIn(), name):
             state(served, name)
@@ -262,7 +262,7 @@ def test_an_ended_emulation_leads_to_its_run(folder: Path, served: Served) -> No
         assert message.live_problem.endswith("has ended.")
     # A tab that opens the address later finds the run too, and no other run.
     for other, expected in ((name, run.key), ("e0000000c", None)):
-        with watching(served) as channel:
+        with served.channel() as channel:
             channel.send(json.dumps({"watch": other}))
             message = models.State.model_validate_json(channel.recv(PATIENCE_S))
             while message.live_problem is None:

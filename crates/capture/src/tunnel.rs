@@ -83,8 +83,8 @@ fn vxlan(rest: &mut Octets<'_>) -> Result<Option<Header>, SkipReason> {
     Ok(None)
 }
 
-/// Skips a header of VXLAN-GPE (draft-ietf-nvo3-vxlan-gpe §3), whose last octet before the VNI names
-/// the contents.
+/// Skips a header of VXLAN-GPE (draft-ietf-nvo3-vxlan-gpe §3). Its last octet before the VNI names the
+/// contents.
 fn vxlan_gpe(rest: &mut Octets<'_>) -> Result<Option<Header>, SkipReason> {
     const HAS_VNI: u8 = 0x08;
     const NAMES_CONTENTS: u8 = 0x04;

@@ -285,7 +285,7 @@ def read_store(path: str | os.PathLike[str], tell: DamageHandler | None = None) 
 
 
 def _text_path(path: Path) -> Path:
-    """Return the path of a store if it is UTF-8.
+    """Return the path of a store, which must be UTF-8.
 
     The catalogue stores paths as text, and the libraries that read tables open no other ones.
     """
