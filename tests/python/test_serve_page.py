@@ -218,7 +218,7 @@ def views(served: Served) -> dict[str, tuple[str, str]]:
         "live, to start": ("/live", "form.start button"),
         "live with an HS-DSCH": (f"/live/{live_session(served, 'hsdpa')}", ".events li"),
         "emulation": (f"/live/{EMULATION}", "section:has-text('Fidelity') dd"),
-        "captures": (f"/captures?run={key}&name=server.pcapng", ".uplot"),
+        "captures": (f"/captures?run={key}&name=server.pcapng", ".ladder tbody tr"),
         "campaign": ("/campaign/two", ".plot svg"),
         "study": ("/study/which-matters", ".plot svg"),
         "reproduction": ("/reproduction/hu-split", "tbody tr"),
