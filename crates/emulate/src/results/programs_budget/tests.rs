@@ -194,8 +194,10 @@ fn requests_for_capacity_of_a_tdd_cell_have_their_cause() {
 fn changed_delay_of_a_link_is_not_queueing() {
     let cell = "name = \"c\"\n[[ue]]\nname = \"u\"\n";
     let changed = format!("{cell}[[at]]\ntime = \"0.5 s\"\nset = {{ link.0.delay = \"300 ms\" }}\n");
-    assert_eq!(seconds_of("core_queue", cell), 0.0);
-    assert_eq!(seconds_of("core_queue", &changed), 0.0);
+    for text in [cell, &changed] {
+        let queued_s = seconds_of("core_queue", text);
+        assert!(queued_s < 0.001, "{queued_s}");
+    }
 }
 
 #[test]
