@@ -4,8 +4,8 @@ use umts_record::metrics::MetricSet;
 use umts_scenario::Scenario;
 use umts_stack::trace::TraceEvent;
 
-use crate::common::{output, value};
-use crate::dch_bearers::{LOSSLESS, ONE_CELL, events, parse};
+use crate::common::{output, parse, value};
+use crate::dch_bearers::{LOSSLESS, ONE_CELL, events};
 
 /// A download and an upload of switched users, each with a second flow after a pause. `layout` and `cell`: further
 /// tables and keys, `rrc`: keys of `[rrc]`, `user`: keys of the HS-DSCH of both users.

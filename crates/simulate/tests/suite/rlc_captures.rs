@@ -230,7 +230,7 @@ fn poll_sufis_are_decoded() {
     ];
     let captured = capture("hsdpa", &keys);
     captured.assert_no_complaints("PDUs of flexible size");
-    let Some(frames) = tshark(&captured.folder.path().join("rlc-downlink-air.pcapng"), AIR) else { return };
+    let Some(frames) = decode(&captured.folder.path().join("rlc-downlink-air.pcapng"), AIR) else { return };
     let is_poll = |frame: &&DecodedFrame| frame.comments.contains("STATUS PDU, polls up to PDU ");
     let polls = frames.iter().filter(is_poll).count();
     assert!(polls > 5, "{polls} POLL SUFIs");
