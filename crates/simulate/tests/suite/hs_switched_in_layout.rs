@@ -48,7 +48,7 @@ fn given_snr_gives_the_bits_of_a_run_without_a_layout() {
         let blocks = without.iter().filter(|(_, event)| matches!(event, TraceEvent::HsBlockSent { .. }));
         let blocks = blocks.count();
         assert!(blocks > 100, "{blocks} blocks on the HS-DSCH: {rrc}");
-        for control in ["frame", "ideal", "steps"] {
+        for control in ["frame", "ideal"] {
             let common = "fach = {}\nrach = {}\nsccpch = { power = \"50 dBm\" }\n";
             let cell = format!("{common}{keys}{LOSSLESS}control = \"{control}\"\n");
             let within = events(&two_users(ONE_CELL, &cell, rrc, "snr = \"7 dB\""));
@@ -58,14 +58,15 @@ fn given_snr_gives_the_bits_of_a_run_without_a_layout() {
     }
 }
 
-/// Switched users of small cells download pages for 120 s. `user`, `cell` and `rest`: further keys and tables.
-fn surfers(user: &str, cell: &str, rest: &str) -> MetricSet {
+/// Switched users of small cells download a file each, and are observed for 120 s. `user`, `cell` and `rest`: further
+/// keys and tables.
+fn downloaders(user: &str, cell: &str, rest: &str) -> MetricSet {
     let text = format!(
         "version = 1\nduration = \"120 s\"\n[layout]\nsites = [2, 2]\nsector_radius = \"200 m\"\n\
          [rrc]\ndch = [\"hsdpa-3.6\", \"ps-64\"]\ninactivity = \"2 s\"\nfach_inactivity = \"4 s\"\n\
          [[cell]]\nname = \"sector\"\nfach = {{}}\nrach = {{}}\n{cell}[radio]\nmodel = \"error_free\"\n\
-         [[ue]]\nname = \"surfer\"\nbearer = \"switched\"\nhs_dsch = {{ fading = \"rayleigh\" }}\n{user}\
-         [[flow]]\nue = \"surfer\"\ntraffic = \"ftp\"\n{rest}"
+         [[ue]]\nname = \"downloader\"\nbearer = \"switched\"\nhs_dsch = {{ fading = \"rayleigh\" }}\n{user}\
+         [[flow]]\nue = \"downloader\"\ntraffic = \"file\"\nsize = \"2 MB\"\n{rest}"
     );
     output(&parse(&text)).metrics.network
 }
@@ -74,7 +75,7 @@ fn surfers(user: &str, cell: &str, rest: &str) -> MetricSet {
 fn users_change_cells_on_the_fach_and_on_the_hs_dsch() {
     let drivers = "count = 8\nmobility = { model = \"vehicular\", speed = \"50 km/h\" }\n";
     let handover = "[handover]\nhysteresis = \"3 dB\"\ninterruption = \"100 ms\"\n";
-    let metrics = surfers(drivers, "", handover);
+    let metrics = downloaders(drivers, "", handover);
     assert!(value(&metrics, "handovers") > 5.0 && value(&metrics, "cell_reselections") > 1.0);
     // Each handover resets MAC-hs.
     assert!(value(&metrics, "hs_handover_flushed") > 0.0 && value(&metrics, "hs_handover_lost") > 0.0);
@@ -91,8 +92,8 @@ fn hs_dsch_with_its_most_users_leaves_dchs_for_the_others() {
     // All users are in one cell.
     let together = "count = 6\nmobility = { model = \"still\", place = [\"500 m\", \"500 m\"] }\n";
     let dch = "dch = { codes = \"one_tree\", associated = {} }\n";
-    let unlimited = surfers(together, dch, "");
-    let limited = surfers(together, &format!("hs_dsch = {{ max_users = 2 }}\n{dch}"), "");
+    let unlimited = downloaders(together, &format!("hs_dsch = {{ codes = 5 }}\n{dch}"), "");
+    let limited = downloaders(together, &format!("hs_dsch = {{ codes = 5, max_users = 2 }}\n{dch}"), "");
     // All users are on the HS-DSCH, each with a DCH beside it, or some of them on DCHs.
     assert_eq!(unlimited.value("dch_power_pct").unwrap_or(0.0), 0.0);
     assert!(value(&limited, "dch_power_pct") > 0.0);
