@@ -46,13 +46,13 @@ fn record_singly(scenario: &Scenario) -> SingleRecorders {
     let network = network_config(scenario);
     let RecorderConfig { metrics, budget, series, captures, .. } =
         recorder_config(scenario, &network, true, Some(folder.path()));
-    let metrics = observed(&scenario, Metrics::new(metrics)).finish(end);
+    let metrics = observed(scenario, Metrics::new(metrics)).finish(end);
     let mut with_budget = metrics.clone();
-    let budget = observed(&scenario, Budget::new(budget.unwrap(), &network));
+    let budget = observed(scenario, Budget::new(budget.unwrap(), &network));
     let tables = budget.finish(end, &mut with_budget);
-    let series = observed(&scenario, Series::new(series.unwrap())).finish(end).tables;
+    let series = observed(scenario, Series::new(series.unwrap())).finish(end).tables;
     let (capture_folder, config) = captures.unwrap();
-    observed(&scenario, Captures::create(capture_folder, &config).unwrap()).finish().unwrap();
+    observed(scenario, Captures::create(capture_folder, &config).unwrap()).finish().unwrap();
     SingleRecorders { metrics, with_budget: (with_budget, tables), series, captures: contents(folder.path()) }
 }
 
