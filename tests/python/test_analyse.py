@@ -89,6 +89,20 @@ def test_the_figure_shows_the_requested_connection(umts: Umts, server: Path, tmp
     assert b"<svg" in (tmp_path / "one.svg").read_bytes()
 
 
+def test_without_a_number_the_connection_with_the_most_data_is_drawn(umts: Umts, tmp_path: Path) -> None:
+    umts("run", FTP.with_name("ftp-fach-dch.toml"), "--duration", "20 s", "--pcap", "--out", "results")
+    [capture] = tmp_path.glob("results/runs/*/captures/server.pcapng")
+    [analysis] = analyse_captures(capture)
+    table = analysis.connections().sort("payload_bytes", "acknowledged_bytes")
+    number = table["connection"][-1]
+    assert len(table) > 1
+    assert number > 0
+    for option, name in (("--ladder", "csv"), ("--plot", "svg")):
+        umts("analyse", capture, option, f"chosen.{name}")
+        umts("analyse", capture, option, f"given.{name}", "--connection", number)
+        assert (tmp_path / f"chosen.{name}").read_bytes() == (tmp_path / f"given.{name}").read_bytes()
+
+
 def test_a_ladder_is_drawn_or_written_as_a_table(umts: Umts, server: Path, tmp_path: Path) -> None:
     umts("analyse", server, "--ladder", "one.svg", "--packets", "5-30")
     assert b"<svg" in (tmp_path / "one.svg").read_bytes()

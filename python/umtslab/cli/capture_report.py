@@ -114,7 +114,7 @@ def report(
             progress=lambda fraction: line.show("reading", fraction, 1.0),
         )
         if drawing.option:
-            _draw(analyses[0], connection, drawing, line)
+            _draw(analyses[0], connection, limit, drawing, line)
     if connection is not None:
         _check_connection(analyses, connection)
     if not quiet:
@@ -229,8 +229,13 @@ def _check_connection(analyses: list[CaptureAnalysis], connection: int) -> None:
             raise UsageError(f"there is no connection {connection}: {analysis.file} {numbers}")
 
 
-def _draw(analysis: CaptureAnalysis, connection: int | None, drawing: Drawing, line: ProgressLine) -> None:
-    """Draw a connection of a capture, by default the one with the most payload."""
+def _draw(
+    analysis: CaptureAnalysis, connection: int | None, limit: int, drawing: Drawing, line: ProgressLine
+) -> None:
+    """Draw a connection of a capture, by default the one with the most payload.
+
+    `limit` is the limit on connections of the analysis, on which the numbers of connections depend.
+    """
     from umtslab.plot import save
 
     chosen = connection
@@ -245,7 +250,7 @@ def _draw(analysis: CaptureAnalysis, connection: int | None, drawing: Drawing, l
             [analysis.file],
             **drawing.request(chosen),
             connection=chosen,
-            most_connections=1,
+            most_connections=limit,
             progress=lambda fraction: line.show("reading", fraction, 1.0),
         )
     else:
