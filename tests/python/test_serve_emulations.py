@@ -21,7 +21,7 @@ from serving import PATIENCE_S, Served, serving
 from umtslab import Scenario, live_sockets, open_store, simulate
 from umtslab.emulate.faults import inline_table
 from umtslab.emulate.live_controls import controls
-from umtslab.serve import emulations
+from umtslab.serve import emulations, ended_emulations
 from umtslab.serve.emulations import MAX_EMULATIONS, Emulations
 from umtslab.serve.models import live as models
 
@@ -268,6 +268,22 @@ def test_an_ended_emulation_leads_to_its_run(folder: Path, served: Served) -> No
             while message.live_problem is None:
                 message = models.State.model_validate_json(channel.recv(PATIENCE_S))
             assert message.live_run == expected
+
+
+def test_irregular_accounts_are_passed_over(tmp_path: Path) -> None:
+    accounts = {"fifo": None, "text": "no JSON", "list": "[]", "number": '{"session": {"live": 7}}'}
+    for name, text in {**accounts, "right": json.dumps({"session": {"live": NAME}})}.items():
+        account = tmp_path / "runs" / name / "emulation.json"
+        account.parent.mkdir(parents=True)
+        if text is None:
+            os.mkfifo(account)
+        else:
+            account.write_text(text)
+    # Searched from the newest on.
+    os.utime(tmp_path / "runs" / "right", (0, 0))
+    assert ended_emulations.run_of(tmp_path, NAME) == "right"
+    assert ended_emulations.run_of(tmp_path, "e0000000b") is None
+    assert ended_emulations.run_of(tmp_path / "missing", NAME) is None
 
 
 # ── Broken sockets ──────────────────────────────────────────────────────────────────────────────────

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from umtslab.atomic_files import stored_text
+
 _MAX_FOLDERS = 500
 """Number of folders of runs in which an account is looked for: those that changed last."""
 
@@ -42,7 +44,7 @@ def _newest(store: Path) -> list[Path]:
 def _live_name(folder: Path) -> str | None:
     """Return the name under which the emulation of this run was shown. None for other runs."""
     try:
-        name = json.loads((folder / "emulation.json").read_text(encoding="utf-8"))["session"]["live"]
+        name = json.loads(stored_text(folder / "emulation.json"))["session"]["live"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return name if isinstance(name, str) else None
