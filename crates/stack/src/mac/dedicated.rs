@@ -28,7 +28,8 @@ impl Mac for Dedicated {
         ue: &mut UeContext,
         direction: Direction,
     ) -> bool {
-        self.ticks.handle_backlog(cx.now, config, ue, direction)
+        self.ticks.join(cx.now, config, ue, direction);
+        false
     }
 
     fn leave<T: TraceSink<TraceEvent>>(
@@ -42,8 +43,8 @@ impl Mac for Dedicated {
     }
 
     #[inline]
-    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
-        if timer == MacTimer::First { self.ticks.next() } else { None }
+    fn poll_timeouts(&self) -> [Option<(Time, Phase)>; 2] {
+        [self.ticks.next(), None]
     }
 
     /// Sends the blocks of all UEs with data.

@@ -34,8 +34,9 @@ use crate::{Context, EventContext};
 
 /// MAC of one carrier.
 pub trait Mac {
-    /// The backlog of the RLC entity of `ue` that sends in `direction` changed. Returns whether the
-    /// entity needs a wake-up for its timers. It needs none while it is queried at every tick.
+    /// The RLC entity of `ue` that sends in `direction` has data, and their amount may have changed.
+    /// Returns whether the entity needs a wake-up for its timers. It needs none while it is queried at
+    /// every tick.
     fn handle_backlog<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -43,6 +44,10 @@ pub trait Mac {
         ue: &mut UeContext,
         direction: Direction,
     ) -> bool;
+
+    /// The RLC entity of `ue` has no data. Its timers get a wake-up.
+    #[inline]
+    fn handle_empty_backlog(&mut self, _ue: UeId) {}
 
     /// `ue` leaves the carrier.
     fn leave<T: TraceSink<TraceEvent>>(
@@ -53,8 +58,8 @@ pub trait Mac {
         ue: UeId,
     );
 
-    /// Expiry of a timer, and the phase of that instant in which the MAC must be called.
-    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)>;
+    /// Expiries of both timers, each with the phase of its instant in which the MAC must be called.
+    fn poll_timeouts(&self) -> [Option<(Time, Phase)>; 2];
 
     /// A timer expired: schedules, pulls RLC or a Node B queue, and puts transmissions on the air.
     fn handle_timeout<T: TraceSink<TraceEvent>>(

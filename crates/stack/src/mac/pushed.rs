@@ -124,7 +124,8 @@ impl Mac for Pushed {
         ue: &mut UeContext,
         direction: Direction,
     ) -> bool {
-        self.ticks.handle_backlog(cx.now, config, ue, direction)
+        self.ticks.join(cx.now, config, ue, direction);
+        false
     }
 
     fn leave<T: TraceSink<TraceEvent>>(
@@ -138,11 +139,8 @@ impl Mac for Pushed {
     }
 
     #[inline]
-    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
-        match timer {
-            MacTimer::First => self.frame.map(|at| (at, Phase::Transmit)),
-            MacTimer::Second => self.ticks.next(),
-        }
+    fn poll_timeouts(&self) -> [Option<(Time, Phase)>; 2] {
+        [self.frame.map(|at| (at, Phase::Transmit)), self.ticks.next()]
     }
 
     fn handle_timeout<T: TraceSink<TraceEvent>>(

@@ -83,7 +83,8 @@ impl Mac for Rach {
         ue: &mut UeContext,
         direction: Direction,
     ) -> bool {
-        self.ticks.handle_backlog(cx.now, config, ue, direction)
+        self.ticks.join(cx.now, config, ue, direction);
+        false
     }
 
     fn leave<T: TraceSink<TraceEvent>>(
@@ -97,8 +98,8 @@ impl Mac for Rach {
     }
 
     #[inline]
-    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
-        if timer == MacTimer::First { self.ticks.next() } else { None }
+    fn poll_timeouts(&self) -> [Option<(Time, Phase)>; 2] {
+        [self.ticks.next(), None]
     }
 
     /// Sends for each UE that gets access in this TTI.

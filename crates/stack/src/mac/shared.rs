@@ -120,7 +120,8 @@ impl Mac for Shared {
         ue: &mut UeContext,
         direction: Direction,
     ) -> bool {
-        self.ticks.handle_backlog(cx.now, config, ue, direction)
+        self.ticks.join(cx.now, config, ue, direction);
+        false
     }
 
     fn leave<T: TraceSink<TraceEvent>>(
@@ -134,8 +135,8 @@ impl Mac for Shared {
     }
 
     #[inline]
-    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
-        if timer == MacTimer::First { self.ticks.next() } else { None }
+    fn poll_timeouts(&self) -> [Option<(Time, Phase)>; 2] {
+        [self.ticks.next(), None]
     }
 
     /// Fills one TTI with blocks of the UEs in the order of the scheduler.

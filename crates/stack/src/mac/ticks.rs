@@ -20,26 +20,15 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// Handles a change of the backlog, as in [`Mac::handle_backlog`](super::Mac::handle_backlog).
+    /// Adds `ue`, which has data in `direction`, to the members, and schedules the next tick.
     #[inline]
-    pub fn handle_backlog(
-        &mut self,
-        now: Time,
-        config: &CarrierConfig,
-        ue: &mut UeContext,
-        direction: Direction,
-    ) -> bool {
-        if !ue.rlc[direction.index()].has_work(now) {
-            return true;
-        }
-        self.join(now, config, ue.id, &mut ue.on_carrier[direction.index()]);
-        false
+    pub fn join(&mut self, now: Time, config: &CarrierConfig, ue: &mut UeContext, direction: Direction) {
+        self.add(now, config, ue.id, &mut ue.on_carrier[direction.index()]);
     }
 
-    /// Adds `ue`, which has data, to the members unless `is_member` is already set, and schedules the
-    /// next tick.
+    /// Adds `ue` to the members unless `is_member` is already set, and schedules the next tick.
     #[inline]
-    fn join(&mut self, now: Time, config: &CarrierConfig, ue: UeId, is_member: &mut bool) {
+    fn add(&mut self, now: Time, config: &CarrierConfig, ue: UeId, is_member: &mut bool) {
         if !std::mem::replace(is_member, true)
             && let Err(position) = self.members.binary_search(&ue)
         {
@@ -161,7 +150,7 @@ mod tests {
         /// UE `ue` gets data at `now` ms. Returns the next tick.
         fn join(&mut self, now: u64, ue: u16) -> Option<Time> {
             let is_member = self.is_member.entry(ue).or_default();
-            self.ticks.join(ms(now), &self.config, UeId(ue), is_member);
+            self.ticks.add(ms(now), &self.config, UeId(ue), is_member);
             self.ticks.next
         }
 

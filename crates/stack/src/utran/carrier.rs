@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
 
 use umts_kernel::random::Streams;
-use umts_kernel::{EventQueue, NoTrace, TraceSink};
+use umts_kernel::{EventQueue, NoTrace, Phase, TraceSink};
 use umts_units::{Duration, Time};
 
 use super::carrier_mac::CarrierMac;
@@ -170,8 +170,19 @@ impl Carrier {
     /// Schedules the timers of the MAC.
     #[inline]
     pub fn schedule<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
+        self.schedule_at(ctx, id, self.mac.poll_timeouts());
+    }
+
+    /// Schedules the timers of the MAC, which expire at `timeouts`.
+    #[inline]
+    pub fn schedule_at<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        id: CarrierId,
+        timeouts: [Option<(Time, Phase)>; 2],
+    ) {
         for timer in MacTimer::BOTH {
-            if let Some((at, phase)) = self.mac.poll_timeout(timer) {
+            if let Some((at, phase)) = timeouts[timer as usize] {
                 ctx.wake(&mut self.wakes[timer as usize], Some(at), phase, Event::MacTimeout(id, timer));
             }
         }

@@ -157,6 +157,11 @@ impl Mac for CarrierMac {
         on_mac!(self, mac => mac.handle_backlog(cx, config, ue, direction))
     }
 
+    #[inline]
+    fn handle_empty_backlog(&mut self, ue: UeId) {
+        on_mac!(self, mac => mac.handle_empty_backlog(ue));
+    }
+
     fn leave<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -168,8 +173,8 @@ impl Mac for CarrierMac {
     }
 
     #[inline]
-    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
-        on_mac!(self, mac => mac.poll_timeout(timer))
+    fn poll_timeouts(&self) -> [Option<(Time, Phase)>; 2] {
+        on_mac!(self, mac => mac.poll_timeouts())
     }
 
     #[inline]

@@ -149,12 +149,13 @@ impl Utran {
             if self.multicell == Some(id) {
                 self.repeat_requests(ctx);
             }
-            let next = self.carriers[id].mac.poll_timeout(timer);
-            if next.is_none_or(|(at, _)| at > ctx.cx.now) {
+            let carrier = &mut self.carriers[id];
+            let timeouts = carrier.mac.poll_timeouts();
+            if timeouts[timer as usize].is_none_or(|(at, _)| at > ctx.cx.now) {
+                carrier.schedule_at(ctx, id, timeouts);
                 break;
             }
         }
-        self.carriers[id].schedule(ctx, id);
     }
 
     /// Notifies admission and RRC of UEs that transmitted: a DCH that was preemptible is in use, and the
@@ -203,10 +204,15 @@ impl Utran {
         let context = &mut self.ues[ue];
         let id = context.channel(direction).carrier;
         let carrier = &mut self.carriers[id];
-        if carrier.mac.handle_backlog(&mut ctx.cx, &carrier.config, context, direction) {
+        if context.rlc[direction.index()].has_work(ctx.cx.now) {
+            if carrier.mac.handle_backlog(&mut ctx.cx, &carrier.config, context, direction) {
+                context.schedule_wake(ctx, direction);
+            }
+            carrier.schedule(ctx, id);
+        } else {
+            carrier.mac.handle_empty_backlog(ue);
             context.schedule_wake(ctx, direction);
         }
-        carrier.schedule(ctx, id);
         id
     }
 

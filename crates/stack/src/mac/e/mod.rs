@@ -196,14 +196,12 @@ impl Mac for MacE {
         cx: &mut Context<'_, T>,
         _config: &CarrierConfig,
         ue: &mut UeContext,
-        direction: Direction,
+        _direction: Direction,
     ) -> bool {
-        if ue.rlc[direction.index()].has_work(cx.now) {
-            let (config, streams) = (&self.config, &self.streams);
-            let user = self.users.entry(ue.id).or_insert_with(|| User::new(config, ue, streams));
-            self.members.entry(ue.id).or_insert_with(|| user.member(&self.uplink));
-            self.activate(ue.id, cx.now);
-        }
+        let (config, streams) = (&self.config, &self.streams);
+        let user = self.users.entry(ue.id).or_insert_with(|| User::new(config, ue, streams));
+        self.members.entry(ue.id).or_insert_with(|| user.member(&self.uplink));
+        self.activate(ue.id, cx.now);
         true
     }
 
@@ -224,18 +222,11 @@ impl Mac for MacE {
         }
     }
 
-    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
-        match timer {
-            MacTimer::First => {
-                let instants = [self.next_tti, self.next_decision];
-                instants.into_iter().flatten().min().map(|at| (at, Phase::Transmit))
-            }
-            // MAC-es delivers at once, in the phase of deliveries.
-            MacTimer::Second => {
-                let instants = self.users.values().filter_map(User::reception_timeout);
-                instants.min().map(|at| (at, Phase::Receive))
-            }
-        }
+    fn poll_timeouts(&self) -> [Option<(Time, Phase)>; 2] {
+        let next_at_nodeb = [self.next_tti, self.next_decision].into_iter().flatten().min();
+        // MAC-es delivers at once, in the phase of deliveries.
+        let next_reception = self.users.values().filter_map(User::reception_timeout).min();
+        [next_at_nodeb.map(|at| (at, Phase::Transmit)), next_reception.map(|at| (at, Phase::Receive))]
     }
 
     fn handle_timeout<T: TraceSink<TraceEvent>>(

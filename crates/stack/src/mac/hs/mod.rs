@@ -241,16 +241,14 @@ impl Mac for MacHs {
         ue: &mut UeContext,
         direction: Direction,
     ) -> bool {
-        if ue.rlc[direction.index()].has_work(cx.now) {
-            self.is_in_layout |= ue.hs_in_layout.is_some();
-            self.users.entry(ue.id).or_insert_with(|| User::new(&self.config, ue, &self.streams));
-            if self.flow_control.request(ue.id, cx.now + config.iub.delay) {
-                let now = cx.now;
-                cx.show(|| {
-                    let (buffer, priority) = (waiting(ue, direction, now), priority(ue));
-                    Detail::HsRequest { ue: ue.id, buffer, priority }
-                });
-            }
+        self.is_in_layout |= ue.hs_in_layout.is_some();
+        self.users.entry(ue.id).or_insert_with(|| User::new(&self.config, ue, &self.streams));
+        if self.flow_control.request(ue.id, cx.now + config.iub.delay) {
+            let now = cx.now;
+            cx.show(|| {
+                let (buffer, priority) = (waiting(ue, direction, now), priority(ue));
+                Detail::HsRequest { ue: ue.id, buffer, priority }
+            });
         }
         true
     }
@@ -275,19 +273,13 @@ impl Mac for MacHs {
         }
     }
 
-    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
-        match timer {
-            MacTimer::First => {
-                let instants = [self.next_tti, self.flow_control.next_allocation()];
-                instants.into_iter().flatten().min().map(|at| (at, Phase::Transmit))
-            }
-            MacTimer::Second => {
-                let grant = self.flow_control.next_grant().map(|at| (at, Phase::Transmit));
-                // T1 delivers at once, in the phase of deliveries.
-                let t1 = self.next_t1().map(|at| (at, Phase::Receive));
-                [t1, grant].into_iter().flatten().min_by_key(|&(at, phase)| (at, phase as u8))
-            }
-        }
+    fn poll_timeouts(&self) -> [Option<(Time, Phase)>; 2] {
+        let instants = [self.next_tti, self.flow_control.next_allocation()];
+        let transmission = instants.into_iter().flatten().min().map(|at| (at, Phase::Transmit));
+        let grant = self.flow_control.next_grant().map(|at| (at, Phase::Transmit));
+        // T1 delivers at once, in the phase of deliveries.
+        let t1 = self.next_t1().map(|at| (at, Phase::Receive));
+        [transmission, [t1, grant].into_iter().flatten().min_by_key(|&(at, phase)| (at, phase as u8))]
     }
 
     fn handle_timeout<T: TraceSink<TraceEvent>>(

@@ -325,14 +325,15 @@ impl Mac for Multicell {
         cx: &mut Context<'_, T>,
         _config: &CarrierConfig,
         ue: &mut UeContext,
-        direction: Direction,
+        _direction: Direction,
     ) -> bool {
-        let has_data = ue.rlc[direction.index()].has_work(cx.now);
-        if has_data {
-            self.user_has_data(cx.now, ue.id);
-        }
-        self.backlog_changed(ue.id, has_data);
+        self.user_has_data(cx.now, ue.id);
+        self.backlog_changed(ue.id, true);
         true
+    }
+
+    fn handle_empty_backlog(&mut self, ue: UeId) {
+        self.backlog_changed(ue, false);
     }
 
     fn leave<T: TraceSink<TraceEvent>>(
@@ -344,8 +345,8 @@ impl Mac for Multicell {
     ) {
     }
 
-    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
-        (timer == MacTimer::First).then_some((self.clock.next_turn, Phase::Schedule))
+    fn poll_timeouts(&self) -> [Option<(Time, Phase)>; 2] {
+        [Some((self.clock.next_turn, Phase::Schedule)), None]
     }
 
     // Not inlined: only one carrier uses this large function, and inlining would enlarge the

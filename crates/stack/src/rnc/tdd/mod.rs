@@ -178,8 +178,7 @@ impl Mac for MacTdd {
         ue: &mut UeContext,
         direction: Direction,
     ) -> bool {
-        let rlc = &ue.rlc[direction.index()];
-        if rlc.has_work(cx.now) && self.update_needs(cx, rlc, ue.id, direction) {
+        if self.update_needs(cx, &ue.rlc[direction.index()], ue.id, direction) {
             self.update_deadlines(cx.now);
         }
         true
@@ -196,11 +195,8 @@ impl Mac for MacTdd {
     }
 
     #[inline]
-    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
-        match timer {
-            MacTimer::First => self.next_start.map(|at| (at, Phase::Transmit)),
-            MacTimer::Second => self.control.next.map(|at| (at, Phase::Schedule)),
-        }
+    fn poll_timeouts(&self) -> [Option<(Time, Phase)>; 2] {
+        [self.next_start.map(|at| (at, Phase::Transmit)), self.control.next.map(|at| (at, Phase::Schedule))]
     }
 
     fn handle_timeout<T: TraceSink<TraceEvent>>(
