@@ -66,6 +66,16 @@ def test_the_command_prints_a_table_that_adds_up(umts: Umts) -> None:
     assert connection["budget_total_s"] == pytest.approx(BUDGET_S)
 
 
+def test_a_full_rlc_window_is_the_reason_of_the_timeouts_in_its_time(umts: Umts) -> None:
+    # Without polls no report moves the window of 32 PDUs, so the transfer stalls in its first second. The
+    # timer starts at 0.94 s with 1 s and doubles: it expires at 1.94, 3.94 and 7.94 s.
+    file = FTP.with_name("ftp-on-dch-384.toml")
+    printed = umts("run", file, "--duration", "10 s", "--set", "rlc.window=32", "--budget", "--json").stdout
+    metrics = json.loads(printed)["runs"][0]["metrics"]
+    assert metrics["rto_count"] == metrics["budget_spurious_rtos_rlc_window"] == 3
+    assert metrics["budget_rlc_window_s"] > 9
+
+
 def test_needed_timeouts_are_split_by_loss_and_counted_for_both_ends(umts: Umts) -> None:
     file = FTP.with_name("three-losses.toml")
     printed = umts("run", file, "--budget", "--quiet").stdout.splitlines()

@@ -66,8 +66,10 @@ reasons! {
         "Timeouts after a silence in which the user stayed on common channels because a DCH was refused.";
     RlcRecovery = "rlc_recovery", "RLC recovery", Some("budget_spurious_rtos_rlc_recovery"), None,
         "Timeouts after a silence in which RLC repaired PDUs.";
+    RlcWindow = "rlc_window", "full RLC window", Some("budget_spurious_rtos_rlc_window"), None,
+        "Timeouts after a silence in which the transmission window of RLC was full.";
     RadioDelay = "radio_delay", "delay at the radio", Some("budget_spurious_rtos_radio_delay"), None,
-        "Timeouts after a silence in which the segment or its acknowledgment was queued or sent at the radio.";
+        "Timeouts after a silence in which the segment or its acknowledgment was queued, sent or put into order at the radio.";
     AckLoss = "ack_loss", "lost acknowledgment", Some("budget_spurious_rtos_ack_loss"), None,
         "Timeouts although the segment had arrived: its acknowledgment was lost.";
     CoreDelay = "core_delay", "delay in the core network", Some("budget_spurious_rtos_core_delay"), None,
@@ -104,9 +106,8 @@ impl TimeoutReason {
             Cause::AckChannel
             | Cause::StatusProhibited
             | Cause::NodebDrop
-            | Cause::Reordering
-            | Cause::RlcRecovery
-            | Cause::RlcWindow => TimeoutReason::RlcRecovery,
+            | Cause::RlcRecovery => TimeoutReason::RlcRecovery,
+            Cause::RlcWindow => TimeoutReason::RlcWindow,
             Cause::AckLoss => TimeoutReason::AckLoss,
             Cause::CoreQueue | Cause::Propagation => TimeoutReason::CoreDelay,
             Cause::Unexplained | Cause::NotVisible => TimeoutReason::Unknown,
