@@ -121,6 +121,7 @@ ROWS = (
     Row("hs_mean_cqi", "HS-DSCH, mean of new blocks", _is_positive("hs_transmissions")),
     Row("hs_first_bler_pct", "HS-DSCH, first transmissions", _is_positive("hs_transmissions")),
     Row("hs_residual_bler_pct", "HS-DSCH, after the last transmission", _is_positive("hs_transmissions")),
+    Row("hs_tsn_misreads", "HS-DSCH, sum of users", _is_positive("hs_tsn_misreads")),
     Row("e_first_bler_pct", "E-DCH, first transmissions", _is_positive("e_transmissions")),
     Row("e_residual_bler_pct", "E-DCH, after the last transmission", _is_positive("e_transmissions")),
     Row("e_max_noise_rise_db", "E-DCH, of any cell", _is_positive("e_transmissions")),

@@ -135,6 +135,24 @@ def test_a_lost_block_is_the_first_cause_of_a_stall(tmp_path: Path) -> None:
     assert "status" in kinds(chain)
 
 
+def test_a_stall_after_the_loss_of_a_whole_window_of_blocks_names_the_misread_numbers(tmp_path: Path) -> None:
+    # In 0.2 s some 33 blocks of a full HS-DSCH fail in three transmissions each: more than the receiver
+    # window of 32, half of the 64 transmission sequence numbers. Later blocks look like earlier ones.
+    file = tmp_path / "tunnel.toml"
+    hsdpa = FTP.with_name("hsdpa.toml")
+    cut = "".join(
+        f'[[at]]\ntime = "{at}"\nset = {{ radio.cut = {value} }}\n'
+        for at, value in (("2 s", "true"), ("2.2 s", "false"))
+    )
+    file.write_text(f'version = 1\nextends = "{hsdpa}"\nname = "tunnel"\nduration = "10 s"\n{cut}')
+    (run,) = simulate(Scenario.load(file, RECORDED), series=True)
+    (chain, *_) = explain(run).stall_chains
+    (misread,) = [link for link in chain.links if link.kind == "tsn_misread"]
+    assert misread.identity["blocks"] == run.metrics["hs_tsn_misreads"] > 0
+    assert chain.root.kind == "block_lost"
+    assert 2 - 0.02 < chain.root.time_s < 2.2
+
+
 def test_a_discard_at_max_dat_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
     # Each PDU may be sent once, so RLC discards the SDU of the lost block. Block 305 is in the last
     # segment but one. Only one follows, so three duplicate ACKs cannot precede the timeout.

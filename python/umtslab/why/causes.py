@@ -475,9 +475,31 @@ def _repair_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[L
     stop = end_s if arrived is None else arrived["end_s"]
     links = [wait.link("rlc_recovery", first_loss["end_s"], stop, text, "TS 25.322 §11.3", **numbers)]
     links += _status_links(timeline, wait, direction, number, lost_s, stop)
+    links += _misread_links(timeline, wait, lost_s, stop)
     lost_links = _block_losses(lost)
     lost_links[-1] = replace(lost_links[-1], cause=cause)
     return links + lost_links
+
+
+def _misread_links(timeline: Timeline, wait: _Wait, start_s: float, end_s: float) -> list[Link]:
+    """Return the link of blocks of an HS-DSCH whose transmission sequence numbers the UE misread.
+
+    After the loss of a whole receiver window the next numbers look like those of earlier blocks.
+    """
+    instants = [
+        event["time_s"]
+        for event in timeline.ue_events.get(wait.ue, ())
+        if event["kind"] == "tsn_misread" and start_s <= event["time_s"] <= end_s
+    ]
+    if not instants:
+        return []
+    blocks = count(len(instants), "block")
+    text = (
+        f"MAC-hs of the UE discards {blocks} as duplicates, from {seconds(instants[0])} to "
+        f"{seconds(instants[-1])}: a whole receiver window of blocks was lost before them."
+    )
+    numbers = {"blocks": len(instants)}
+    return [wait.link("tsn_misread", instants[0], instants[-1], text, "TS 25.321 §11.6.2", **numbers)]
 
 
 def _repaired_pdu(timeline: Timeline, wait: _Wait, packet: Row | None) -> tuple[str, _LostPdu] | None:

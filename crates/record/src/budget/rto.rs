@@ -103,10 +103,9 @@ impl TimeoutReason {
             Cause::Handover => TimeoutReason::Handover,
             Cause::CapacityRequest | Cause::CapacityWait => TimeoutReason::Capacity,
             Cause::RlcReset | Cause::RlcReestablishment => TimeoutReason::RlcReset,
-            Cause::AckChannel
-            | Cause::StatusProhibited
-            | Cause::NodebDrop
-            | Cause::RlcRecovery => TimeoutReason::RlcRecovery,
+            Cause::AckChannel | Cause::StatusProhibited | Cause::NodebDrop | Cause::RlcRecovery => {
+                TimeoutReason::RlcRecovery
+            }
             Cause::RlcWindow => TimeoutReason::RlcWindow,
             Cause::AckLoss => TimeoutReason::AckLoss,
             Cause::CoreQueue | Cause::Propagation => TimeoutReason::CoreDelay,

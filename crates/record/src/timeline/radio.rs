@@ -64,6 +64,9 @@ impl Timeline {
             TraceEvent::Handover { ue, to, .. } => {
                 self.ue_event(now, *ue, None, "handover", Some(u32::from(*to)));
             }
+            TraceEvent::HsTsnMisread { ue } => {
+                self.ue_event(now, *ue, Some(Direction::Downlink), "tsn_misread", None);
+            }
             TraceEvent::HsBlockSent { ue, cqi, attempt, pdus, is_decoded, is_last } => {
                 self.hs_blocks.push(HsBlockRow {
                     time_s: now.as_secs(),
