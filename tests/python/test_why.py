@@ -148,7 +148,10 @@ def test_a_stall_after_the_loss_of_a_whole_window_of_blocks_names_the_misread_nu
     (run,) = simulate(Scenario.load(file, RECORDED), series=True)
     (chain, *_) = explain(run).stall_chains
     (misread,) = [link for link in chain.links if link.kind == "tsn_misread"]
-    assert misread.identity["blocks"] == run.metrics["hs_tsn_misreads"] > 0
+    events = run.series("timeline_events").filter(pl.col("kind") == "tsn_misread")["time_s"]
+    assert len(events) == run.metrics["hs_tsn_misreads"]
+    (repair,) = [link for link in chain.links if link.kind == "rlc_recovery"]
+    assert misread.identity["blocks"] == (events <= repair.end_s).sum() > 0
     assert chain.root.kind == "block_lost"
     assert 2 - 0.02 < chain.root.time_s < 2.2
 
