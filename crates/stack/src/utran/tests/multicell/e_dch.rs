@@ -1,5 +1,7 @@
 //! Users of E-DCHs: interference between cells, power, and changes of the serving cell.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::environment::Environment;
 use crate::mac::e::uplink_load::UplinkLoad;
@@ -74,11 +76,11 @@ fn gains(config: &MulticellConfig, place: Place) -> Vec<f64> {
 /// The last values of a run: noise rise, linear, and share of other cells by cell, power in mW and bits by UE.
 #[derive(Debug, Default)]
 struct Last {
-    rise: [f64; 36],
-    share: [f64; 36],
+    rise: BTreeMap<u16, f64>,
+    share: BTreeMap<u16, f64>,
     power: [f64; 2],
     bits: [u32; 2],
-    cell: [usize; 2],
+    cell: [u16; 2],
     limit: [Option<ELimit>; 2],
 }
 
@@ -87,14 +89,14 @@ fn last(bench: &Bench) -> Last {
     for (_, event) in &bench.trace {
         match *event {
             TraceEvent::ENoiseRise { cell, rise: Real(rise), .. } => {
-                last.rise[usize::from(cell)] = linear(rise.into());
+                last.rise.insert(cell, linear(rise.into()));
             }
             TraceEvent::EFromOthers { cell, share: Real(share), .. } => {
-                last.share[usize::from(cell)] = share.into();
+                last.share.insert(cell, share.into());
             }
             TraceEvent::EPowerSent { ue, cell, power: Real(power), limit } => {
                 last.power[ue.index()] = power.into();
-                last.cell[ue.index()] = cell.into();
+                last.cell[ue.index()] = cell;
                 last.limit[ue.index()] = limit;
             }
             TraceEvent::EBlockSent { ue, bits, .. } => last.bits[ue.index()] = bits,
@@ -113,7 +115,7 @@ fn noise_rise_of_two_cells_follows_from_the_gains() {
     let config = with_e_dch();
     let places = [between(&config, 0, 3, 0.3), between(&config, 0, 3, 0.6)];
     let last = last(&saturated(&config, &places, CLASS_3));
-    let cells = last.cell;
+    let cells = last.cell.map(usize::from);
     assert_ne!(cells[0], cells[1]);
     let gains = places.map(|place| gains(&config, place));
     let uplink = UplinkLoad::new(&EDchConfig::default());
@@ -126,13 +128,13 @@ fn noise_rise_of_two_cells_follows_from_the_gains() {
     for user in [0, 1] {
         let (cell, other) = (cells[user], 1 - user);
         let expected = (1.0 - load[other] + coupling[other]) / determinant;
-        let rise = last.rise[cell];
+        let rise = last.rise[&last.cell[user]];
         assert!((rise / expected - 1.0).abs() < 1e-5, "{rise} and {expected} in cell {cell}");
         let received = [user, other].map(|user| last.power[user] * gains[user][cell]);
         let sum = (noise_mw + received[0] + received[1]) / noise_mw;
         assert!((rise / sum - 1.0).abs() < 1e-5, "{rise} and {sum} in cell {cell}");
         let from_other = received[1] / (noise_mw * rise);
-        assert!((last.share[cell] / from_other - 1.0).abs() < 1e-5, "{last:?}");
+        assert!((last.share[&last.cell[user]] / from_other - 1.0).abs() < 1e-5, "{last:?}");
     }
 }
 
