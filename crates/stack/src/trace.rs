@@ -147,6 +147,19 @@ pub enum CapturePoint {
     Ue,
 }
 
+/// Limit of the number of PDUs in a block on the E-DCH.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ELimit {
+    /// RLC has no more PDUs, or the window of the RNC is full.
+    Data,
+    /// The category of the UE.
+    Category,
+    /// The serving grant.
+    Grant,
+    /// The transmit power of the UE.
+    Power,
+}
+
 /// Why a UE's request for a DSCH was postponed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Postponed {
@@ -518,6 +531,12 @@ pub enum TraceEvent {
     /// The serving HS-DSCH cell of a UE changes. `queued`: PDUs on the Iub or at the former Node B, which are
     /// flushed; `in_harq`: PDUs in its HARQ processes, which are lost.
     HsCellChanged { ue: UeId, queued: u32, in_harq: u32 },
+    /// A UE in a cell of a layout began to send a block on the E-DCH. `power`: of all its channels, in mW.
+    /// `limit`: of a new block, `None` of a repetition.
+    EPowerSent { ue: UeId, cell: u16, power: Real<f32>, limit: Option<ELimit> },
+    /// Share of the uplink power that a cell of a layout receives from E-DCH users of other cells, for
+    /// `time` from now on. Recorded together with `ENoiseRise`.
+    EFromOthers { cell: u16, share: Real<f32>, time: Duration },
 
     /// A step of a call. Recorded if codes are limited, handover is soft, or calls have gaps.
     Call { cell: u16, step: CallStep },

@@ -4,7 +4,7 @@
 
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::rnc::calls::BLOCK_BITS;
-use umts_stack::trace::{CallStep, CellUpdateCause, Postponed, Real, TraceEvent};
+use umts_stack::trace::{CallStep, CellUpdateCause, ELimit, Postponed, Real, TraceEvent};
 use umts_units::{Bytes, Duration, Time};
 
 use super::totals::LayoutTotals;
@@ -137,6 +137,17 @@ impl LayoutRecorder {
                 totals.hs_cell_changes += 1;
                 totals.hs_flushed += u64::from(queued);
                 totals.hs_lost += u64::from(in_harq);
+            }
+            TraceEvent::EPowerSent { power: Real(power), limit, .. } => {
+                totals.e_sent += 1;
+                totals.e_power += f64::from(power);
+                totals.e_new += u64::from(limit.is_some());
+                totals.e_power_limited += u64::from(limit == Some(ELimit::Power));
+                totals.e_grant_limited += u64::from(limit == Some(ELimit::Grant));
+            }
+            TraceEvent::EFromOthers { share: Real(share), time, .. } => {
+                totals.e_time += time;
+                totals.e_from_others += f64::from(share) * time.as_secs();
             }
             TraceEvent::CellUpdateStarted { cause: CellUpdateCause::CellReselection, .. } => {
                 totals.cell_reselections += 1;

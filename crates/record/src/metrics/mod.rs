@@ -290,6 +290,8 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::HsDschSent { .. }
             | TraceEvent::HsSnr { .. }
             | TraceEvent::HsCellChanged { .. }
+            | TraceEvent::EPowerSent { .. }
+            | TraceEvent::EFromOthers { .. }
             | TraceEvent::Call { .. }
             | TraceEvent::CellDchs { .. }
             | TraceEvent::CellPower { .. } => self.record_layout(at, event),

@@ -3,7 +3,7 @@
 use umts_stack::mac::e::category::{Category, LONG_TTI, SHORT_TTI, block_bits, pdus_in, processes};
 use umts_stack::mac::e::grant::Grant;
 use umts_stack::mac::e::uplink_load::{UplinkLoad, ratio_of_headroom};
-use umts_stack::mac::e::{EDchConfig, EUeConfig};
+use umts_stack::mac::e::{DEFAULT_PATH_LOSS, EDchConfig, EUeConfig};
 use umts_units::{BitRate, Bytes, Duration};
 
 use super::Inspection;
@@ -47,7 +47,7 @@ impl Inspection<'_> {
     }
 
     /// Warns if the DPCCHs and the scheduling information of the permanent users of cell `i` leave no
-    /// noise rise for data.
+    /// noise rise for data. The users of a layout are spread evenly over the cells.
     fn room_for_e_dch_users(&mut self, i: usize) {
         let config = &self.scenario.cell[i].e_dch;
         let uplink = UplinkLoad::new(config);
@@ -57,7 +57,9 @@ impl Inspection<'_> {
             let bits = scheduling_information_bits() + self.e_dch_keys(group).non_scheduled;
             is_permanent_here.then(|| f64::from(ue.count) * uplink.load(uplink.ratio(bits, tti)))
         };
+        let cells = self.scenario.layout.as_ref().map_or(1, |layout| layout.number_of_cells());
         let reserved: f64 = self.scenario.ue.iter().enumerate().filter_map(reserved_by).sum();
+        let reserved = reserved / cells as f64;
         if reserved >= uplink.budget() {
             let message = format!(
                 "the E-DCH users of this cell may get no grant: all of them together need {:.0} % of a noise rise of {} \
@@ -208,16 +210,19 @@ impl Inspection<'_> {
             let help = format!("choose a noise rise of at least {:.1} dB", (needed_db * 10.0).ceil() / 10.0);
             return Err(self.problem(&of_cell("noise_rise"), message).label("this noise rise").help(help));
         }
-        let headroom_db = uplink.headroom_db(keys.max_power.0, keys.path_loss, uplink.budget());
+        // In a layout the path loss depends on the place, unless it is given.
+        let default = self.scenario.layout.is_none().then_some(DEFAULT_PATH_LOSS);
+        let Some(path_loss) = keys.path_loss.or(default) else { return Ok(()) };
+        let headroom_db = uplink.headroom_db(keys.max_power.0, path_loss, uplink.budget());
         if ratio_of_headroom(headroom_db) < ratio {
             let lacking_db = 10.0 * (ratio + 1.0).log10() - headroom_db;
             let message = format!(
-                "at a path loss of {} the UE has no power for a block with a PDU at a noise rise of {}",
-                keys.path_loss, config.noise_rise
+                "at a path loss of {path_loss} the UE has no power for a block with a PDU at a noise rise of {}",
+                config.noise_rise
             );
             let help = format!(
                 "choose a path loss of at most {} dB, or a longer TTI",
-                (keys.path_loss.0 - lacking_db).floor()
+                (path_loss.0 - lacking_db).floor()
             );
             return Err(self
                 .problem(&format!("ue.{i}.e_dch.path_loss"), message)

@@ -154,7 +154,7 @@ impl Inspection<'_> {
             };
         };
         if self.scenario.layout.is_some() {
-            self.hs_dsch_in_layout(i)?;
+            self.hs_dsch_in_layout()?;
         }
         // The errors of [radio] apply to the other channels of switched users.
         if !ue.is_switched() && !loses_nothing(&self.scenario.radio_of(ue).downlink) {

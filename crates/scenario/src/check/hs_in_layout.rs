@@ -4,7 +4,6 @@ use umts_stack::rnc::multicell::FixedCodes;
 use umts_units::Dbm;
 
 use super::Inspection;
-use super::names::rrc_path;
 use crate::error::Problem;
 use crate::model::{DSCH, milliwatts};
 
@@ -12,21 +11,8 @@ use crate::model::{DSCH, milliwatts};
 const POWERS: [f64; 2] = [-50.0, 80.0];
 
 impl Inspection<'_> {
-    /// Checks the users of group `i`, which have an HS-DSCH all the time or when RRC allocates it, and the HS-DSCH of
-    /// the cells.
-    pub(super) fn hs_dsch_in_layout(&self, i: usize) -> Result<(), Problem> {
-        let named = &self.names.groups[i];
-        if let Some((bearer, _)) = named.e_dch() {
-            let number = named.dchs.iter().position(|dch| dch.e_dch_category().is_some());
-            let path = match number {
-                Some(number) => format!("{}.dch.{number}", rrc_path(self.scenario, i)),
-                None => format!("ue.{i}.bearer"),
-            };
-            let message =
-                format!("bearer `{}` has an E-DCH, which the cells of a layout do not have", bearer.name);
-            let help = "choose an hsdpa bearer, for example \"hsdpa-7.2\": its uplink is a DCH".to_owned();
-            return Err(self.problem(&path, message).label("this bearer").help(help));
-        }
+    /// Checks the HS-DSCH of the cells.
+    pub(super) fn hs_dsch_in_layout(&self) -> Result<(), Problem> {
         self.code_beside_hs_dsch()?;
         self.power_of_hs_dsch()?;
         self.codes_of_hs_dsch()

@@ -62,6 +62,19 @@ fn hs_dsch_users_have_an_hs_dsch_and_a_dch() {
     }
 }
 
+/// The path loss of users with an E-DCH follows from their places. It may also be given.
+#[test]
+fn e_dch_users_have_an_hs_dsch_and_an_e_dch() {
+    for user in ["", "e_dch = { path_loss = \"130 dB\" }\n"] {
+        let text =
+            small().replace("name = \"user\"\n", &format!("name = \"user\"\nbearer = \"hspa-3.6\"\n{user}"));
+        let loaded = load_valid(&fill(&text, ""));
+        assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+        let [downlink, uplink] = loaded.scenario.plan().groups[0].channels;
+        assert_eq!((downlink.kind, uplink.kind), (Channel::HsDsch, Channel::EDch));
+    }
+}
+
 const MISTAKES: &str = r#"
     UE bearer = "common" => ue.0.bearer: no FACH and RACH | add fach = {}
     UE bearer = "dch-64" => ue.0.bearer: no bearer `dch-64` | dsch
@@ -177,12 +190,11 @@ const BEARERS_AND_CODES: &str = r#"
     UE bearer = "switched" => ue.0.bearer: have no FACH and RACH | fach = {}
     CELL admission = { power = "10 dBm" }
         => cell.0.admission.power: with a pilot of 10 dBm | more than cell.power.pilot
-    UE bearer = "hspa-3.6" => ue.0.bearer: has an E-DCH | hsdpa-7.2
-    CELL fach = {}
-        rach = {}
-    UE bearer = "switched"
-        rrc = { dch = ["hspa-3.6", "ps-64"] }
-        => ue.0.rrc.dch.0: bearer `hspa-3.6` has an E-DCH | choose an hsdpa bearer
+    UE bearer = "hspa-14.4"
+        e_dch = { path_loss = "150 dB" }
+        => ue.0.e_dch.path_loss: no power for a block with a PDU | a path loss of at most 132 dB
+    CELL e_dch = { noise_rise = "0.1 dB" }
+    UE bearer = "hspa-14.4" => cell.0.e_dch.noise_rise: no grant can carry a PDU | at least 0.4 dB
     UE bearer = "hsdpa-3.6"
         dch = {}
         => ue.0.dch: bearer on DCHs | ps-64

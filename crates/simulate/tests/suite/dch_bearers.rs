@@ -32,6 +32,8 @@ pub fn events(scenario: &Scenario) -> Vec<(Time, TraceEvent)> {
                 | TraceEvent::SccpchSent { .. }
                 | TraceEvent::HsDschSent { .. }
                 | TraceEvent::HsSnr { .. }
+                | TraceEvent::EPowerSent { .. }
+                | TraceEvent::EFromOthers { .. }
         )
     });
     events

@@ -11,6 +11,7 @@ mod changes;
 mod common;
 mod dch_bearers;
 mod e_dch;
+mod e_dch_in_layout;
 mod eurane;
 mod fach_in_layout;
 mod hs_dsch;

@@ -61,6 +61,11 @@ impl UeConfig {
     pub fn has_hs_dsch_of_layout(&self) -> bool {
         self.dchs.iter().any(|dch| matches!(dch, DownlinkConfig::HsDsch))
     }
+
+    /// Whether the UE has an E-DCH in the cells of a layout, all the time or when RRC allocates it.
+    pub fn has_e_dch_of_layout(&self) -> bool {
+        self.has_hs_dsch_of_layout() && self.e_dch.is_some()
+    }
 }
 
 /// A radio model without RLC and MAC.

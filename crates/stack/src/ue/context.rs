@@ -16,7 +16,7 @@ use crate::detail::{Detail, Stage};
 use crate::event::Event;
 use crate::event_context::Wakeup;
 use crate::ids::{CellId, Direction, UeId};
-use crate::mac::e::EUeConfig;
+use crate::mac::e::{EInLayout, EUeConfig};
 use crate::mac::hs::{HsInLayout, HsUeConfig};
 use crate::radio::air::{Transmission, TransmittedSet};
 use crate::radio::mac::Channel;
@@ -72,6 +72,8 @@ pub struct UeContext {
     pub hs_in_layout: Option<Box<HsInLayout>>,
     /// Options of the E-DCH, if the UE uses it.
     pub e_dch: Option<Arc<EUeConfig>>,
+    /// Its E-DCH in a layout, also while RRC has switched the UE to another channel.
+    pub e_in_layout: Option<Box<EInLayout>>,
     /// Whether the carrier queries the UE at its next tick.
     pub on_carrier: [bool; 2],
     /// Whether RLC had more to send after the last query. If not, another query in the same tick is
@@ -129,6 +131,7 @@ impl UeContext {
             hs_dsch: config.hs_dsch.clone(),
             hs_in_layout: config.has_hs_dsch_of_layout().then(Box::default),
             e_dch: config.e_dch.clone(),
+            e_in_layout: config.has_e_dch_of_layout().then(Box::default),
             on_carrier: [false; 2],
             has_more: [false; 2],
             is_cut: false,

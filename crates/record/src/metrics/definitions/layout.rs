@@ -116,6 +116,14 @@ metrics! { LAYOUT: LayoutTotals;
         => |t| (t.hs_cell_changes > 0).then(|| count(t.hs_flushed)).flatten();
     "hs_handover_lost" "PDUs lost in HARQ at handovers" ["1"] "PDUs in HARQ processes when the serving HS-DSCH cell of their user changed. They are lost for RLC." = "PDUs" / ""
         => |t| (t.hs_cell_changes > 0).then(|| count(t.hs_lost)).flatten();
+    "e_tx_power_dbm" "Transmit power of E-DCH users" ["dBm"] "Transmit power of the UEs of a layout in TTIs with a block on the E-DCH: the mean in milliwatts, expressed in dBm." = "sum of the powers in mW" / "transmissions"
+        => |t| (t.e_sent > 0).then(|| 10.0 * libm::log10(t.e_power / t.e_sent as f64));
+    "e_power_limited_pct" "Blocks limited by power" ["%"] "Share of the new blocks on the E-DCHs of a layout that would have more PDUs if the UE had more power." = "such blocks x 100" / "new blocks"
+        => |t| percent(t.e_power_limited, t.e_new);
+    "e_grant_limited_pct" "Blocks limited by grants" ["%"] "Share of the new blocks on the E-DCHs of a layout that would have more PDUs if the serving grant were higher." = "such blocks x 100" / "new blocks"
+        => |t| percent(t.e_grant_limited, t.e_new);
+    "e_other_cells_pct" "Uplink power from other cells" ["%"] "Share of the power received by a cell, noise included, that comes from E-DCH users of other cells, while any block of its own users is on the air; mean over time and cells." = "integral of the share x 100" / "time with blocks on the air"
+        => |t| ratio(100.0 * t.e_from_others, t.e_time.as_secs());
     "call_gaps_pct" "TTIs with a gap" ["%"] "Share of the TTIs of calls that contain a gap of compressed mode." = "such TTIs" / "TTIs of calls"
         => |t| (t.dch_ttis > 0).then(|| percent(t.compressed, t.calls)).flatten();
 }

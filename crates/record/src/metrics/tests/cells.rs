@@ -1,7 +1,7 @@
 //! Metrics of the cells of a layout. Powers are in mW. The cell's supply power is 130 W and 4.7 W
 //! for each watt sent.
 
-use umts_stack::trace::{CallStep, CellUpdateCause, Postponed, Real};
+use umts_stack::trace::{CallStep, CellUpdateCause, ELimit, Postponed, Real};
 
 use super::*;
 
@@ -262,4 +262,28 @@ fn layout_metrics_need_a_layout() {
     for metric in of_layout {
         assert!(result.network.iter().all(|(name, _)| name != metric.name), "{}", metric.name);
     }
+}
+
+#[test]
+fn power_and_limits_of_e_dch_users() {
+    let mut script = EventScript::default();
+    let sent = |power, limit| TraceEvent::EPowerSent { ue: UeId(4), cell: 0, power: Real(power), limit };
+    let from_others =
+        |share, ms| TraceEvent::EFromOthers { cell: 1, share: Real(share), time: Duration::from_millis(ms) };
+    // A repetition has no limit.
+    script.at(0).event(sent(10.0, Some(ELimit::Power))).event(sent(30.0, None));
+    script.event(from_others(0.5, 2)).event(from_others(0.25, 6));
+    script.at(20).event(sent(10.0, Some(ELimit::Grant))).event(sent(10.0, Some(ELimit::Grant)));
+    script.event(sent(15.0, Some(ELimit::Data)));
+    let result = script.result_of_layout(0, 1000);
+    check(
+        &result.network,
+        &[
+            ("e_tx_power_dbm", 10.0 * libm::log10(15.0)),
+            ("e_power_limited_pct", 25.0),
+            ("e_grant_limited_pct", 50.0),
+            // (0.5 x 2 ms + 0.25 x 6 ms) / 8 ms.
+            ("e_other_cells_pct", 31.25),
+        ],
+    );
 }

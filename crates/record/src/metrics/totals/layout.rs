@@ -101,6 +101,17 @@ pub(in crate::metrics) struct LayoutTotals {
     pub hs_cell_changes: u64,
     pub hs_flushed: u64,
     pub hs_lost: u64,
+    // ── E-DCH users ──
+    /// Transmissions of blocks, and the powers of the UEs in them, in mW.
+    pub e_sent: u64,
+    pub e_power: f64,
+    /// New blocks: all of them, and those whose PDUs power or the serving grant limited.
+    pub e_new: u64,
+    pub e_power_limited: u64,
+    pub e_grant_limited: u64,
+    /// Time with blocks on the air, summed over cells, and the integral of the share of other cells.
+    pub e_time: Duration,
+    pub e_from_others: f64,
     // ── Cells, calls and SDUs ──
     pub cell_reselections: u64,
     /// Events of calls, indexed by their kind: begun, blocked, handed over, and so on.

@@ -11,7 +11,7 @@ options! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct EDchConfig as "EDch" {
         /// Largest noise rise by E-DCH users: interference at the Node B relative to its thermal noise. The
-        /// scheduler grants no more.
+        /// scheduler grants no more. In a layout the interference from users of other cells is part of it.
         [label = "Noise rise budget", min = "0.1 dB", max = "20 dB", source = "radio network planning; none in 3GPP"]
         pub noise_rise: Db = Db(6.0),
         /// Ec/N0 of the DPCCH of a UE at the Node B, which power control maintains. Grants are relative to it.
@@ -71,9 +71,11 @@ options! {
         /// TTI: 2 ms or 10 ms. `"auto"`: the TTI of the bearer.
         [label = "TTI of the E-DCH", keyword = "Auto::<Duration>", min = "2 ms", max = "10 ms", source = "TS 25.211 §5.2.1.3"]
         pub tti: Option<Duration> = None,
-        /// Path loss to the Node B, antenna gains included.
-        [label = "Path loss of the E-DCH", min = "40 dB", max = "180 dB", source = "a property of the place; none in 3GPP"]
-        pub path_loss: Db = Db(110.0),
+        /// Path loss to the Node B, antenna gains included. `"auto"`: 110 dB, in a layout the path loss between
+        /// the UE and its cell.
+        [label = "Path loss of the E-DCH", keyword = "Auto::<Db>", min = "40 dB", max = "180 dB",
+            source = "a property of the place; none in 3GPP"]
+        pub path_loss: Option<Db> = None,
         /// Largest transmit power of the UE.
         [label = "UE power", min = "-20 dBm", max = "33 dBm", source = "TS 25.101 §6.2.1: 24 dBm in power class 3"]
         pub max_power: Dbm = Dbm(24.0),
@@ -96,3 +98,6 @@ options! {
         pub ack_to_nack: Probability = Probability::ZERO,
     }
 }
+
+/// Path loss of a UE with `path_loss = "auto"` outside a layout, where it has no place.
+pub const DEFAULT_PATH_LOSS: Db = Db(110.0);

@@ -1,6 +1,7 @@
 //! E-TFC selection: the content of a new block (TS 25.321 §11.8.1.4).
 
 use super::category::{SCHEDULING_INFORMATION_BITS, block_bits, pdus_in};
+use crate::trace::ELimit;
 
 /// Limits of a block in bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,15 +18,15 @@ pub struct Limits {
 }
 
 /// The content of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
     pub pdus: u32,
     /// Whether the block has scheduling information.
     pub is_reporting: bool,
     /// Size of the block.
     pub bits: u32,
-    /// Whether the serving grant, and neither power, category nor buffer, limited the number of PDUs.
-    pub is_limited_by_grant: bool,
+    /// The smallest limit of the number of PDUs.
+    pub limit: ELimit,
 }
 
 impl Limits {
@@ -39,13 +40,18 @@ impl Limits {
     /// or no power.
     pub fn select(&self, ready: u32, is_report_due: bool) -> Option<Selection> {
         let report = if is_report_due { SCHEDULING_INFORMATION_BITS } else { 0 };
-        let possible = pdus_in(self.power.min(self.category).saturating_sub(report), self.pdu_bits);
-        let granted = self.granted_pdus();
-        let pdus = ready.min(possible).min(granted);
+        let room = |bits: u32| pdus_in(bits.saturating_sub(report), self.pdu_bits);
+        let limits = [
+            (ready, ELimit::Data),
+            (room(self.category), ELimit::Category),
+            (room(self.power), ELimit::Power),
+            (self.granted_pdus(), ELimit::Grant),
+        ];
+        // The first one of equal limits.
+        let (pdus, limit) = limits.into_iter().min_by_key(|(pdus, _)| *pdus).expect("there are four");
         let bits = block_bits(pdus, self.pdu_bits, is_report_due);
-        let is_limited_by_grant = granted < ready.min(possible);
         let is_sent = bits > 0 && bits <= self.power.min(self.category);
-        is_sent.then_some(Selection { pdus, is_reporting: is_report_due, bits, is_limited_by_grant })
+        is_sent.then_some(Selection { pdus, is_reporting: is_report_due, bits, limit })
     }
 }
 
@@ -72,6 +78,15 @@ mod tests {
     }
 
     #[test]
+    fn first_of_equal_limits_counts() {
+        let limit = |limits: Limits, ready| limits.select(ready, false).expect("a block").limit;
+        assert_eq!(limit(LIMITS, 100), ELimit::Category);
+        assert_eq!(limit(LIMITS, 43), ELimit::Data);
+        assert_eq!(limit(Limits { granted: 1_026, power: 1_026, ..LIMITS }, 100), ELimit::Power);
+        assert_eq!(limit(Limits { granted: 1_025, power: 1_026, ..LIMITS }, 100), ELimit::Grant);
+    }
+
+    #[test]
     fn a_report_needs_no_grant_and_goes_before_the_last_pdu() {
         let without_grant = Limits { granted: 0, ..LIMITS }.select(9, true).unwrap();
         assert_eq!((without_grant.pdus, without_grant.bits), (0, 18));
@@ -92,11 +107,12 @@ mod tests {
         ) {
             let limits = Limits { granted, non_scheduled, power, category, pdu_bits };
             if let Some(selected) = limits.select(ready, is_due) {
-                let Selection { pdus, bits, is_limited_by_grant, .. } = selected;
+                let Selection { pdus, bits, limit, .. } = selected;
                 prop_assert!(bits <= power && bits <= category && pdus <= ready);
                 let report = if is_due { SCHEDULING_INFORMATION_BITS } else { 0 };
                 prop_assert!(pdus == 0 || bits - report <= granted + non_scheduled);
-                prop_assert!(!is_limited_by_grant || pdus < ready);
+                prop_assert_eq!(limit == ELimit::Data, pdus == ready);
+                prop_assert!(limit != ELimit::Grant || pdus == limits.granted_pdus());
             }
         }
     }

@@ -15,11 +15,16 @@
 //! Whether the Node B decodes a transmission is decided when it is sent, as on all carriers.
 //!
 //! A UE without data and without blocks in HARQ costs no event once its grant is withdrawn.
+//!
+//! In a layout the MACs of all cells are coupled by interference: each TTI a cell receives the power that
+//! users of other cells had in the TTI before (`in_layout.rs`, `other_cells.rs`).
 
 pub mod category;
 mod config;
 pub mod etfc;
 pub mod grant;
+mod in_layout;
+mod other_cells;
 mod reception;
 pub mod scheduler;
 pub mod scheduling_information;
@@ -33,7 +38,9 @@ use umts_kernel::random::Streams;
 use umts_kernel::{Phase, TraceSink};
 use umts_units::{Duration, Time};
 
-pub use self::config::{EDchConfig, EUeConfig};
+pub use self::config::{DEFAULT_PATH_LOSS, EDchConfig, EUeConfig};
+pub use self::in_layout::EInLayout;
+use self::other_cells::OtherCells;
 use self::scheduler::{Command, Member, decide};
 use self::uplink_load::UplinkLoad;
 use self::user::{Opportunity, Sent, User};
@@ -65,6 +72,8 @@ pub struct MacE {
     on_air: Vec<(UeId, Sent)>,
     /// Sum of the loads of all UEs in the last TTI.
     load: f64,
+    /// Power from users of other cells. `None`: the cell is in no layout.
+    other_cells: Option<OtherCells>,
     /// Start of the next TTI of an active UE.
     next_tti: Option<Time>,
     /// Start of the last TTI.
@@ -84,6 +93,7 @@ impl MacE {
             active: Vec::new(),
             on_air: Vec::new(),
             load: 0.0,
+            other_cells: None,
             next_tti: None,
             last_tti: None,
             next_decision: None,
@@ -125,7 +135,11 @@ impl MacE {
         if self.next_decision.is_none_or(|at| at > now) {
             return;
         }
-        for command in decide(now, &self.uplink, &self.config, &mut self.members) {
+        let uplink = match &self.other_cells {
+            Some(others) => self.uplink.with_power_from_others(others.mean_mw()),
+            None => self.uplink,
+        };
+        for command in decide(now, &uplink, &self.config, &mut self.members) {
             let Command { ue, grant, is_absolute } = command;
             let member = self.members.get_mut(&ue).expect("the scheduler knows it");
             member.send_grant(now + self.config.grant_latency, grant);
@@ -151,7 +165,8 @@ impl MacE {
         let cell = CellContext { config: &self.config, uplink: &self.uplink, carrier };
         for &ue in &self.active {
             let user = self.users.get_mut(&ue).expect("an active UE is a user");
-            if user.tti_from(now) != now {
+            // A hard handover interrupts the UE.
+            if user.tti_from(now) != now || below.ues[ue].silent_until > now {
                 continue;
             }
             let member = self.members.get_mut(&ue).expect("each user is a member");
@@ -163,6 +178,9 @@ impl MacE {
             below.ues[ue].schedule_wake(ctx, carrier.direction);
         }
         self.record_load(ctx, carrier);
+        if self.other_cells.is_some() {
+            self.power_ues(ctx, carrier, below);
+        }
         let users = &self.users;
         self.active.retain(|ue| {
             let has_data = below.ues[*ue].rlc[carrier.direction.index()].has_work(now);
@@ -186,6 +204,10 @@ impl MacE {
             let rise = Real(self.uplink.noise_rise_db(self.load) as f32);
             let time = until - ctx.cx.now;
             ctx.cx.record(|| TraceEvent::ENoiseRise { cell: carrier.cell.0, rise, time });
+            if self.other_cells.is_some() {
+                let share = Real(self.uplink.share_of_others(self.load) as f32);
+                ctx.cx.record(|| TraceEvent::EFromOthers { cell: carrier.cell.0, share, time });
+            }
         }
     }
 }
@@ -200,6 +222,9 @@ impl Mac for MacE {
     ) -> bool {
         let (config, streams) = (&self.config, &self.streams);
         let user = self.users.entry(ue.id).or_insert_with(|| User::new(config, ue, streams));
+        if ue.e_in_layout.is_some() && self.other_cells.is_none() {
+            self.other_cells = Some(OtherCells::default());
+        }
         self.members.entry(ue.id).or_insert_with(|| user.member(&self.uplink));
         self.activate(ue.id, cx.now);
         true
@@ -217,6 +242,9 @@ impl Mac for MacE {
         self.members.remove(&ue);
         self.active.retain(|active| *active != ue);
         self.on_air.retain(|(sender, _)| *sender != ue);
+        if let Some(in_layout) = &mut below.ues[ue].e_in_layout {
+            in_layout.leave();
+        }
         if let Some(user) = self.users.remove(&ue) {
             user.reset(ctx, config, below.air);
         }
@@ -238,6 +266,10 @@ impl Mac for MacE {
     ) {
         match timer {
             MacTimer::First => {
+                if let Some(others) = &mut self.other_cells {
+                    let received = others.receive(ctx.cx.now, config.cell, below.ues);
+                    self.uplink = self.uplink.with_power_from_others(received);
+                }
                 self.update_members(ctx.cx.now);
                 self.schedule(ctx);
                 self.transmit(ctx, config, below);

@@ -4,6 +4,10 @@
 //! maintains. A block of `R` bit/s needs an Eb/N0 of `rho`, so the power of the E-DPDCHs is
 //! proportional to the size of the block. With `x = Ec/N0` of all channels of a UE its load is
 //! `x / (1 + x)`, which equals `1 / (1 + W / (rho R))`; the noise rise is `1 / (1 - sum of the loads)`.
+//!
+//! In a layout a cell also receives the power `I` of users of other cells. With the noise `N` its noise
+//! rise is `(1 + I / N) / (1 - sum of the loads)`, and a UE with the load `L` is received with the power
+//! `L N` times the noise rise.
 
 use umts_units::{Db, Duration};
 
@@ -22,10 +26,12 @@ pub struct UplinkLoad {
     dpcch: f64,
     /// Eb/N0 of the E-DPDCHs.
     eb_n0: f64,
-    /// Largest sum of the loads of all UEs.
-    budget: f64,
+    /// Largest noise rise.
+    max_noise_rise: f64,
     /// Thermal noise of the Node B in dBm.
     noise_dbm: f64,
+    /// Power from users of other cells, relative to the noise.
+    from_others: f64,
 }
 
 fn linear(level: Db) -> f64 {
@@ -37,14 +43,24 @@ impl UplinkLoad {
         UplinkLoad {
             dpcch: linear(config.dpcch_ec_n0),
             eb_n0: linear(config.eb_n0),
-            budget: 1.0 - 1.0 / linear(config.noise_rise),
+            max_noise_rise: linear(config.noise_rise),
             noise_dbm: config.noise.0,
+            from_others: 0.0,
         }
     }
 
-    /// Largest sum of the loads of all UEs.
+    /// The same cell while it receives `mw` from users of other cells.
+    pub fn with_power_from_others(self, mw: f64) -> Self {
+        UplinkLoad { from_others: mw / self.noise_mw(), ..self }
+    }
+
+    fn noise_mw(&self) -> f64 {
+        linear(Db(self.noise_dbm))
+    }
+
+    /// Largest sum of the loads of all UEs. Not positive if other cells alone cause the largest noise rise.
     pub fn budget(&self) -> f64 {
-        self.budget
+        1.0 - (1.0 + self.from_others) / self.max_noise_rise
     }
 
     /// Bits in `tti` for each unit of the power ratio.
@@ -68,9 +84,19 @@ impl UplinkLoad {
         received / (1.0 + received)
     }
 
-    /// Noise rise in dB for the sum of the loads of all UEs, at most 30 dB.
+    /// Noise rise in dB for the sum of the loads of all UEs, at most 30 dB without users of other cells.
     pub fn noise_rise_db(&self, load: f64) -> f64 {
-        -10.0 * libm::log10(1.0 - load.min(HIGHEST_LOAD))
+        -10.0 * libm::log10((1.0 - load.min(HIGHEST_LOAD)) / (1.0 + self.from_others))
+    }
+
+    /// Power in mW that the Node B receives if the loads of all UEs have the sum `load`, noise included.
+    pub fn received_mw(&self, load: f64) -> f64 {
+        self.noise_mw() * (1.0 + self.from_others) / (1.0 - load.min(HIGHEST_LOAD))
+    }
+
+    /// Share of this power that comes from users of other cells.
+    pub fn share_of_others(&self, load: f64) -> f64 {
+        self.from_others * self.noise_mw() / self.received_mw(load)
     }
 
     /// The power of a UE relative to its DPCCH in dB, if the loads of all UEs have the sum `load` (UE

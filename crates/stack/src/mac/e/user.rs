@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use umts_kernel::TraceSink;
 use umts_kernel::random::{AddressedStream, Streams};
-use umts_units::{Bytes, Duration, Probability, Time};
+use umts_units::{Bytes, Db, Duration, Probability, Time};
 
 use super::CellContext;
 use super::category::{
     Category, HEADER_BITS, SCHEDULING_INFORMATION_BITS, SHORT_TTI, block_bits, pdus_in, processes,
 };
-use super::config::{EDchConfig, EUeConfig};
+use super::config::{DEFAULT_PATH_LOSS, EDchConfig, EUeConfig};
 use super::etfc::{Limits, Selection};
 use super::grant::Grant;
 use super::reception::{Content, DecodedBlock, Reception, lose};
@@ -25,7 +25,7 @@ use crate::mac::{Below, CarrierConfig};
 use crate::nodeb::{Iub, QueuedBlock};
 use crate::radio::Air;
 use crate::radio::mac::hs::harq::{Announcement, Ended, Feedback, HarqReceiver, HarqSender, MAX_PROCESSES};
-use crate::trace::TraceEvent;
+use crate::trace::{ELimit, TraceEvent};
 use crate::ue::UeContext;
 
 /// Addresses of the draws of a TTI.
@@ -39,6 +39,8 @@ struct EBlock {
     /// Power of the E-DPDCHs relative to the DPCCH.
     ratio: f64,
     is_happy: bool,
+    /// Limit of the number of its PDUs.
+    limit: ELimit,
     /// The grant that its PDUs need. `None` without PDUs.
     used: Option<Grant>,
     information: Option<SchedulingInformation>,
@@ -94,10 +96,14 @@ pub(super) struct Opportunity {
 /// A block on the air.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent {
+    /// Start of its TTI.
+    pub from: Time,
     /// End of its TTI.
     pub until: Time,
     /// Power ratio of the block.
     pub ratio: f64,
+    /// Limit of the number of its PDUs. `None`: it is a repetition.
+    pub limit: Option<ELimit>,
 }
 
 impl User {
@@ -151,6 +157,22 @@ impl User {
     /// Start of the first TTI from `now` on.
     pub fn tti_from(&self, now: Time) -> Time {
         now.round_up_to(self.tti)
+    }
+
+    /// Largest transmit power in dBm.
+    pub fn max_power_dbm(&self) -> f64 {
+        self.config.max_power.0
+    }
+
+    /// The path loss that is given for the UE. `None`: its place determines the path loss.
+    pub fn given_path_loss(&self) -> Option<Db> {
+        self.config.path_loss
+    }
+
+    /// Path loss between the UE and its cell.
+    fn path_loss(&self, ue: &UeContext) -> Db {
+        let of_place = || ue.e_in_layout.as_ref().map(|in_layout| in_layout.path_loss(ue.cell));
+        self.config.path_loss.or_else(of_place).unwrap_or(DEFAULT_PATH_LOSS)
     }
 
     /// The next arrival at the RNC, or expiry of T1.
@@ -219,11 +241,11 @@ impl User {
         }
         // The number of PDUs can be a lower bound.
         let ready = if self.is_window_open() { rlc.pdus_ready(now).max(1) } else { 0 };
-        let headroom_db = uplink.headroom_db(self.config.max_power.0, self.config.path_loss, load);
+        let path_loss = self.path_loss(&below.ues[ue]);
+        let headroom_db = uplink.headroom_db(self.config.max_power.0, path_loss, load);
         let limits = self.limits(uplink, grant, headroom_db);
         let is_report_due = self.is_report_due(now, cell.config, &limits);
-        let Selection { pdus, is_reporting, is_limited_by_grant, .. } =
-            limits.select(ready, is_report_due)?;
+        let Selection { pdus, is_reporting, limit, .. } = limits.select(ready, is_report_due)?;
         let content = if pdus > 0 { self.take_pdus(ctx, cell.carrier, below, ue, pdus) } else { None };
         let buffer = below.ues[ue].rlc[uplink_index].available_for_transmission(now);
         let information = is_reporting.then(|| SchedulingInformation::new(buffer.0, headroom_db));
@@ -238,7 +260,8 @@ impl User {
         Some(EBlock {
             bits,
             ratio: uplink.ratio(bits, self.tti),
-            is_happy: !is_limited_by_grant || self.empties(&limits, buffer, cell.config.happy_bit_delay),
+            is_happy: limit != ELimit::Grant || self.empties(&limits, buffer, cell.config.happy_bit_delay),
+            limit,
             used: content.as_ref().and_then(|_| self.needed_grant(uplink, pdus)),
             information,
             pdus,
@@ -329,7 +352,7 @@ impl User {
 
         let block = self.blocks[usize::from(process)].as_mut().expect("the process has a block");
         block.is_decoded |= is_decoded;
-        let EBlock { bits, pdus, is_happy, ratio, .. } = *block;
+        let EBlock { bits, pdus, is_happy, limit, ratio, .. } = *block;
         if !is_cut {
             let information = block.information.filter(|_| is_decoded);
             self.reports.push_back((until, Report { is_happy, used: block.used, information }));
@@ -351,7 +374,7 @@ impl User {
                 lose(ctx, carrier, below.air, until + carrier.iub.crossing(octets), content);
             }
         }
-        Sent { until, ratio }
+        Sent { from: now, until, ratio, limit: (attempt == 1).then_some(limit) }
     }
 
     /// Error probability of transmission number `attempt` of a block, from 1.

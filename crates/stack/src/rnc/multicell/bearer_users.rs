@@ -15,6 +15,7 @@
 //!
 //! RRC may switch users between these channels (`switching.rs`).
 
+mod e_dch;
 mod fach;
 mod hs_dsch;
 mod switching;

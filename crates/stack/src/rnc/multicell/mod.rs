@@ -188,6 +188,7 @@ impl Multicell {
         calls.measure(turn, environment, active_sets, codes, solver, admission.as_mut());
         let can_change_cell = |ue: UeId| ues[ue].can_change_cell();
         bearers.measure(turn, environment, codes, &solver.before, can_change_cell, handovers);
+        bearers.measure_e_dch(turn, ues);
     }
 
     /// Measures a user, and moves it to another cell if that is better. Its credit goes along.

@@ -4,6 +4,7 @@
 
 mod dch_bearers;
 mod dedicated;
+mod e_dch;
 mod fach;
 mod handover;
 mod phases;
@@ -239,13 +240,19 @@ impl Bench {
 
     /// Handles the events before `at_ms`, then a packet for the UE enters RLC.
     fn sends(&mut self, packet: SentPacket) {
+        self.enters(packet, Direction::Downlink);
+    }
+
+    /// Handles the events before `at_ms`, then a packet enters RLC: at the RNC for the downlink, at the UE for
+    /// the uplink.
+    fn enters(&mut self, packet: SentPacket, direction: Direction) {
         let SentPacket { at_ms, ue, id, octets } = packet;
         let at = Time::ZERO + Duration::from_millis(at_ms);
         self.until(at);
         let mut packet =
             Packet { id: PacketId(id), ue: UeId(ue), ..crate::radio::rlc::testing::packet(id, octets) };
         if let Content::Segment(segment) = &mut packet.content {
-            segment.direction = Direction::Downlink;
+            segment.direction = direction;
         }
         let mut ctx = EventContext::new(at, &mut self.trace, &mut self.agenda);
         self.access.enter(&mut ctx, &packet);
