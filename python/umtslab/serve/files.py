@@ -9,6 +9,19 @@ class NoSuchFile(LookupError):
     """A name does not stand for a file of the folder. The message does not repeat the name."""
 
 
+def stems(folder: Path, suffix: str) -> list[str]:
+    """Return the sorted names of the files with a suffix, without the suffix.
+
+    Names that are not UTF-8 are left out, because an answer in JSON cannot have them.
+    """
+    found = (path.stem for path in folder.glob(f"*{suffix}") if path.is_file())
+    return sorted(stem for stem in found if _is_unicode(stem))
+
+
+def _is_unicode(name: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
 def file_in(folder: Path, name: str) -> Path:
     """Return the file `name` of a folder.
 
