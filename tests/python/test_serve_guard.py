@@ -329,6 +329,14 @@ def test_overrides_name_no_file_outside(served: Served, key: str, value: str) ->
     assert SECRET not in answer.text
 
 
+def test_an_address_without_a_view_is_reported_by_the_page(served: Served) -> None:
+    for path, media_type in (("/nowhere", "text/html"), ("/api/nowhere", "application/json")):
+        answer = served.ask(path)
+        assert answer.status == 404
+        # Without a built page the answer is a text.
+        assert answer.headers["content-type"].startswith((media_type, "text/plain"))
+
+
 def test_files_that_are_no_scenarios_are_reported(served: Served, folder: Path) -> None:
     scenarios = folder / "scenarios"
     (scenarios / "latin.toml").write_bytes(b'title = "f\xfcr"')
@@ -337,7 +345,7 @@ def test_files_that_are_no_scenarios_are_reported(served: Served, folder: Path) 
     (scenarios / "loop.toml").write_text('version = 1\nextends = "loop.toml"\n')
     for name, message in (
         ("latin", "The file is not UTF-8 text: write it in UTF-8 (byte 11 is wrong)."),
-        ("open", "Unterminated string."),
+        ("open", "Unterminated string (line 1)."),
         ("long", "Cannot read"),
         ("loop", "Loop.toml extends itself in a circle"),
     ):
@@ -349,10 +357,13 @@ def test_files_that_are_no_scenarios_are_reported(served: Served, folder: Path) 
         assert len(tried.json()["mistakes"]) == 1
 
 
-def test_a_file_with_a_name_that_is_not_unicode_is_not_listed(served: Served, folder: Path) -> None:
+def test_links_out_of_the_folder_and_names_that_are_not_unicode_are_not_listed(
+    served: Served, folder: Path
+) -> None:
     os.close(os.open(bytes(folder / "scenarios") + b"/\xff.toml", os.O_CREAT, 0o600))
     listed = [row["name"] for row in served.ask("/api/home").json()["scenarios"]]
     assert "plain" in listed
+    assert "linked" not in listed
     assert all(name.isprintable() for name in listed)
 
 

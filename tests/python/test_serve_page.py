@@ -1087,6 +1087,14 @@ def test_values_of_a_capture_s_address_that_cannot_be_right_are_ignored(tab: Tab
     assert tab.page.locator(".ladder tr.on").count() == 0
 
 
+def test_hidden_texts_of_a_ladder_do_not_lengthen_the_page(tab: Tab) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    tab.open(f"/captures?run={key}&name=server.pcapng", ".ladder tbody tr")
+    height = tab.page.evaluate("document.documentElement.scrollHeight")
+    footer = tab.page.evaluate("document.querySelector('footer').getBoundingClientRect().bottom + scrollY")
+    assert abs(height - footer) < 40
+
+
 def test_the_receive_window_is_drawn_if_its_scale_is_known(tab: Tab, folder: Path) -> None:
     key = newest(tab.served, "ftp-fach-dch")
     graphs = tab.served.ask(f"/api/runs/{key}/captures/server.pcapng/connections/0").json()

@@ -12,14 +12,19 @@ class NoSuchFile(LookupError):
 def stems(folder: Path, suffix: str) -> list[str]:
     """Return the sorted names of the files with a suffix, without the suffix.
 
-    Names that are not UTF-8 are left out, because an answer in JSON cannot have them.
+    Links out of the folder are left out, and names that are not UTF-8, which JSON cannot have.
     """
-    found = (path.stem for path in folder.glob(f"*{suffix}") if path.is_file())
-    return sorted(stem for stem in found if _is_unicode(stem))
+    return sorted(path.stem for path in folder.glob(f"*{suffix}") if _can_be_named(folder, path.name))
 
 
-def _is_unicode(name: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in name)
+def _can_be_named(folder: Path, name: str) -> bool:
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        return False
+    try:
+        file_in(folder, name)
+    except NoSuchFile:
+        return False
+    return True
 
 
 def file_in(folder: Path, name: str) -> Path:

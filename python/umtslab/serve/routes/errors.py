@@ -79,7 +79,11 @@ async def _answer_wrong_request(_: Request, error: Exception) -> Response:
 
 def sentence(error: Exception) -> str:
     """Return the message of an exception with a capital letter and a full stop."""
-    text = _mistakes_of(error) if isinstance(error, ScenarioError) else str(error)
+    text = str(error)
+    if isinstance(error, ScenarioError):
+        text = _mistakes_of(error)
+    elif isinstance(error, SyntaxMistake) and error.line is not None:
+        text = f"{error} (line {error.line})"
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
