@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+import polars as pl
 import pytest
 from umtslab import Scenario, analyse_captures, open_store, simulate
 from umtslab.captures import PacketRange
-from umtslab.ladder import packets
+from umtslab.ladder import csv, packets
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 CAPTURE_POINTS = ("server", "rnc", "ue")
@@ -143,6 +146,67 @@ def test_a_ladder_has_the_numbers_of_tshark(
         # tshark shows the field of the header if the scale is unknown.
         assert packet.window == (size if has_handshake else f"{size} × ?")
         assert window == (int(size) if has_handshake else None)
+
+
+FLAGS = ("FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR")
+"""Flags of TCP (RFC 9293 §3.1), from the lowest bit of the header."""
+
+
+def bits(*flags: str) -> int:
+    """Return the octet of the header with these flags."""
+    return sum(1 << FLAGS.index(flag) for flag in flags)
+
+
+def write_flags(file: Path) -> int:
+    """Write a download with all combinations of PSH, URG, ECE and CWR. Return the number of packets."""
+    choices = [
+        bits("ACK", *flags)
+        for count in range(5)
+        for flags in itertools.combinations(("PSH", "URG", "ECE", "CWR"), count)
+    ]
+    end = 1 + 100 * len(choices)
+    # Sender, sequence and acknowledgment number, flags, octets of payload.
+    sent = [
+        ("client", 0, 0, bits("SYN", "ECE", "CWR"), 0),
+        ("server", 0, 1, bits("SYN", "ACK", "ECE"), 0),
+        ("client", 1, 1, bits("ACK"), 0),
+        *(("server", 1 + 100 * number, 1, flags, 100) for number, flags in enumerate(choices)),
+        *(("client", 1, 101 + 100 * number, flags, 0) for number, flags in enumerate(choices)),
+        ("server", end, 1, bits("FIN", "PSH", "ACK"), 0),
+        ("client", 1, end + 1, bits("RST", "ACK"), 0),
+    ]
+    hosts = {"client": (0x0A000001, 40_000), "server": (0x0A000002, 80)}
+    with file.open("wb") as out:
+        # Microseconds, version 2.4, raw IP.
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101))
+        for number, (sender, seq, ack, flags, payload) in enumerate(sent):
+            size = 40 + payload
+            (source, port), (target, target_port) = (
+                hosts[sender],
+                hosts["server" if sender == "client" else "client"],
+            )
+            ip = struct.pack(">BBHHHBBHII", 0x45, 0, size, number, 0, 64, 6, 0, source, target)
+            tcp = struct.pack(">HHIIBBHHH", port, target_port, seq, ack, 5 << 4, flags, 9000, 0, 0)
+            out.write(struct.pack("<IIII", number, 0, size, size) + ip + tcp + bytes(payload))
+    return len(sent)
+
+
+def test_a_ladder_has_the_flags_of_tshark(tmp_path: Path) -> None:
+    capture = tmp_path / "flags.pcap"
+    count = write_flags(capture)
+    [analysis] = analyse_captures(capture, packets=PacketRange(0))
+    table = analysis.packets()
+    dissected = fields(capture, "tcp.stream == 0", "tcp.flags")
+    assert len(table) == len(dissected) == count
+    saved = pl.read_csv(csv(table).encode())["flags"]
+    for packet, flags, (header,) in zip(packets(table), saved, dissected, strict=True):
+        assert packet.flags == flags
+        names = flags.split(", ")
+        assert bits(*names) == int(header, 16)
+        assert names == sorted(names, key=FLAGS.index)
+        # The arrow names all flags, except ACK beside data.
+        shown = packet.label.removesuffix(" again").split(", ")
+        assert set(names) - set(shown) <= {"ACK"}
 
 
 def test_a_ladder_marks_the_packets_that_tshark_marks(download: Download) -> None:

@@ -134,6 +134,12 @@ def test_the_token_is_masked_in_the_log(served: Served) -> None:
     assert served.token not in log
 
 
+def test_the_token_leads_to_an_address_of_any_script(served: Served) -> None:
+    path = "/campaign/%E4%B8%AD%20%3F%23%25"
+    entry = served.ask(f"{path}?token={served.token}", cookie=None)
+    assert entry.headers["location"] == path
+
+
 def test_the_token_leads_to_no_other_site(served: Served) -> None:
     entry = served.ask(f"//example.org/x?token={served.token}", cookie=None)
     assert entry.headers["location"] == "/example.org/x"
@@ -321,6 +327,69 @@ def test_overrides_name_no_file_outside(served: Served, key: str, value: str) ->
     answer = served.post("/api/try", request)
     assert "outside the scenarios' folder" in answer.text
     assert SECRET not in answer.text
+
+
+def test_an_address_without_a_view_is_reported_by_the_page(served: Served) -> None:
+    for path, media_type in (("/nowhere", "text/html"), ("/api/nowhere", "application/json")):
+        answer = served.ask(path)
+        assert answer.status == 404
+        # Without a built page the answer is a text.
+        assert answer.headers["content-type"].startswith((media_type, "text/plain"))
+
+
+def test_files_that_are_no_scenarios_are_reported(served: Served, folder: Path) -> None:
+    scenarios = folder / "scenarios"
+    (scenarios / "latin.toml").write_bytes(b'title = "f\xfcr"')
+    (scenarios / "open.toml").write_text('title = "open')
+    (scenarios / "long.toml").write_text(f'version = 1\nextends = "{"a" * 300}.toml"\n')
+    (scenarios / "loop.toml").write_text('version = 1\nextends = "loop.toml"\n')
+    for name, message in (
+        ("latin", "The file is not UTF-8 text: write it in UTF-8 (byte 11 is wrong)."),
+        ("open", "Unterminated string (line 1)."),
+        ("long", "Cannot read"),
+        ("loop", "Loop.toml extends itself in a circle"),
+    ):
+        answer = served.ask(f"/api/scenarios/{name}")
+        assert answer.status == 400, answer.text
+        assert answer.json()["detail"].startswith(message)
+        assert "\n" not in answer.json()["detail"]
+        tried = served.post("/api/try", {"scenario": name, "overrides": []})
+        assert len(tried.json()["mistakes"]) == 1
+
+
+def test_links_out_of_the_folder_and_names_that_are_not_unicode_are_not_listed(
+    served: Served, folder: Path
+) -> None:
+    os.close(os.open(bytes(folder / "scenarios") + b"/\xff.toml", os.O_CREAT, 0o600))
+    listed = [row["name"] for row in served.ask("/api/home").json()["scenarios"]]
+    assert "plain" in listed
+    assert "linked" not in listed
+    assert all(name.isprintable() for name in listed)
+
+
+@pytest.mark.parametrize("body", [b'{"scenario": "\\ud800"}', b'{"scenario": "' + b"x" * 900_000 + b'"}'])
+def test_a_wrong_request_is_refused_without_its_values(served: Served, body: bytes) -> None:
+    answer = served.ask("/api/try", "POST", body)
+    assert answer.status == 422
+    assert len(answer.body) < 1000
+    assert answer.json()["detail"][0]["loc"] == ["body", "scenario"]
+
+
+def test_a_figure_that_a_run_has_not_is_reported(served: Served) -> None:
+    [run] = served.ask("/api/home").json()["runs"]
+    answer = served.ask(f"/api/runs/{run['key']}/figures/nothing.svg")
+    assert (answer.status, answer.json()["detail"][:26]) == (404, "There is no figure 'nothin")
+
+
+def test_the_name_of_a_saved_file_may_have_any_script() -> None:
+    from fastapi import Response
+    from umtslab.serve.routes.stored import download_as
+
+    for name, header in (
+        ("ftp-server.pcapng", 'attachment; filename="ftp-server.pcapng"'),
+        ('中"\n.pcapng', "attachment; filename*=UTF-8''%E4%B8%AD%22%0A.pcapng"),
+    ):
+        assert Response(headers=download_as(name)).headers["content-disposition"] == header
 
 
 def test_the_editor_cannot_name_files_outside_the_folder(served: Served) -> None:

@@ -1042,6 +1042,59 @@ def test_the_ladder_of_a_connection_is_read_by_keyboard(tab: Tab) -> None:
     page.get_by_text(f"Packets {first} to {len(packets)} of {len(packets)}").wait_for()
 
 
+def test_the_address_of_a_capture_holds_connection_graph_and_ladder(tab: Tab) -> None:
+    page, key = tab.page, newest(tab.served, "ftp-fach-dch")
+    capture = f"/captures?run={key}&name=server.pcapng"
+    heading = page.get_by_role("heading", name=re.compile("^Flow ladder of connection"))
+    packets = page.locator("[aria-label='Packets of the ladder'] [role=status]")
+    graph = page.locator("[aria-label=Graph] [aria-pressed=true]")
+    marked = page.locator(".ladder tr.on th")
+
+    def state() -> list[str]:
+        """Return the visible parts when the ladder has the packets of its address."""
+        first = re.search(r"[&?]first=(\d+)", page.url)
+        page.get_by_text(re.compile(rf"^Packets {first[1] if first else 1} to")).wait_for()
+        return [one.inner_text() for one in (heading, graph, packets)] + marked.all_inner_texts()
+
+    tab.open(capture, ".ladder tbody tr")
+    states = [(page.url, state())]
+    for name in ("1", "Round Trip Time", "Next retransmission", "Last", "0"):
+        page.get_by_role("button", name=name, exact=True).click()
+        page.wait_for_url(lambda url: url != states[-1][0])
+        page.locator(".ladder tbody tr").first.wait_for()
+        states.append((page.url, state()))
+    assert len({url for url, _ in states}) == len(states)
+    assert [shown[1] for _, shown in states[1:3]] == ["Time Sequence (tcptrace)", "Round Trip Time"]
+    assert len(states[3][1]) == 4
+    for url, shown in reversed(states[:-1]):
+        page.go_back()
+        page.wait_for_url(url)
+        assert state() == shown
+    page.go_forward()
+    assert state() == states[1][1]
+    for url, shown in states[3:]:
+        tab.open(url.removeprefix(tab.served.origin), ".ladder tbody tr")
+        page.reload()
+        assert state() == shown
+
+
+def test_values_of_a_capture_s_address_that_cannot_be_right_are_ignored(tab: Tab) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    wrong = "&c=-1&graph=constructor&first=x&from=-2&packet=%3Cb%3E"
+    tab.open(f"/captures?run={key}&name=server.pcapng{wrong}", ".ladder tbody tr")
+    tab.page.get_by_role("heading", name="Flow ladder of connection 0").wait_for()
+    tab.page.get_by_text("Packets 1 to").wait_for()
+    assert tab.page.locator(".ladder tr.on").count() == 0
+
+
+def test_hidden_texts_of_a_ladder_do_not_lengthen_the_page(tab: Tab) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    tab.open(f"/captures?run={key}&name=server.pcapng", ".ladder tbody tr")
+    height = tab.page.evaluate("document.documentElement.scrollHeight")
+    footer = tab.page.evaluate("document.querySelector('footer').getBoundingClientRect().bottom + scrollY")
+    assert abs(height - footer) < 40
+
+
 def test_the_receive_window_is_drawn_if_its_scale_is_known(tab: Tab, folder: Path) -> None:
     key = newest(tab.served, "ftp-fach-dch")
     graphs = tab.served.ask(f"/api/runs/{key}/captures/server.pcapng/connections/0").json()

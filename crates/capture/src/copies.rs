@@ -79,7 +79,7 @@ pub(crate) fn digest_of_segment(packet: &Packet) -> u64 {
     let numbers = pair((segment.seq, segment.ack));
     let header = u64::from(segment.identification) << 48
         | u64::from(segment.window) << 32
-        | u64::from(segment.flags.bits()) << 24 ^ u64::from(segment.payload);
+        | u64::from(segment.flags.bits_of_copies()) << 24 ^ u64::from(segment.payload);
     let stamps = segment.options.timestamps.map_or(0, pair);
     let block = segment.options.sack.as_slice().first().copied().map_or(0, pair);
     fold(numbers ^ KEYS[0], header ^ KEYS[1])

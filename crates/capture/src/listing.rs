@@ -95,8 +95,7 @@ pub struct ListedPacket {
     pub time_s: f64,
     /// Whether the client sent it.
     pub is_from_client: bool,
-    /// Names of the flags that are set, in the order of Wireshark, such as `SYN, ACK`. PSH and URG are
-    /// left out.
+    /// Names of the flags that are set, in the order of Wireshark, such as `SYN, ACK`.
     pub flags: String,
     /// Sequence number.
     pub seq: i64,
@@ -281,7 +280,9 @@ fn flag_names(flags: Flags) -> String {
         (flags.fin(), "FIN"),
         (flags.syn(), "SYN"),
         (flags.rst(), "RST"),
+        (flags.psh(), "PSH"),
         (flags.ack(), "ACK"),
+        (flags.urg(), "URG"),
         (flags.ece(), "ECE"),
         (flags.cwr(), "CWR"),
     ];

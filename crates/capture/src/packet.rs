@@ -189,8 +189,9 @@ pub(crate) struct Segment {
 pub(crate) struct Flags(u8);
 
 impl Flags {
-    pub fn bits(self) -> u8 {
-        self.0
+    /// Returns the bits without PSH and URG, which may differ in a copy of a packet.
+    pub fn bits_of_copies(self) -> u8 {
+        self.0 & !(PSH | URG)
     }
 
     pub fn fin(self) -> bool {
@@ -205,8 +206,16 @@ impl Flags {
         self.0 & 0x04 != 0
     }
 
+    pub fn psh(self) -> bool {
+        self.0 & PSH != 0
+    }
+
     pub fn ack(self) -> bool {
         self.0 & 0x10 != 0
+    }
+
+    pub fn urg(self) -> bool {
+        self.0 & URG != 0
     }
 
     pub fn ece(self) -> bool {
@@ -251,8 +260,9 @@ impl Segment {
 
 /// Octets of a TCP header without options.
 const TCP_FIXED: usize = 20;
-/// FIN, SYN, RST, ACK, ECE and CWR. Other bits are not used, and may differ in a copy of a packet.
-const USED_FLAGS: u8 = 0xd7;
+/// Bits of PSH and URG in the header.
+const PSH: u8 = 0x08;
+const URG: u8 = 0x20;
 
 /// Kinds of TCP options (RFC 9293, RFC 7323, RFC 2018).
 const END_OF_OPTIONS: u8 = 0;
@@ -285,7 +295,7 @@ pub(crate) fn parse_tcp(tcp: &[u8], length: u32, segment: &mut Segment) -> Resul
     segment.seq = word(4);
     segment.ack = word(8);
     segment.payload = payload;
-    segment.flags = Flags(fixed[13] & USED_FLAGS);
+    segment.flags = Flags(fixed[13]);
     segment.options = Options::default();
     segment.options.read(&rest[..(header - TCP_FIXED).min(rest.len())]);
     Ok(TcpHeader { source_port: half(0), destination_port: half(2), octets: header })

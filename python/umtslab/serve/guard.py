@@ -17,7 +17,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from umtslab.serve.settings import LARGEST_REQUEST, LARGEST_UPLOAD, Settings
 
@@ -192,7 +192,7 @@ class Guard:
         tokens = [value for name, value in pairs if name == "token"]
         query = urlencode([(name, value) for name, value in pairs if name != "token"])
         # A path that begins with two slashes would be another host.
-        path = "/" + scope["path"].lstrip("/")
+        path = "/" + quote(scope["path"].lstrip("/"))
         location = f"{path}?{query}" if query else path
         secure = "; Secure" if self._settings.has_tls else ""
 
@@ -205,7 +205,7 @@ class Guard:
                 f"{self._settings.cookie}={self._settings.token}; HttpOnly; SameSite=Strict; Path=/{secure}"
             )
             headers = [
-                (b"location", location.encode("ascii", "ignore")),
+                (b"location", location.encode()),
                 (b"set-cookie", cookie.encode()),
                 (b"content-length", b"0"),
             ]

@@ -20,6 +20,7 @@ from umtslab.page.run import parts
 from umtslab.run import Run
 from umtslab.serve import scenarios
 from umtslab.serve.experiments import study_row
+from umtslab.serve.files import stems
 from umtslab.serve.reproductions import reproduction_rows
 from umtslab.serve.settings import Settings
 from umtslab.store import read_store
@@ -49,7 +50,7 @@ def home(settings: Settings) -> dict[str, Any]:
     return content | {
         "reproductions": reproduction_rows(settings),
         "scenarios": list(_scenarios(settings.scenarios)),
-        "reports": [{"name": path.stem} for path in sorted((settings.store / "reports").glob("*.html"))],
+        "reports": [{"name": name} for name in stems(settings.store / "reports", ".html")],
     }
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from umtslab.scenario import Scenario, refuse_code
-from umtslab.serve.files import NoSuchFile, file_in
+from umtslab.serve.files import NoSuchFile, file_in, stems
 
 _LONGEST_CHAIN = 16
 """Limit on scenarios that extend one another."""
@@ -36,7 +36,7 @@ class OutsideFolder(ValueError):
 class SyntaxMistake(ValueError):
     """The text of a scenario is not TOML. `line` and `column` are the place of the mistake, if known."""
 
-    def __init__(self, message: str, line: int | None, column: int | None) -> None:
+    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
         super().__init__(message)
         self.line, self.column = line, column
 
@@ -55,7 +55,7 @@ class Request:
 
 def names(folder: Path) -> list[str]:
     """Return the names of the scenarios in a folder, without ``.toml``."""
-    return sorted(path.stem for path in folder.glob("*.toml") if path.is_file())
+    return stems(folder, ".toml")
 
 
 def path_of(folder: Path, name: str) -> Path:
@@ -72,6 +72,21 @@ def path_of(folder: Path, name: str) -> Path:
         raise NoSuchFile("the scenarios' folder has no scenario of this name") from None
 
 
+def text_of(path: Path) -> str:
+    """Return the text of a scenario's file.
+
+    Raises
+    ------
+    SyntaxMistake
+        If the file is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        message = f"the file is not UTF-8 text: write it in UTF-8 (byte {error.start + 1} is wrong)"
+        raise SyntaxMistake(message) from None
+
+
 def load(folder: Path, request: Request, *, allow_code: bool) -> Scenario:
     """Load a scenario after checking the files named there.
 
@@ -85,7 +100,7 @@ def load(folder: Path, request: Request, *, allow_code: bool) -> Scenario:
         If the scenario is wrong.
     """
     path = path_of(folder, request.name)
-    text = path.read_text(encoding="utf-8") if request.text is None else request.text
+    text = text_of(path) if request.text is None else request.text
     check_files(folder, text, request.overrides)
     if request.text is None:
         loaded = Scenario.load(path, request.overrides)
@@ -124,8 +139,10 @@ def _check_text(folder: Path, text: str, depth: int) -> None:
     base = content.get("extends")
     if isinstance(base, str) and depth < _LONGEST_CHAIN:
         path = folder / base
-        if path.is_file():
-            _check_text(folder, path.read_text(encoding="utf-8", errors="replace"), depth + 1)
+        # If the file cannot be read, for example because its name is too long, loading says so.
+        with suppress(OSError):
+            if path.is_file():
+                _check_text(folder, path.read_text(encoding="utf-8", errors="replace"), depth + 1)
 
 
 def _check_name(folder: Path, key: str, value: str) -> None:

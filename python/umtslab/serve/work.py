@@ -102,9 +102,9 @@ def scenario_form(folder: Path, name: str, report: Report) -> dict[str, Any]:
     from dataclasses import asdict
 
     from umtslab.serve.form import form
-    from umtslab.serve.scenarios import path_of
+    from umtslab.serve.scenarios import path_of, text_of
 
-    text = path_of(folder, name).read_text(encoding="utf-8")
+    text = text_of(path_of(folder, name))
     # Loading executes no Python classes that the scenario names, so they are allowed here.
     loaded = load(folder, Request(name, text=None, overrides=()), allow_code=True)
     return {

@@ -93,7 +93,7 @@ function Tab({ to, route, children }: { to: string; route: Route; children: Comp
 
 function View({ route }: { route: Route }) {
   const [, view, ...rest] = route.path.split('/');
-  const name = decodeURIComponent(rest.join('/'));
+  const name = decoded(rest.join('/'));
   switch (view) {
     case '':
       return <HomeView query={route.query} />;
@@ -117,6 +117,15 @@ function View({ route }: { route: Route }) {
           There is no view at this address. <a href="/">Home</a>
         </p>
       );
+  }
+}
+
+/** Decodes a part of an address. An address that is not encoded correctly stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }
 

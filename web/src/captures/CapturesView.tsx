@@ -4,6 +4,7 @@ import { usePage } from '../app/context';
 import { Section, useTitle, Waiting, Wide } from '../app/parts';
 import { go } from '../app/route';
 import { useLoaded } from '../app/useLoaded';
+import { show, shownIn } from './address';
 import { GraphsView } from './GraphsView';
 import { LadderView } from './LadderView';
 
@@ -18,7 +19,7 @@ export function CapturesView({ query }: { query: URLSearchParams }) {
     <>
       <h1>Captures</h1>
       {about.read_only ? <p class="note">This page is read-only. Analyse a file yourself: <code>umts analyse FILE</code></p> : <Drop />}
-      {address && <Analysis key={address} address={address} />}
+      {address && <Analysis key={address} address={address} query={query} />}
     </>
   );
 }
@@ -67,13 +68,15 @@ function Drop() {
 }
 
 /** The connections and metrics of a capture, and the graphs of the chosen connection. */
-function Analysis({ address }: { address: string }) {
+function Analysis({ address, query }: { address: string; query: URLSearchParams }) {
   const isUpload = address.startsWith('/api/captures/');
   const loaded = useLoaded<Capture>(isUpload ? address : `${address}/analysis`);
-  const [chosen, choose] = useState<number>();
   const capture = loaded.content;
   if (!capture) return <Waiting of={loaded} what="the analysis" />;
-  const shown = chosen ?? capture.rows[0]?.connection;
+  const parts = shownIn(query);
+  const shown = parts.connection ?? capture.rows[0]?.connection;
+  // The ladder of another connection begins with its first packet.
+  const choose = (connection: number) => show({ connection, ...(parts.graph && { graph: parts.graph }) });
   return (
     <>
       <Section title={capture.name} note={`${capture.duration}, ${capture.connections} TCP connections`}>
@@ -121,8 +124,8 @@ function Analysis({ address }: { address: string }) {
         </Wide>
         {capture.connections > capture.rows.length && <p class="small">The first {capture.rows.length} of {capture.connections} connections are shown.</p>}
       </Section>
-      {shown !== undefined && <GraphsView key={`graphs-${shown}`} address={`${address}/connections/${shown}`} number={shown} />}
-      {shown !== undefined && <LadderView key={`ladder-${shown}`} address={`${address}/connections/${shown}`} number={shown} />}
+      {shown !== undefined && <GraphsView key={`graphs-${shown}`} address={`${address}/connections/${shown}`} number={shown} shown={parts} />}
+      {shown !== undefined && <LadderView key={`ladder-${shown}`} address={`${address}/connections/${shown}`} number={shown} shown={parts} />}
       <Section title="Metrics" note="of all connections, as umts analyse prints them">
         <MetricTable label="First metrics of the capture" metrics={capture.metrics.filter((metric) => metric.is_first)} />
         <details>

@@ -1,15 +1,12 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { Schemas } from '../api/client';
 import { axes, Chart } from '../app/Chart';
 import { Section, Waiting } from '../app/parts';
 import { useLoaded } from '../app/useLoaded';
+import { GRAPHS, type Graph, type Shown, show } from './address';
 
 type Graphs = Schemas['Graphs'];
-
-/** Names as in Wireshark's menu of TCP stream graphs. */
-const KINDS = ['Time Sequence (Stevens)', 'Time Sequence (tcptrace)', 'Throughput', 'Round Trip Time', 'Window Scaling'] as const;
-type Kind = (typeof KINDS)[number];
 
 /** A graph of one curve: its values, what they are, their unit, and whether they are drawn as dots. A limit may be drawn above it. */
 interface Single {
@@ -27,10 +24,10 @@ interface Limit {
   note: string;
 }
 
-const SINGLES: Partial<Record<Kind, Single>> = {
-  Throughput: { curve: (graphs) => graphs.throughput, text: (graphs) => `payload sent, means of ${graphs.window}`, unit: 'kbit/s', hasDots: false },
-  'Round Trip Time': { curve: (graphs) => graphs.round_trips, text: () => 'from a segment that was sent once to its acknowledgment', unit: 's', hasDots: true },
-  'Window Scaling': {
+const SINGLES: Partial<Record<Graph, Single>> = {
+  throughput: { curve: (graphs) => graphs.throughput, text: (graphs) => `payload sent, means of ${graphs.window}`, unit: 'kbit/s', hasDots: false },
+  rtt: { curve: (graphs) => graphs.round_trips, text: () => 'from a segment that was sent once to its acknowledgment', unit: 's', hasDots: true },
+  window: {
     curve: (graphs) => graphs.in_flight,
     text: () => 'bytes out: sent and not acknowledged',
     unit: 'byte',
@@ -42,32 +39,32 @@ const SINGLES: Partial<Record<Kind, Single>> = {
 const stepped = uPlot.paths.stepped?.({ align: 1 });
 
 /** TCP stream graphs of one connection. */
-export function GraphsView({ address, number }: { address: string; number: number }) {
+export function GraphsView({ address, number, shown }: { address: string; number: number; shown: Shown }) {
   const loaded = useLoaded<Graphs>(address);
-  const [kind, setKind] = useState<Kind>('Time Sequence (tcptrace)');
+  const kind = shown.graph ?? 'tcptrace';
   const graphs = loaded.content;
   return (
     <Section title={`TCP stream graphs of connection ${number}`}>
       <div class="kinds bar2" role="group" aria-label="Graph">
-        {KINDS.map((choice) => (
-          <button key={choice} type="button" aria-pressed={choice === kind} onClick={() => setKind(choice)}>
-            {choice}
+        {(Object.keys(GRAPHS) as Graph[]).map((choice) => (
+          <button key={choice} type="button" aria-pressed={choice === kind} onClick={() => show({ ...shown, graph: choice })}>
+            {GRAPHS[choice]}
           </button>
         ))}
       </div>
-      {graphs ? <Graph graphs={graphs} kind={kind} /> : <Waiting of={loaded} what="the graphs" />}
+      {graphs ? <Drawing graphs={graphs} kind={kind} /> : <Waiting of={loaded} what="the graphs" />}
     </Section>
   );
 }
 
-function Graph({ graphs, kind }: { graphs: Graphs; kind: Kind }) {
+function Drawing({ graphs, kind }: { graphs: Graphs; kind: Graph }) {
   const data = useMemo(() => dataOf(graphs, kind), [graphs, kind]);
   const single = SINGLES[kind];
   const limit = single?.limit?.(graphs);
   const hasLimit = limit !== undefined && limit.curve.time_s.length > 0;
   const { segments, retransmissions } = graphs.sent;
   const label = single
-    ? `${kind} in ${single.unit}: ${single.text(graphs)}${hasLimit ? `; ${limit.text}` : ''}`
+    ? `${GRAPHS[kind]} in ${single.unit}: ${single.text(graphs)}${hasLimit ? `; ${limit.text}` : ''}`
     : `Sequence numbers over time: ${segments} segments, ${retransmissions} of them sent again`;
   if (!data[0].length) return <p>This capture has no values for this graph.</p>;
   return (
@@ -96,7 +93,7 @@ function Graph({ graphs, kind }: { graphs: Graphs; kind: Kind }) {
               <i class="line rto" />
               sent again, {retransmissions}
             </span>
-            {kind === 'Time Sequence (tcptrace)' && (
+            {kind === 'tcptrace' && (
               <span>
                 <i class="line prop" />
                 acknowledged
@@ -136,20 +133,20 @@ function dots(colour: string, size: number): uPlot.Series {
 }
 
 /** The looks of the series of a graph of sequence numbers, in the order of `dataOf`. */
-function sequence(kind: Kind, colour: (name: string) => string): uPlot.Series[] {
+function sequence(kind: Graph, colour: (name: string) => string): uPlot.Series[] {
   const shown = [{}, dots(colour('ink'), 3), dots(colour('rto-e'), 6)];
-  return kind === 'Time Sequence (tcptrace)' ? [...shown, line(colour('prop'))] : shown;
+  return kind === 'tcptrace' ? [...shown, line(colour('prop'))] : shown;
 }
 
 /** The times and series of a graph: one curve, or segments, segments sent again and acknowledgments. */
-function dataOf(graphs: Graphs, kind: Kind): uPlot.AlignedData {
+function dataOf(graphs: Graphs, kind: Graph): uPlot.AlignedData {
   const table = (curve: Schemas['Curve']): uPlot.AlignedData => [curve.time_s, curve.value];
   const single = SINGLES[kind];
   const limit = single?.limit?.(graphs).curve;
   if (single && limit?.time_s.length) return uPlot.join([single.curve(graphs), limit].map(inOrder).map(table));
   if (single) return table(single.curve(graphs));
   const sent = [inOrder(graphs.sent.new), inOrder(graphs.sent.again)].map(table);
-  return uPlot.join(kind === 'Time Sequence (tcptrace)' ? [...sent, table(graphs.acked)] : sent);
+  return uPlot.join(kind === 'tcptrace' ? [...sent, table(graphs.acked)] : sent);
 }
 
 /** uPlot joins tables by their times, one row per time: of segments sent at once the last one is drawn. */

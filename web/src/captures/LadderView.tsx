@@ -1,8 +1,9 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Schemas } from '../api/client';
 import { usePage } from '../app/context';
 import { Command, Section, Waiting } from '../app/parts';
 import { useLoaded } from '../app/useLoaded';
+import { type Shown, show } from './address';
 
 type Ladder = Schemas['Ladder'];
 type Packet = Schemas['LadderPacket'];
@@ -19,24 +20,17 @@ const LINE = 19;
 /** Packets that are shown before one that was searched for. */
 const CONTEXT = 5;
 
-/** Start of a page: a packet or a time, and the packet that was searched for. */
-interface Start {
-  query: string;
-  target?: number;
-}
-
 /** Packets of a connection as arrows between both ends. */
-export function LadderView({ address, number }: { address: string; number: number }) {
+export function LadderView({ address, number, shown }: { address: string; number: number; shown: Shown }) {
   const { say } = usePage();
-  const [start, setStart] = useState<Start>({ query: 'first=1' });
-  const loaded = useLoaded<Ladder>(`${address}/ladder?${start.query}`);
+  const { graph, first, time, packet } = shown;
+  const loaded = useLoaded<Ladder>(`${address}/ladder?${time === undefined ? `first=${first ?? 1}` : `from_s=${time}`}`);
   const ladder = loaded.content;
-  const show = (first: number, target?: number) =>
-    setStart({ query: `first=${first}`, ...(target !== undefined && { target }) });
+  const move = (start: Shown) => show({ connection: number, ...(graph && { graph }), ...start });
   const find = (target: number) => {
     const isShown = ladder?.rows.some((row) => row.packet === target);
-    if (isShown) setStart({ ...start, target });
-    else show(Math.max(1, target - CONTEXT), target);
+    if (isShown) show({ ...shown, connection: number, packet: target });
+    else move({ first: Math.max(1, target - CONTEXT), packet: target });
     say(`Packet ${target} was sent again.`);
   };
   return (
@@ -48,10 +42,10 @@ export function LadderView({ address, number }: { address: string; number: numbe
               {note}
             </p>
           ))}
-          <Controls ladder={ladder} target={start.target} show={show} find={find} goTo={(time) => setStart({ query: `from_s=${time}` })} />
+          <Controls ladder={ladder} shown={shown} move={move} find={find} />
           {loaded.error && <Waiting of={loaded} what="the packets" />}
           <Key ladder={ladder} />
-          <Rows ladder={ladder} start={start} />
+          <Rows ladder={ladder} target={packet} />
           <p class="small noprint">
             Save: <a href={`${address}/ladder.csv`} download>all packets as CSV</a>,{' '}
             <a href={`${address}/ladder.svg?first=${ladder.rows[0]?.packet ?? 1}`} download>
@@ -73,14 +67,15 @@ function countsOf(ladder: Ladder): string {
 
 interface ControlsProps {
   ladder: Ladder;
-  target: number | undefined;
-  show: (first: number) => void;
+  shown: Shown;
+  move: (start: Shown) => void;
   find: (packet: number) => void;
-  goTo: (time: string) => void;
 }
 
 /** Buttons that turn pages, and that find retransmissions and times. */
-function Controls({ ladder, target, show, find, goTo }: ControlsProps) {
+function Controls({ ladder, shown, move, find }: ControlsProps) {
+  const target = shown.packet;
+  const show = (first: number) => move({ first });
   const [first, last] = [ladder.rows[0], ladder.rows.at(-1)];
   const again = ladder.rows.filter((row) => row.kind === 'retransmission').map((row) => row.packet);
   const from = target ?? (first?.packet ?? 1) - 1;
@@ -119,8 +114,9 @@ function Controls({ ladder, target, show, find, goTo }: ControlsProps) {
             type="number"
             min="0"
             step="any"
+            value={shown.time ?? ''}
             onKeyDown={(event) => {
-              if (event.key === 'Enter') goTo(String(event.currentTarget.valueAsNumber || 0));
+              if (event.key === 'Enter') move({ time: Math.max(0, event.currentTarget.valueAsNumber || 0) });
             }}
           />{' '}
           s (Enter)
@@ -152,8 +148,7 @@ function Key({ ladder }: { ladder: Ladder }) {
 }
 
 /** The packets: a table with an arrow in each row. */
-function Rows({ ladder, start }: { ladder: Ladder; start: Start }) {
-  const { target } = start;
+function Rows({ ladder, target }: { ladder: Ladder; target: number | undefined }) {
   const width = widthOf();
   const holder = useRef<HTMLDivElement>(null);
   const first = ladder.rows[0]?.packet;
@@ -162,7 +157,7 @@ function Rows({ ladder, start }: { ladder: Ladder; start: Start }) {
     const row = element?.querySelector<HTMLElement>('tr.on th');
     if (row) row.focus();
     else if (element) element.scrollTop = 0;
-  }, [first, start]);
+  }, [first, target]);
   const end = (name: 'client' | 'server') => (
     <span>
       {name === 'client' ? 'Client' : 'Server'}

@@ -89,7 +89,7 @@ function Cells({ column, hasBegun }: { column: Run; hasBegun: boolean }) {
         <div key={cell.name} class="cell">
           <p>
             <b>{cell.name}</b> {cell.dchs}
-            {cell.most_dchs !== null && ` of ${cell.most_dchs}`} DCHs, {cell.reserved} reserved in the downlink{cell.is_full ? '. No DCH is free.' : '.'}
+            {cell.most_dchs !== null && ` of ${cell.most_dchs}`} {cell.dchs === 1 && cell.most_dchs === null ? 'DCH' : 'DCHs'}, {cell.reserved} reserved in the downlink{cell.is_full ? '. No DCH is free.' : '.'}
           </p>
           {cell.share !== null && <progress max={1} value={cell.share} aria-label={`Reserved downlink rate of ${cell.name}`} />}
           <p class="chips">

@@ -13,7 +13,7 @@ export function ConnectionTable({ table, chosen, choose }: Props) {
   const columns = table.columns.map(({ label, unit }): Head => [unit ? `${label}, ${unit}` : label, 'n']);
   const all = table.count === table.rows.length ? `${table.count}` : `the first ${table.rows.length} of ${table.count}`;
   return (
-    <Section title="Connections" note={`${all}. Choose one to see its budget beside that of all.`}>
+    <Section title="Connections" note={`${all}. Choose one to see its budget. Retransmissions and timeouts are those of the end that sends the data.`}>
       <Table label="Connections" heads={['Connection', ['Opened', 'n hide'], ...columns, 'Where the time went']}>
         {table.rows.map((row) => (
           <tr key={row.connection} class={row.connection === chosen ? 'on' : ''}>

@@ -30,10 +30,11 @@ export function LanesView({ id, chosenUe, choose }: Props) {
   }
   if (!lanes) return <Waiting of={loaded} what="connections over RRC state" />;
   const last = first + lanes.rows.length;
+  const hasStates = lanes.rows.some((row) => row.states.length > 0);
   return (
     <Section
       title="Connections over RRC state"
-      note="One row per UE. Upper bar: causes. Lower strip: CELL_FACH light, CELL_DCH dark, a switch orange. ▲ timeout needed, △ spurious."
+      note={`One row per UE. ${hasStates ? 'Upper bar: causes. Lower strip: CELL_FACH light, CELL_DCH dark, a switch orange.' : 'The UEs keep their channels: there are no RRC states.'} ▲ timeout needed, △ spurious.`}
     >
       {lanes.ues > lanes.rows.length && (
         <p class="bar2 noprint">

@@ -279,7 +279,7 @@ function packetOf(chain: Chain | undefined, link: Chain['links'][number] | undef
 /** The counts of events, and the number of the open one. */
 function position(stalls: Stalls, index: number): string {
   const note = stalls.events.length < stalls.event_count ? ` Those after the first ${stalls.events.length} are in umts why.` : '';
-  const counts = `${stalls.timeouts} timeouts, ${stalls.event_count - stalls.timeouts} retransmissions.`;
+  const counts = `${stalls.timeouts} timeouts, ${stalls.event_count - stalls.timeouts} retransmissions, of both ends.`;
   return index < 0 ? counts + note : `Number ${index + 1} of ${stalls.event_count}: ${counts}${note}`;
 }
 

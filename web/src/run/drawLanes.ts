@@ -83,7 +83,7 @@ export function draw(
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const axis = axisOf(lanes, width);
   pen.font = `11px ${style.fontFamily}`;
-  drawAxis(pen, axis, height, colour);
+  drawAxis(pen, axis, width, height, colour);
   const fills = new Map([...looks.values()].map((look) => [look.name, fillOf(pen, look, colour)]));
   lanes.rows.forEach((row, i) => {
     const y = AXIS + i * ROW;
@@ -121,7 +121,7 @@ function paintPieces(axis: Axis, pieces: Piece[], paint: (x: number, width: numb
   });
 }
 
-function drawAxis(pen: CanvasRenderingContext2D, axis: Axis, height: number, colour: (name: string) => string): void {
+function drawAxis(pen: CanvasRenderingContext2D, axis: Axis, width: number, height: number, colour: (name: string) => string): void {
   pen.textAlign = 'center';
   axis.spans.forEach((span, i) => {
     const step = stepFor(span, axis.at(i, span.to_s) - axis.at(i, span.from_s));
@@ -130,7 +130,9 @@ function drawAxis(pen: CanvasRenderingContext2D, axis: Axis, height: number, col
       pen.fillStyle = colour('grid');
       pen.fillRect(x, AXIS - 4, 1, height);
       pen.fillStyle = colour('mute');
-      pen.fillText(`${Number((n * step).toPrecision(6))}${n === 0 || (i === 0 && n === Math.ceil(span.from_s / step)) ? ' s' : ''}`, Math.max(x, LABEL + 6), 12);
+      const text = `${Number((n * step).toPrecision(6))}${n === 0 || (i === 0 && n === Math.ceil(span.from_s / step)) ? ' s' : ''}`;
+      // Labels at the edges stay inside.
+      pen.fillText(text, Math.min(Math.max(x, LABEL + 6), width - pen.measureText(text).width / 2), 12);
     }
   });
   pen.strokeStyle = colour('line2');

@@ -108,6 +108,31 @@ fn selective_acknowledgments_have_the_numbers_of_the_data() {
 }
 
 #[test]
+fn all_flags_are_listed_from_the_lowest_bit() {
+    let mut conversation = conversation(ALL);
+    conversation.handshake(&[]);
+    for (number, flags) in ["P", "UP", "CE", "CEUPF"].into_iter().enumerate() {
+        let packet = Packet { payload: 1000, ..Packet::new(End::Server, flags) };
+        conversation.add(200, 1 + 1000 * number as u32, Some(1), packet);
+    }
+    let packets = listing(conversation).packets;
+    let flags: Vec<_> = packets[3..].iter().map(|packet| packet.flags.as_str()).collect();
+    let expected = ["PSH, ACK", "PSH, ACK, URG", "ACK, ECE, CWR", "FIN, PSH, ACK, URG, ECE, CWR"];
+    assert_eq!(flags, expected);
+}
+
+#[test]
+fn a_packet_with_another_psh_is_still_a_copy() {
+    let mut conversation = conversation(ALL);
+    conversation.handshake(&[]);
+    for flags in ["", "P"] {
+        let packet = Packet { payload: 1000, identification: 7, ..Packet::new(End::Server, flags) };
+        conversation.add(200, 1, Some(1), packet);
+    }
+    assert_eq!(listing(conversation).packets.len(), 4);
+}
+
+#[test]
 fn a_foreign_reset_is_listed_and_not_believed() {
     let mut conversation = conversation(ALL);
     conversation.handshake(&[]);

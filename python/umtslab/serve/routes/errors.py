@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
+from pathlib import PurePath
 
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
 
 from umtslab._core import ScenarioError
 from umtslab.campaign.errors import CampaignError
+from umtslab.figure_kinds import UnknownFigure
 from umtslab.reproduce.errors import UnknownSelection
 from umtslab.run import MissingSeries
 from umtslab.serve.emulations import ControlFailed, NoSuchEmulation
@@ -37,6 +41,7 @@ _STATUS: dict[int, tuple[type[Exception], ...]] = {
         NoSuchFile,
         NoSuchTile,
         RunNotFound,
+        UnknownFigure,
         UnknownSelection,
         UnknownMetric,
         MissingSeries,
@@ -50,7 +55,8 @@ _STATUS: dict[int, tuple[type[Exception], ...]] = {
 
 
 def add_error_answers(app: FastAPI) -> None:
-    """Answer the exceptions of `_STATUS` with their messages."""
+    """Answer the exceptions of `_STATUS` with their messages, and wrong requests with their mistakes."""
+    app.add_exception_handler(RequestValidationError, _answer_wrong_request)
     for status, exceptions in _STATUS.items():
         for exception in exceptions:
             app.add_exception_handler(exception, _answer(status))
@@ -63,7 +69,29 @@ def _answer(status: int) -> Callable[[Request, Exception], Awaitable[JSONRespons
     return handle
 
 
+async def _answer_wrong_request(_: Request, error: Exception) -> Response:
+    """Answer with the mistakes of a request, without its values: they may be large, or no Unicode text."""
+    assert isinstance(error, RequestValidationError)
+    detail = [{name: mistake[name] for name in ("type", "loc", "msg")} for mistake in error.errors()]
+    # `json.dumps` escapes all characters that are not ASCII, unlike `JSONResponse`.
+    return Response(json.dumps({"detail": detail}), 422, media_type="application/json")
+
+
 def sentence(error: Exception) -> str:
     """Return the message of an exception with a capital letter and a full stop."""
     text = str(error)
+    if isinstance(error, ScenarioError):
+        text = _mistakes_of(error)
+    elif isinstance(error, SyntaxMistake) and error.line is not None:
+        text = f"{error} (line {error.line})"
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+def _mistakes_of(error: ScenarioError) -> str:
+    """Return the mistakes of a scenario as one line. The text of the exception is a drawing for terminals."""
+    texts = []
+    for mistake in error.mistakes or (error,):
+        advice = "" if mistake.help is None else f": {mistake.help}"
+        place = "" if mistake.line is None else f" ({PurePath(mistake.file).name}, line {mistake.line})"
+        texts.append(f"{mistake.message}{advice}{place}")
+    return "; ".join(texts)

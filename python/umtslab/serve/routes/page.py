@@ -6,9 +6,11 @@ The page is one HTML file for all views. Its script reads the view from the addr
 from __future__ import annotations
 
 from functools import lru_cache
+from http import HTTPStatus
 from pathlib import Path
 
-from fastapi import FastAPI
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.exception_handlers import http_exception_handler
 from fastapi.responses import Response
 
 from umtslab.serve.files import file_in
@@ -52,6 +54,15 @@ def add_page_routes(app: FastAPI) -> None:
     @app.get("/licences.txt", include_in_schema=False)
     def licences() -> Response:
         return _file(file_in(PAGE, "licences.txt"))
+
+    @app.exception_handler(HTTPStatus.NOT_FOUND)
+    async def no_view(request: Request, error: HTTPException) -> Response:
+        """Answer an address without a route. The page says so, and leads to the home page."""
+        if request.url.path.startswith(("/api/", "/assets/")) or request.method != "GET":
+            return await http_exception_handler(request, error)
+        response = html()
+        response.status_code = HTTPStatus.NOT_FOUND
+        return response
 
     for address in (*_LISTS, *(f"/{view}/{{name:path}}" for view in _VIEWS)):
         app.add_api_route(address, html, methods=["GET"], include_in_schema=False)

@@ -112,7 +112,7 @@ def _add_figures_and_reports(app: FastAPI, settings: Settings) -> None:
 
     @app.get("/api/reports/{name}", response_class=Response)
     def get_stored_report(name: str) -> Response:
-        page = file_in(settings.store / "reports", f"{name}.html").read_text(encoding="utf-8")
+        page = file_in(settings.store / "reports", f"{name}.html").read_text("utf-8", errors="replace")
         return Response(page, media_type="text/html; charset=utf-8", headers=page_policy(page))
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from umtslab.run import Run
 from umtslab.serve.files import NoSuchFile, file_in
@@ -89,4 +90,7 @@ def page_policy(page: str) -> dict[str, str]:
 
 def download_as(name: str) -> dict[str, str]:
     """Return the header that makes a browser save the answer as a file with this name."""
+    if not re.fullmatch(r"[\w.-]+", name, re.ASCII):
+        # RFC 8187: a header has ASCII characters only.
+        return {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
     return {"content-disposition": f'attachment; filename="{name}"'}

@@ -3,12 +3,16 @@ import type { Area, Lane } from '../areas';
 import { type Item, stepsOf } from './content';
 import type { Sketch } from './sketch';
 
+/** Units of amounts. On the scale of a sequence number the unit precedes the number. */
+const AMOUNTS: Record<string, string> = { B: 'byte', PDU: 'PDUs' };
+
 /** Steps and areas of all lanes on one scale from zero. Cells show the largest value in each. */
 export function drawValues(sketch: Sketch, area: Area): void {
   const lanes = area.lanes.map((lane) => ({ lane, items: stepsOf(sketch.frame, lane), secondRun: sketch.frame.other ? stepsOf(sketch.frame, lane, sketch.frame.other) : [] }));
   const all = lanes.flatMap(({ items, secondRun }) => [...items, ...secondRun]);
   if (!all.length) return;
-  const scale = sketch.scale(area, 0, Math.max(...all.map((item) => item.high)) || 1, area.lanes[0]?.unit ?? '');
+  const unit = area.lanes[0]?.unit ?? '';
+  const scale = sketch.scale(area, 0, Math.max(...all.map((item) => item.high)) || 1, AMOUNTS[unit] ?? unit);
   const filled = lanes.filter(({ lane }) => lane.draw === 'filled');
   for (const { lane, items } of filled) drawFilled(sketch, lane, items, scale);
   for (const { lane, secondRun } of lanes) drawSteps(sketch, lane, secondRun, scale, 'ghost');

@@ -21,7 +21,7 @@ pub struct Packet {
     pub window: u16,
     /// Octets of payload.
     pub payload: usize,
-    /// Any of `S` (SYN), `F` (FIN) and `R` (RST).
+    /// Any of `S` (SYN), `F` (FIN), `R` (RST), `P` (PSH), `U` (URG), `E` (ECE) and `C` (CWR).
     pub flags: &'static str,
     pub options: Vec<TcpOptionElement>,
     /// The client's port.
@@ -99,6 +99,10 @@ impl Packet {
                 'S' => step.syn(),
                 'F' => step.fin(),
                 'R' => step.rst(),
+                'P' => step.psh(),
+                'U' => step.urg(0),
+                'E' => step.ece(),
+                'C' => step.cwr(),
                 other => panic!("no flag {other}"),
             };
         }
