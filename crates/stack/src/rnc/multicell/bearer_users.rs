@@ -42,7 +42,7 @@ use crate::environment::{Environment, MobilityConfig};
 use crate::ids::{CellId, Direction, UeId};
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::ovsf::{Code, LARGEST_SF};
-use crate::radio::phy::power_control::{PowerConfig, PowerControl};
+use crate::radio::phy::power_control::PowerConfig;
 use crate::rnc::calls::{CallLocation, PowerControlLoops, RadioLink};
 use crate::rnc::rrc::CellSelection;
 use crate::trace::{Real, TraceEvent};
@@ -138,7 +138,7 @@ impl BearerUsers {
     ) -> Self {
         let powers = vec![config.power.common; environment.cells()];
         let associated = config.dch.associated.as_ref().map(Dpch::associated);
-        let user = |user: &PlacedUser| BearerUser::new(user, environment, (codes, associated), &powers);
+        let user = |user: &PlacedUser| BearerUser::new(user, environment, codes, associated, &powers);
         let users = users.iter().map(user).collect();
         // Steps of active sets are recorded for calls only, and only calls have gaps.
         let sets = ActiveSets { is_recorded: false, compressed: None, ..ActiveSets::new(config) };
@@ -340,7 +340,8 @@ impl BearerUser {
     fn new(
         placed: &PlacedUser,
         environment: &Environment,
-        (codes, associated): (&mut DchCodes, Option<Dpch>),
+        codes: &mut DchCodes,
+        associated: Option<Dpch>,
         powers: &[f64],
     ) -> Self {
         let PlacedUser { ue, mobility, dchs, is_switched } = placed;
@@ -414,20 +415,16 @@ impl BearerUser {
         let max_power = solver.power.dch_max.unwrap_or(f64::INFINITY);
         let is_scaled = solver.cells[main.cell.index()].sent.factor < 1.0;
         self.is_limited = main.power_mw >= max_power || is_scaled;
-        let received = receive_links(&mut self.at, main, further);
-        let ebn0 = match solver.power.control {
-            PowerControl::Steps => self.loops.achieved,
-            PowerControl::Ideal | PowerControl::Frame => received.ebn0,
-        };
+        let received = receive_links(&mut self.at, &self.loops, solver.power.control, main, further);
         ctx.cx.record(|| TraceEvent::DchSent {
             ue: self.ue,
             cell: main.cell.0,
             legs: 1 + self.at.further.len() as u8,
             power: Real(main.power_mw as f32),
             further_power: Real(received.further_power as f32),
-            ebn0: Real(ebn0 as f32),
+            ebn0: Real(received.ebn0 as f32),
         });
-        ebn0
+        received.ebn0
     }
 
     /// Selects the best cell, with the hysteresis of handovers.

@@ -24,13 +24,13 @@ impl MeasuredTurn {
 }
 
 /// Turns of all cells: TTIs, or frames if the DSCH is scheduled every frame. For example, a TTI of
-/// 20 ms with decisions every frame has 2 phases, an interval of 10 ms and a period of 10 turns.
+/// 20 ms with decisions every frame has 2 turns, an interval of 10 ms and a period of 10 turns.
 #[derive(Debug)]
 pub(super) struct Clock {
-    /// Number of the next turn, from 0. With more than one phase it counts frames, not TTIs.
-    pub tti: u64,
+    /// Number of the next turn, from 0.
+    pub turn: u64,
     /// Number of turns in a TTI of the DSCH: a power of two.
-    pub phases: u64,
+    pub turns_per_tti: u64,
     /// Number of turns between two measurements of a mobile.
     pub period: u64,
     /// Time between two turns.
@@ -45,8 +45,8 @@ impl Clock {
     /// The first turn is at the start of the run.
     pub fn new(dsch: &MacShConfig) -> Self {
         Clock {
-            tti: 0,
-            phases: dsch.phases(),
+            turn: 0,
+            turns_per_tti: dsch.phases(),
             period: MEASURED_EACH / dsch.interval(),
             interval: dsch.interval(),
             next_turn: Time::ZERO,

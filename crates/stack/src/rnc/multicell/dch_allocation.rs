@@ -43,7 +43,7 @@ impl Multicell {
     /// A UE has new channels, with this number, from `now` on.
     pub fn use_channels(&mut self, now: Time, number: usize, context: &mut UeContext) {
         let Multicell { bearers, hs_dschs, solver, admission, .. } = self;
-        bearers.use_channels((now, number), (solver, hs_dschs.as_ref()), admission.as_mut(), context);
+        bearers.use_channels(now, number, solver, hs_dschs.as_ref(), admission.as_mut(), context);
     }
 
     /// Whether requests that wait for a DCH should be repeated, once per period of the

@@ -88,7 +88,7 @@ impl Multicell {
         let mut load = solver.cells[cell.index()].load;
         let interference = |ue: UeId| mobility.user(ue).interference(&solver.before);
         let radio = Radio { power: &solver.limits(cell.index()), interference: &interference };
-        dsch.mac.schedule(ctx.cx.now, clock.tti, candidates, &radio, &mut load);
+        dsch.mac.schedule(ctx.cx.now, clock.turn, candidates, &radio, &mut load);
         solver.cells[cell.index()].load = load;
         dsch.first_grant = solver.links(LinkKind::Dsch).len();
         for grant in dsch.mac.grants() {
@@ -114,7 +114,7 @@ impl Multicell {
         candidates.begin();
         for ready in &mut dsch.ready {
             let (ue, user) = (ready.ue, mobility.user(ready.ue));
-            if !user.can_start(ue, decision, clock.tti) {
+            if !user.can_start(ue, decision, clock.turn) {
                 continue;
             }
             // A user in the list may have nothing left to send, for example because acknowledgments
@@ -153,7 +153,7 @@ impl Multicell {
         Below { ues, air, .. }: &mut Below<'_>,
     ) {
         let direction = Direction::Downlink;
-        let lasts_two_turns = self.clock.phases > 1;
+        let lasts_two_turns = self.clock.turns_per_tti > 1;
         let mut transmission = air.begin(direction, Channel::Dsch);
         let mut max_octets = Bytes::ZERO;
         let first_grant = self.dschs.cells[cell.index()].first_grant;
@@ -177,7 +177,7 @@ impl Multicell {
             let loops = &mut self.mobility.user_mut(grant.ue).loops;
             loops.handle_blocks(&self.solver.power, blocks, lost.count());
             let received = blocks - lost.count();
-            self.dschs.cells[cell.index()].mac.served(self.clock.tti, &grant, blocks, received);
+            self.dschs.cells[cell.index()].mac.served(self.clock.turn, &grant, blocks, received);
         }
         // All block sets arrive when the largest one has crossed the Iub.
         let arrival = config.arrival(ctx.cx.now, max_octets, Duration::ZERO);
@@ -193,7 +193,7 @@ impl Multicell {
     pub(super) fn lost(&self, cell: CellId, grant: &Grant, ebn0: f64, blocks: u32) -> Lost {
         let format = &self.dschs.cells[cell.index()].mac.config().formats[grant.format];
         let first = u32::from(grant.ue.0) * Lost::MAX_BLOCKS;
-        format.errors.losses(self.dschs.draws.tti(self.clock.tti), first, blocks, ebn0)
+        format.errors.losses(self.dschs.draws.tti(self.clock.turn), first, blocks, ebn0)
     }
 
     fn granted_event(&self, cell: CellId, grant: &Grant, sent: u32, power: f32) -> TraceEvent {

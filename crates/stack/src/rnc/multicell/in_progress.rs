@@ -56,7 +56,7 @@ impl Multicell {
 
     /// Begins a TTI of `sent` blocks with this grant. `first_ebn0` is the Eb/N0 in its first frame.
     pub(super) fn begin_tti(&mut self, cell: CellId, grant: Grant, sent: u32, first_ebn0: f64) {
-        self.mobility.user_mut(grant.ue).free_from = self.clock.tti + self.clock.phases;
+        self.mobility.user_mut(grant.ue).free_from = self.clock.turn + self.clock.turns_per_tti;
         self.dschs.cells[cell.index()].in_progress.push(TtiInProgress { grant, sent, first_ebn0, link: 0 });
     }
 
@@ -72,7 +72,7 @@ impl Multicell {
         };
         let ttis = std::mem::take(&mut self.dschs.cells[cell.index()].in_progress);
         let mut sets = transmission.sets_mut().iter_mut();
-        let number = self.clock.tti - 1;
+        let first_turn = self.clock.turn - 1;
         // Share of the code tree, and power in mW.
         let (mut codes, mut power) = (0.0, 0.0);
         for tti in &ttis {
@@ -92,8 +92,8 @@ impl Multicell {
             user.loops.handle_blocks(&self.solver.power, *sent, lost.count());
             // A user that has changed cells since then has taken its credits along.
             let (home, received) = (user.cell, sent - lost.count());
-            self.dschs.cells[cell.index()].mac.record_grant(number, grant, *sent, received);
-            self.dschs.cells[home.index()].mac.debit_credit(number, grant, *sent);
+            self.dschs.cells[cell.index()].mac.record_grant(first_turn, grant, *sent, received);
+            self.dschs.cells[home.index()].mac.debit_credit(first_turn, grant, *sent);
         }
         if !ttis.is_empty() {
             ctx.cx.record(|| TraceEvent::DschHeld {

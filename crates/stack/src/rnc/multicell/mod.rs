@@ -170,7 +170,7 @@ impl Multicell {
     /// Measures the users and calls of this turn. Users without data are not measured again until
     /// they have data.
     fn measure_all(&mut self, now: Time, ues: &mut Ues) {
-        let turn = MeasuredTurn { now, number: self.clock.tti };
+        let turn = MeasuredTurn { now, number: self.clock.turn };
         if let Some(hs_dschs) = &mut self.hs_dschs {
             self.bearers.count_hs_blocks(hs_dschs, ues);
         }
@@ -232,7 +232,7 @@ impl Multicell {
     /// their loads.
     fn add_links(&mut self, now: Time, ues: &mut Ues) {
         self.solver.begin();
-        self.calls.add_links(self.clock.tti, &self.active_sets, &mut self.solver);
+        self.calls.add_links(self.clock.turn, &self.active_sets, &mut self.solver);
         self.add_associated();
         self.add_in_progress();
         self.bearers.begin(now, &self.solver.power, ues);
@@ -260,7 +260,7 @@ impl Multicell {
         ctx: &mut EventContext<'_, T>,
         ues: &mut Ues,
     ) -> Vec<CallCounts> {
-        let counts = self.calls.receive(self.clock.tti, &self.solver);
+        let counts = self.calls.receive(self.clock.turn, &self.solver);
         self.bearers.receive(ctx, self.clock.interval, &self.solver, ues);
         if let Some(hs_dschs) = &mut self.hs_dschs {
             self.bearers.receive_hs_dsch(ctx, hs_dschs, &self.solver, ues);
@@ -275,7 +275,7 @@ impl Multicell {
         if let Some(admission) = &mut self.admission {
             admission.record(&self.solver.powers_without_hs_dsch());
         }
-        self.clock.tti += 1;
+        self.clock.turn += 1;
         for ue in std::mem::take(&mut self.dschs.served) {
             let context = &mut ues[ue];
             self.backlog_changed(ue, context.rlc[Direction::Downlink.index()].has_work(ctx.cx.now));
@@ -363,7 +363,7 @@ impl Mac for Multicell {
         self.clock.is_measured = !self.clock.is_measured;
         if self.clock.is_measured {
             self.measure_all(ctx.cx.now, below.ues);
-            self.is_retry_due = self.has_limits && self.clock.tti.is_multiple_of(self.clock.period);
+            self.is_retry_due = self.has_limits && self.clock.turn.is_multiple_of(self.clock.period);
         } else {
             self.clock.next_turn = ctx.cx.now + self.clock.interval;
             self.turn(ctx, config, below);

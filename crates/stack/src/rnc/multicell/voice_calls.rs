@@ -211,8 +211,8 @@ impl VoiceCalls {
         }
     }
 
-    /// Decides the losses of all calls in turn number `turn` with the Eb/N0 of their links. Returns
-    /// the counts of each cell.
+    /// Receives all links of calls in turn number `turn`. If a TTI of a call ends with this turn,
+    /// decides the losses of its blocks. Returns the counts of each cell.
     pub fn receive(&mut self, turn: u64, solver: &PowerSolver) -> Vec<CallCounts> {
         let mut counts = vec![CallCounts::default(); solver.cells.len()];
         let mut mains = solver.links(LinkKind::Call).iter();
@@ -221,24 +221,19 @@ impl VoiceCalls {
             let draws = class.draws.tti(turn);
             for call in class.calls.under_way_mut() {
                 let main = mains.next().expect("each call has a main link");
-                let received = receive_links(&mut call.at, main, &mut legs);
-                let ebn0 = match solver.power.control {
-                    PowerControl::Steps => call.loops.achieved,
-                    PowerControl::Ideal | PowerControl::Frame => received.ebn0,
-                };
+                let received =
+                    receive_links(&mut call.at, &call.loops, solver.power.control, main, &mut legs);
                 let counts = &mut counts[main.cell.index()];
                 counts.calls += 1;
                 counts.compressed += u32::from(call.at.raise > 1.0);
-                let mut ebn0 = ebn0 / call.at.raise;
-                // A TTI of a call may last several turns. Its losses depend on their mean.
-                if self.turns_per_tti > 1 {
-                    ebn0 = call.ebn0_average.mean_with(ebn0);
-                }
+                // The losses of a TTI depend on the mean over its turns. In a TTI with a gap, the raise of
+                // the target makes up for the gap.
+                let mean_ebn0 = call.ebn0_average.mean_with(received.ebn0 / call.at.raise);
                 let ends_tti = (turn + call.number + 1).is_multiple_of(self.turns_per_tti);
                 if ends_tti {
                     call.ebn0_average = EbN0Average::default();
-                    let first = (call.number % NUMBERS) as u32 * calls::BLOCKS;
-                    let lost = class.errors.losses(draws, first, calls::BLOCKS, ebn0).count();
+                    let first_block = (call.number % NUMBERS) as u32 * calls::BLOCKS;
+                    let lost = class.errors.losses(draws, first_block, calls::BLOCKS, mean_ebn0).count();
                     call.loops.handle_blocks(&solver.power, calls::BLOCKS, lost);
                     counts.sent += calls::BLOCKS;
                     counts.lost += lost;
@@ -329,7 +324,7 @@ pub(super) fn share_target(at: &mut CallLocation, power: &PowerConfig, before: &
 
 /// The links of a DCH as received in a turn.
 pub(super) struct ReceivedLinks {
-    /// Sum of the Eb/N0 of all links, linear.
+    /// Sum of the Eb/N0 of all links, linear. Under power control in steps the mean over the slots.
     pub ebn0: f64,
     /// Power of the links beside the main one, in mW.
     pub further_power: f64,
@@ -339,6 +334,8 @@ pub(super) struct ReceivedLinks {
 /// which are taken from it.
 pub(super) fn receive_links<'a>(
     at: &mut CallLocation,
+    loops: &PowerControlLoops,
+    control: PowerControl,
     main: &DownlinkLink,
     further: &mut impl Iterator<Item = &'a DownlinkLink>,
 ) -> ReceivedLinks {
@@ -349,7 +346,11 @@ pub(super) fn receive_links<'a>(
         further_ebn0 += downlink.ebn0;
         further_power += downlink.power_mw;
     }
-    ReceivedLinks { ebn0: main.ebn0 + further_ebn0, further_power }
+    let ebn0 = match control {
+        PowerControl::Steps => loops.achieved,
+        PowerControl::Ideal | PowerControl::Frame => main.ebn0 + further_ebn0,
+    };
+    ReceivedLinks { ebn0, further_power }
 }
 
 /// The link of a DCH from one of its cells. Its target is the share of this leg.

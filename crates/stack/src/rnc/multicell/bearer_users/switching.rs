@@ -53,14 +53,14 @@ impl BearerUsers {
         let cell = user.at.main.cell;
         let of_cell = self.users.iter().filter(|other| other.at.main.cell == cell);
         let granted: f64 = of_cell.map(|other| other.granted.expected_power).sum();
-        admission.admits(cell, granted + user.further_power((admission, solver), self.associated, dch))
+        admission.admits(cell, granted + user.further_power(admission, solver, self.associated, dch))
     }
 
     /// A user has been granted its channel number `dch`, which counts with its expected power until it is in use.
     pub fn expect_power(&mut self, admission: &PowerAdmission, solver: &PowerSolver, ue: UeId, dch: usize) {
         let associated = self.associated;
         let Some(user) = self.of_ue_mut(ue) else { return };
-        user.granted.expected_power = user.further_power((admission, solver), associated, dch);
+        user.granted.expected_power = user.further_power(admission, solver, associated, dch);
     }
 
     /// Takes the codes of channel number `dch`, which RRC has granted to a user.
@@ -130,8 +130,10 @@ impl BearerUsers {
     /// until the next turn.
     pub fn use_channels(
         &mut self,
-        (now, number): (Time, usize),
-        (solver, hs_dschs): (&PowerSolver, Option<&HsDschs>),
+        now: Time,
+        number: usize,
+        solver: &PowerSolver,
+        hs_dschs: Option<&HsDschs>,
         admission: Option<&mut PowerAdmission>,
         context: &mut UeContext,
     ) {
@@ -193,7 +195,8 @@ impl BearerUser {
     /// for the DCH in use.
     fn further_power(
         &self,
-        (admission, solver): (&PowerAdmission, &PowerSolver),
+        admission: &PowerAdmission,
+        solver: &PowerSolver,
         associated: Option<Dpch>,
         dch: usize,
     ) -> f64 {

@@ -7,9 +7,11 @@ use umts_units::Db;
 
 use super::*;
 use crate::environment::Legs;
+use crate::radio::phy::power_control::PowerControl;
 use crate::radio::phy::sir::CHIP_RATE;
 use crate::rnc::multicell::mobility::Mobility;
 use crate::rnc::multicell::power_solver::{HsDschPower, Receivers};
+use crate::rnc::multicell::steps::follow_commands;
 use crate::rnc::multicell::testing::{CELLS, HANDOVER, active_sets, environment_with};
 use crate::rnc::multicell::voice_calls::VoiceCalls;
 use crate::rnc::multicell::{AssociatedConfig, CodeLimit, DchConfig, FixedCodes, WithoutCode};
@@ -39,51 +41,41 @@ struct Groups {
     switched: usize,
 }
 
-/// Users at 50 km/h, in the order of the groups.
-fn users(
-    groups: &Groups,
-    environment: &Environment,
-    codes: &mut DchCodes,
-    associated: Option<AssociatedConfig>,
-    soft: Option<SoftHandover>,
-) -> BearerUsers {
-    let mobility = MobilityConfig::Legs(Legs::vehicular(50.0 / 3.6));
-    let config = |factor: u16| DchUserConfig {
+/// Codes from the one tree of each cell.
+fn one_tree() -> DchConfig {
+    DchConfig { codes: CodeLimit::OneTree, ..DchConfig::default() }
+}
+
+/// A DCH of this spreading factor: 64 kbit/s with a factor of 32.
+fn dch(factor: u16) -> DownlinkConfig {
+    DownlinkConfig::from(DchUserConfig {
         processing: CHIP_RATE / (64e3 * 32.0 / f64::from(factor)),
         spreading_factor: factor,
         target: 1.7,
         errors: LinkTable::logistic(2.25, 2.5).into(),
-    };
-    let dch = |factor: u16| DownlinkConfig::from(config(factor));
-    let permanent = groups.factors.iter().map(|&factor| (vec![dch(factor)], false));
-    let on_fach = std::iter::repeat_n((Vec::new(), false), groups.on_fach);
-    let on_hs_dsch = std::iter::repeat_n((vec![DownlinkConfig::HsDsch], false), groups.on_hs_dsch);
-    let of_rrc = vec![DownlinkConfig::HsDsch, dch(16), dch(64)];
-    let switched = std::iter::repeat_n((of_rrc, true), groups.switched);
-    let channels = permanent.chain(on_fach).chain(on_hs_dsch).chain(switched);
-    let placed = (0..).map(UeId).zip(channels).map(|(ue, (dchs, is_switched))| PlacedUser {
-        ue,
-        mobility: mobility.clone(),
-        dchs,
-        is_switched,
-    });
-    let mut users = BearerUsers::none(HANDOVER, active_sets(soft, WithoutCode::Kept));
-    let powers = [10.0; CELLS];
-    users.associated = associated.as_ref().map(Dpch::associated);
-    let associated = users.associated;
-    users.users =
-        placed.map(|of| BearerUser::new(&of, environment, (&mut *codes, associated), &powers)).collect();
-    users.sccpch = Some(SccpchConfig {
-        power: 2_000.0,
-        code: SCCPCH,
-        processing: CHIP_RATE / 32e3,
-        errors: LinkTable::logistic(5.0, 2.5).into(),
-    });
-    users.period = PERIOD;
-    users
+    })
 }
 
-/// What RRC does with a switched user.
+impl Groups {
+    /// Users at 50 km/h, in the order of the groups.
+    fn placed(&self) -> impl Iterator<Item = PlacedUser> {
+        let permanent = self.factors.iter().map(|&factor| (vec![dch(factor)], false));
+        let on_fach = std::iter::repeat_n((Vec::new(), false), self.on_fach);
+        let on_hs_dsch = std::iter::repeat_n((vec![DownlinkConfig::HsDsch], false), self.on_hs_dsch);
+        let of_rrc = vec![DownlinkConfig::HsDsch, dch(16), dch(64)];
+        let switched = std::iter::repeat_n((of_rrc, true), self.switched);
+        let channels = permanent.chain(on_fach).chain(on_hs_dsch).chain(switched);
+        let mobility = MobilityConfig::Legs(Legs::vehicular(50.0 / 3.6));
+        (0..).map(UeId).zip(channels).map(move |(ue, (dchs, is_switched))| PlacedUser {
+            ue,
+            mobility: mobility.clone(),
+            dchs,
+            is_switched,
+        })
+    }
+}
+
+/// Progress of RRC with a switched user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     OnFach,
@@ -96,7 +88,7 @@ enum Step {
 }
 
 impl Step {
-    /// The number of the channel in use. On the FACH that of the smallest DCH.
+    /// The number of the channel in use. On the FACH the number of the smallest DCH.
     fn channel(self) -> usize {
         if let Step::On(channel) = self { channel } else { SMALL }
     }
@@ -104,36 +96,126 @@ impl Step {
     fn is_switching(self) -> bool {
         matches!(self, Step::To(_) | Step::ChangesTo(_) | Step::ToFach)
     }
+}
 
-    /// The next step of user `ue`, if RRC takes it now. Requests are refused if a cell has no code.
-    fn next(self, bearers: &mut BearerUsers, codes: &mut DchCodes, powers: &[f64], ue: UeId) -> Step {
+/// All users of a layout, with RRC and power control.
+struct Network {
+    mobility: Mobility,
+    fixed: FixedCodes,
+    codes: DchCodes,
+    bearers: BearerUsers,
+    /// Steps of the switched users, which have the highest numbers.
+    steps: Vec<Step>,
+    first_switched: usize,
+    calls: VoiceCalls,
+    solver: PowerSolver,
+}
+
+impl Network {
+    fn new(
+        environment: Environment,
+        fixed: FixedCodes,
+        groups: &Groups,
+        associated: Option<AssociatedConfig>,
+        soft: Option<SoftHandover>,
+        power: PowerConfig,
+    ) -> Self {
+        let mut codes = DchCodes::new(&one_tree(), &fixed, CELLS);
+        let solver = PowerSolver::new(power, CELLS);
+        let associated = associated.as_ref().map(Dpch::associated);
+        let user = |placed| BearerUser::new(&placed, &environment, &mut codes, associated, &solver.before);
+        let bearers = BearerUsers {
+            users: groups.placed().map(user).collect(),
+            associated,
+            sccpch: Some(SccpchConfig {
+                power: 2_000.0,
+                code: SCCPCH,
+                processing: CHIP_RATE / 32e3,
+                errors: LinkTable::logistic(5.0, 2.5).into(),
+            }),
+            period: PERIOD,
+            ..BearerUsers::none(HANDOVER, active_sets(soft, WithoutCode::Kept))
+        };
+        Network {
+            mobility: Mobility::new(environment, HANDOVER, &[], PERIOD),
+            fixed,
+            codes,
+            first_switched: bearers.users.len() - groups.switched,
+            bearers,
+            steps: vec![Step::OnFach; groups.switched],
+            calls: VoiceCalls::none(),
+            solver,
+        }
+    }
+
+    /// Cells with shadowing. DCHs have 23 codes of spreading factor 32.
+    fn with_shadows(groups: &Groups, associated: Option<AssociatedConfig>) -> Self {
+        let environment = environment_with(Db(8.0), &Streams::new(1, 0));
+        let fixed = FixedCodes::new(&one_tree(), Some(DSCH), None);
+        Network::new(environment, fixed, groups, associated, None, PowerConfig::default())
+    }
+
+    /// Measures the users of turn number `turn`. Returns the changes that UTRAN must execute.
+    fn measure(&mut self, turn: u64, can_change_cell: impl Fn(UeId) -> bool) -> Vec<Handover> {
+        let Network { mobility, codes, bearers, solver, .. } = self;
+        let measured = MeasuredTurn { now: Time::ZERO + TURN * turn, number: turn };
+        let mut handovers = VecDeque::new();
+        bearers.measure(
+            measured,
+            &mobility.environment,
+            codes,
+            &solver.before,
+            can_change_cell,
+            &mut handovers,
+        );
+        handovers.into()
+    }
+
+    /// Measures the users. A switched user does not change its cell during a switch, and leaves a DCH
+    /// that no cell can carry.
+    fn measure_between_switches(&mut self, turn: u64) {
+        let (first, steps) = (self.first_switched, self.steps.clone());
+        let step_of = |ue: UeId| ue.index().checked_sub(first).map(|index| steps[index]);
+        let can_change_cell = |ue: UeId| step_of(ue).is_none_or(|step| !step.is_switching());
+        for Handover { ue, change, .. } in self.measure(turn, can_change_cell) {
+            if change == CellChange::DchLost {
+                self.steps[ue.index() - first] = Step::ToFach;
+            }
+        }
+    }
+
+    /// The next step of a switched user, if RRC takes it now. Requests are refused if a cell has no
+    /// code.
+    fn next_step(&mut self, ue: UeId, step: Step) -> Step {
+        let Network { bearers, codes, solver, .. } = self;
         let cell = bearers.cell_of(ue).expect("it is in the layout");
         let may_have = |bearers: &BearerUsers, codes: &DchCodes, channel: &usize| {
             bearers.has_free_codes(codes, ue, cell, *channel)
         };
         // A third of the requests finds the HS-DSCH with its most users.
-        let first = if (ue.0 + self.channel() as u16).is_multiple_of(3) { LARGE } else { HS_DSCH };
-        match self {
+        let first = if (ue.0 + step.channel() as u16).is_multiple_of(3) { LARGE } else { HS_DSCH };
+        match step {
             Step::OnFach => {
                 let granted = (first..=SMALL).find(|channel| may_have(bearers, codes, channel));
-                let Some(channel) = granted else { return self };
-                bearers.allocate(codes, powers, ue, channel);
+                let Some(channel) = granted else { return step };
+                bearers.allocate(codes, &solver.before, ue, channel);
                 Step::To(channel)
             }
             Step::To(channel) | Step::ChangesTo(channel) => {
-                if let Step::ChangesTo(_) = self {
+                if let Step::ChangesTo(_) = step {
                     bearers.change(codes, ue, channel);
                 }
                 let user = bearers.of_ue_mut(ue).expect("it is in the layout");
                 user.downlink = user.dchs[channel].kind();
                 Step::On(channel)
             }
-            // UEs with an even number change to the smallest DCH, and others to a larger channel if they find
-            // one. A smaller DCH needs no allocation: it has room in the code that the change of a DCH releases.
+            // UEs with an even number change to the smallest DCH, and others to a larger channel if
+            // they find one. A smaller DCH needs no allocation: it has room in the code that the
+            // change of a DCH releases.
             Step::On(channel) if channel != SMALL && ue.0.is_multiple_of(2) => Step::ChangesTo(SMALL),
             Step::On(channel) => match (first..channel).find(|larger| may_have(bearers, codes, larger)) {
                 Some(larger) => {
-                    bearers.allocate(codes, powers, ue, larger);
+                    bearers.allocate(codes, &solver.before, ue, larger);
                     Step::ChangesTo(larger)
                 }
                 None => Step::ToFach,
@@ -145,31 +227,86 @@ impl Step {
             }
         }
     }
-}
 
-/// Checks that the codes in use in `cell` are those of its links and of the DCHs that RRC has
-/// allocated, and that none meets a code of the S-CCPCH or of the HS-DSCH.
-fn check_codes(
-    bearers: &BearerUsers,
-    codes: &DchCodes,
-    fixed: &FixedCodes,
-    cell: usize,
-) -> Result<(), TestCaseError> {
-    let mut share = 0.0;
-    for user in &bearers.users {
-        let next = user.granted.next.as_ref().map(|next| next.codes.as_slice()).unwrap_or_default();
-        // An HS-DSCH has at most one code.
-        prop_assert!(next.len() <= 1 || next.len() == user.at.legs().count());
-        prop_assert!(user.downlink != Downlink::HsDsch || user.at.further.is_empty());
-        let held = user.at.legs().filter(|_| user.has_code).map(|leg| (leg.cell, leg.code));
-        let allocated = user.at.legs().zip(next).map(|(leg, code)| (leg.cell, *code));
-        for (_, code) in held.chain(allocated).filter(|(of, _)| of.index() == cell) {
-            share += 1.0 / f64::from(code.spreading_factor);
-            prop_assert!(fixed.has_free(code));
+    /// Sets which users have data. A user on the FACH has data in every third turn. Users with a code
+    /// for their DCH, also beside an HS-DSCH, always have data, except user number `silent`.
+    fn set_data(&mut self, turn: u64, silent: usize) {
+        for (number, user) in self.bearers.users.iter_mut().enumerate() {
+            user.is_sent = match user.downlink {
+                Downlink::Fach => number as u64 % 3 == turn % 3,
+                Downlink::Dch | Downlink::HsDsch => user.has_code && number != silent,
+            };
         }
     }
-    prop_assert_eq!(codes.used(cell), share);
-    Ok(())
+
+    /// Determines the powers of all links and cells. The HS-DSCH of a cell, with at most `hs_max` mW,
+    /// is on for 0, 1/3, 2/3 and all of successive turns.
+    fn control_powers(&mut self, turn: u64, hs_max: f64) {
+        let Network { mobility, bearers, calls, solver, .. } = self;
+        solver.begin();
+        for (cell, hs_dsch) in solver.hs_dschs.iter_mut().enumerate() {
+            let share = ((turn + cell as u64) % 4) as f64 / 3.0;
+            *hs_dsch = HsDschPower { max: hs_max, share, sending: 0.0 };
+        }
+        bearers.add_links(solver);
+        solver.add_up();
+        solver.control(Receivers { calls, mobility, bearers });
+        if solver.power.control == PowerControl::Steps {
+            follow_commands(solver, calls, bearers, TURN);
+        }
+        solver.measure(Receivers { calls, mobility, bearers });
+    }
+
+    /// Checks that the power of `cell` is the sum of the powers of its channels, within its limit.
+    fn check_power(&self, cell: usize) -> Result<(), TestCaseError> {
+        let Network { bearers, solver, .. } = self;
+        let links = [LinkKind::Dch, LinkKind::DchLeg, LinkKind::AssociatedDch].map(|kind| solver.links(kind));
+        let of_cell = links.into_iter().flatten().filter(|link| link.cell.index() == cell);
+        let dchs: f64 = of_cell.map(|link| link.power_mw).sum();
+        let has_fach_data = bearers
+            .users
+            .iter()
+            .any(|user| user.downlink == Downlink::Fach && user.is_sent && user.at.main.cell.index() == cell);
+        let sccpch = bearers.sccpch.as_ref().filter(|_| has_fach_data).map_or(0.0, |sccpch| sccpch.power);
+        let hs_dsch = &solver.hs_dschs[cell];
+        prop_assert!((0.0..=hs_dsch.max).contains(&hs_dsch.sending));
+        let (sum, total) = (solver.power.common + sccpch + hs_dsch.mean() + dchs, solver.powers[cell]);
+        prop_assert!((sum - total).abs() < 1e-9 * total, "cell {cell}: {sum}, {total}");
+        prop_assert!(total <= solver.power.max * (1.0 + 1e-9));
+        Ok(())
+    }
+
+    /// Checks that the codes in use in `cell` are those of its links and of the DCHs that RRC has
+    /// allocated, and that none meets a code of the S-CCPCH or of the HS-DSCH.
+    fn check_codes(&self, cell: usize) -> Result<(), TestCaseError> {
+        let mut share = 0.0;
+        for user in &self.bearers.users {
+            let next = user.granted.next.as_ref().map(|next| next.codes.as_slice()).unwrap_or_default();
+            // An HS-DSCH has at most one code.
+            prop_assert!(next.len() <= 1 || next.len() == user.at.legs().count());
+            prop_assert!(user.downlink != Downlink::HsDsch || user.at.further.is_empty());
+            let held = user.at.legs().filter(|_| user.has_code).map(|leg| (leg.cell, leg.code));
+            let allocated = user.at.legs().zip(next).map(|(leg, code)| (leg.cell, *code));
+            for (_, code) in held.chain(allocated).filter(|(of, _)| of.index() == cell) {
+                share += 1.0 / f64::from(code.spreading_factor);
+                prop_assert!(self.fixed.has_free(code));
+            }
+        }
+        prop_assert_eq!(self.codes.used(cell), share);
+        Ok(())
+    }
+
+    /// Checks that exactly the DCHs with data have links.
+    fn check_links(&mut self) -> Result<(), TestCaseError> {
+        let legs: usize = self.bearers.powered().map(|dch| dch.at.legs().count()).sum();
+        let links = |kind| self.solver.links(kind).len();
+        prop_assert_eq!(links(LinkKind::Dch) + links(LinkKind::DchLeg), legs);
+        let beside_hs_dsch = |user: &&BearerUser| user.downlink == Downlink::HsDsch && user.is_sent;
+        let associated = self.bearers.users.iter().filter(beside_hs_dsch).count();
+        prop_assert_eq!(links(LinkKind::AssociatedDch), associated);
+        prop_assert!(self.bearers.associated.is_some() || associated == 0);
+        Ok(())
+    }
 }
 
 proptest! {
@@ -193,210 +330,112 @@ proptest! {
         seed in 0_u64..1000,
     ) {
         let environment = environment_with(Db(8.0), &Streams::new(seed, 0));
-        let config = DchConfig { codes: CodeLimit::OneTree, ..DchConfig::default() };
-        let fixed = FixedCodes::new(&config, Some(DSCH), Some(SCCPCH));
+        let fixed = FixedCodes::new(&one_tree(), Some(DSCH), Some(SCCPCH));
         let fixed = fixed.with_hs_dsch(pdschs, 2).expect("there is room");
-        let mut codes = DchCodes::new(&config, &fixed, CELLS);
-        let soft = is_soft.then(SoftHandover::default);
-        let first_switched = factors.len() + on_fach + on_hs_dsch;
+        let silent = silent.index(factors.len());
         let groups = Groups { factors, on_fach, on_hs_dsch, switched };
         let associated = is_charged.then(AssociatedConfig::default);
-        let mut bearers = users(&groups, &environment, &mut codes, associated, soft);
-        bearers.sets.without = if is_dropped { WithoutCode::Dropped } else { WithoutCode::Kept };
-        let mut steps = vec![Step::OnFach; switched];
-        let sccpch_power = bearers.sccpch.as_ref().map_or(0.0, |sccpch| sccpch.power);
-        let mobility = Mobility::new(environment, HANDOVER, &[], PERIOD);
-        let mut calls = VoiceCalls::none();
-        // With a limit of 13 dBm for a DCH.
-        let dch_max = has_limit.then_some(20.0);
-        let power = PowerConfig { control, dch_max, ..PowerConfig::default() };
-        let mut solver = PowerSolver::new(power, CELLS);
-        let mut handovers = VecDeque::new();
+        let soft = is_soft.then(SoftHandover::default);
+        // A DCH has at most 20 mW, which is 13 dBm.
+        let power = PowerConfig { control, dch_max: has_limit.then_some(20.0), ..PowerConfig::default() };
+        let mut network = Network::new(environment, fixed, &groups, associated, soft, power);
+        network.bearers.sets.without = if is_dropped { WithoutCode::Dropped } else { WithoutCode::Kept };
+        let switched_ues: Vec<UeId> = (network.first_switched as u16..).map(UeId).take(switched).collect();
         for turn in 0..40 {
-            let now = Time::ZERO + TURN * turn;
-            let step_of = |ue: UeId| ue.index().checked_sub(first_switched).map(|number| steps[number]);
-            let can_change_cell = |ue: UeId| step_of(ue).is_none_or(|step| !step.is_switching());
-            bearers.measure(MeasuredTurn { now, number: turn }, &mobility.environment, &mut codes, &solver.before, can_change_cell, &mut handovers);
-            for handover in handovers.drain(..) {
-                let is_lost = handover.change == CellChange::DchLost;
-                if let Some(number) = handover.ue.index().checked_sub(first_switched).filter(|_| is_lost) {
-                    steps[number] = Step::ToFach;
-                }
-            }
-            for (number, step) in steps.iter_mut().enumerate() {
+            network.measure_between_switches(turn);
+            for (number, &ue) in switched_ues.iter().enumerate() {
                 // Each user takes its steps at times of its own.
                 if (turn + number as u64 + seed).is_multiple_of(3) {
-                    let ue = UeId((first_switched + number) as u16);
-                    *step = step.next(&mut bearers, &mut codes, &solver.before, ue);
+                    network.steps[number] = network.next_step(ue, network.steps[number]);
                 }
             }
-            // A user on the FACH has data in every third turn. Users with a code for their DCH, also beside an
-            // HS-DSCH, always have data, except the permanent user that `silent` selects.
-            for (number, user) in bearers.users.iter_mut().enumerate() {
-                user.is_sent = match user.downlink {
-                    Downlink::Fach => number as u64 % 3 == turn % 3,
-                    Downlink::Dch | Downlink::HsDsch => {
-                        user.has_code && number != silent.index(groups.factors.len())
-                    }
-                };
+            network.set_data(turn, silent);
+            network.control_powers(turn, hs_max);
+            for cell in 0..CELLS {
+                network.check_power(cell)?;
+                network.check_codes(cell)?;
             }
-            solver.begin();
-            // The HS-DSCH of a cell is on for 0, 1/3, 2/3 and all of successive turns.
-            for (cell, hs_dsch) in solver.hs_dschs.iter_mut().enumerate() {
-                *hs_dsch = HsDschPower { max: hs_max, share: ((turn + cell as u64) % 4) as f64 / 3.0, sending: 0.0 };
-            }
-            bearers.add_links(&mut solver);
-            solver.add_up();
-            solver.control(Receivers { calls: &calls, mobility: &mobility, bearers: &bearers });
-            if control == PowerControl::Steps {
-                crate::rnc::multicell::steps::follow_commands(&mut solver, &mut calls, &mut bearers, TURN);
-            }
-            solver.measure(Receivers { calls: &calls, mobility: &mobility, bearers: &bearers });
-            let links = || solver.links(LinkKind::Dch).iter().chain(solver.links(LinkKind::DchLeg));
-            let associated = solver.links(LinkKind::AssociatedDch);
-            for (cell, &total) in solver.powers.iter().enumerate() {
-                let of_cell = links().chain(associated).filter(|of| of.cell.index() == cell);
-                let sent: f64 = of_cell.map(|of| of.power_mw).sum();
-                let has_fach_data = bearers.users.iter().any(|user| {
-                    user.downlink == Downlink::Fach && user.is_sent && user.at.main.cell.index() == cell
-                });
-                let common = power.common + if has_fach_data { sccpch_power } else { 0.0 };
-                let hs_dsch = &solver.hs_dschs[cell];
-                prop_assert!((0.0..=hs_max).contains(&hs_dsch.sending));
-                let common = common + hs_dsch.mean();
-                prop_assert!((common + sent - total).abs() < 1e-9 * total, "cell {cell}: {sent}, {total}");
-                prop_assert!(total <= power.max * (1.0 + 1e-9));
-                check_codes(&bearers, &codes, &fixed, cell)?;
-            }
-            let legs: usize = bearers.powered().map(|dch| dch.at.legs().count()).sum();
-            prop_assert_eq!(links().count(), legs);
-            let on_hs_dsch = bearers.users.iter().filter(|user| user.downlink == Downlink::HsDsch);
-            prop_assert_eq!(associated.len(), on_hs_dsch.filter(|user| user.is_sent).count());
-            prop_assert!(is_charged || associated.is_empty());
-            solver.end();
+            network.check_links()?;
+            network.solver.end();
         }
         // Without channels of switched users, the permanent channels have all codes that are in use.
-        for ue in (first_switched..first_switched + switched).map(|ue| UeId(ue as u16)) {
-            bearers.release(&mut codes, ue);
-        }
+        let Network { bearers, codes, first_switched, .. } = &mut network;
+        switched_ues.iter().for_each(|&ue| bearers.release(codes, ue));
+        let has_no_codes = |user: &BearerUser| !user.has_code && user.granted.next.is_none();
+        prop_assert!(bearers.users[*first_switched..].iter().all(has_no_codes));
         for cell in 0..CELLS {
-            check_codes(&bearers, &codes, &fixed, cell)?;
-            prop_assert!(bearers.users[first_switched..].iter().all(|user| !user.has_code && user.granted.next.is_none()));
+            network.check_codes(cell)?;
         }
     }
 }
 
-/// A user of an HS-DSCH in a cell that is not its best one. The cells have 23 codes of spreading factor 32 for DCHs.
-fn user_of_a_worse_cell(
-    environment: &Environment,
-    codes: &mut DchCodes,
-    associated: Option<AssociatedConfig>,
-) -> (BearerUsers, CellId) {
-    let groups = Groups { on_hs_dsch: 1, ..Groups::default() };
-    let mut bearers = users(&groups, environment, codes, associated, None);
-    let best = bearers.users[0].at.main.cell;
-    let worse = CellId((best.0 + 18) % CELLS as u16);
-    if bearers.users[0].has_code {
-        codes.release(best, bearers.users[0].at.main.code);
-    }
-    bearers.users[0].at.main = without_code(worse);
-    bearers.users[0].has_code = false;
-    if let Some(dpch) = bearers.associated {
-        bearers.users[0].take_code(codes, dpch.spreading_factor, &[10.0; CELLS]);
-    }
-    (bearers, best)
+/// A network with one user of an HS-DSCH, in a cell that is not its best one.
+struct UserOfWorseCell {
+    network: Network,
+    worse: CellId,
+    best: CellId,
 }
 
-fn limited_codes() -> DchCodes {
-    let config = DchConfig { codes: CodeLimit::OneTree, ..DchConfig::default() };
-    DchCodes::new(&config, &FixedCodes::new(&config, Some(DSCH), None), CELLS)
+impl UserOfWorseCell {
+    fn new(associated: Option<AssociatedConfig>) -> Self {
+        let groups = Groups { on_hs_dsch: 1, ..Groups::default() };
+        let mut network = Network::with_shadows(&groups, associated);
+        let Network { bearers, codes, solver, .. } = &mut network;
+        let user = &mut bearers.users[0];
+        let best = user.at.main.cell;
+        let worse = CellId((best.0 + 18) % CELLS as u16);
+        if user.has_code {
+            codes.release(best, user.at.main.code);
+        }
+        user.at.main = without_code(worse);
+        user.has_code = false;
+        if let Some(dpch) = bearers.associated {
+            user.take_code(codes, dpch.spreading_factor, &solver.before);
+        }
+        UserOfWorseCell { network, worse, best }
+    }
 }
 
 #[test]
 fn user_of_an_hs_dsch_changes_to_a_cell_that_is_better_by_the_hysteresis() {
-    let environment = environment_with(Db(8.0), &Streams::new(1, 0));
     for associated in [None, Some(AssociatedConfig::default())] {
-        let mut codes = limited_codes();
-        let (mut bearers, best) = user_of_a_worse_cell(&environment, &mut codes, associated);
-        let worse = bearers.users[0].at.main.cell;
-        let mut handovers = VecDeque::new();
-        let mut measure = |may_change: bool, bearers: &mut BearerUsers, codes: &mut DchCodes| {
-            let powers = [10.0; CELLS];
-            bearers.measure(
-                MeasuredTurn { now: Time::ZERO, number: 0 },
-                &environment,
-                codes,
-                &powers,
-                |_| may_change,
-                &mut handovers,
-            );
-            handovers
-                .drain(..)
-                .map(|handover| (handover.from, handover.to, handover.change))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(measure(false, &mut bearers, &mut codes), []);
-        assert_eq!(measure(true, &mut bearers, &mut codes), [(worse, best, CellChange::Hard)]);
-        assert_eq!(measure(true, &mut bearers, &mut codes), []);
+        let UserOfWorseCell { mut network, worse, best } = UserOfWorseCell::new(associated);
+        assert_eq!(network.measure(0, |_| false), [], "the user may not change its cell");
+        let handovers = network.measure(0, |_| true);
+        let changes: Vec<_> = handovers.iter().map(|one| (one.from, one.to, one.change)).collect();
+        assert_eq!(changes, [(worse, best, CellChange::Hard)]);
+        assert_eq!(network.measure(0, |_| true), [], "the user is in its best cell");
         // The code of the DCH beside the HS-DSCH moves with it.
         let used = associated.map_or(0.0, |dch| 1.0 / f64::from(dch.spreading_factor));
-        assert_eq!([worse, best].map(|cell| codes.used(cell.index())), [0.0, used]);
+        assert_eq!([worse, best].map(|cell| network.codes.used(cell.index())), [0.0, used]);
     }
 }
 
 #[test]
 fn user_of_an_hs_dsch_stays_in_its_cell_while_the_better_one_has_no_code() {
-    let environment = environment_with(Db(8.0), &Streams::new(1, 0));
-    let (mut codes, associated) = (limited_codes(), AssociatedConfig::default());
-    let (mut bearers, best) = user_of_a_worse_cell(&environment, &mut codes, Some(associated));
-    let worse = bearers.users[0].at.main.cell;
-    let taken: Vec<Code> = std::iter::from_fn(|| codes.take(best, associated.spreading_factor)).collect();
-    let mut handovers = VecDeque::new();
-    let powers = [10.0; CELLS];
-    bearers.measure(
-        MeasuredTurn { now: Time::ZERO, number: 0 },
-        &environment,
-        &mut codes,
-        &powers,
-        |_| true,
-        &mut handovers,
-    );
-    assert_eq!((bearers.cell_of(UeId(0)), handovers.len()), (Some(worse), 0));
-    codes.release(best, taken[0]);
-    bearers.measure(
-        MeasuredTurn { now: Time::ZERO, number: 0 },
-        &environment,
-        &mut codes,
-        &powers,
-        |_| true,
-        &mut handovers,
-    );
-    assert_eq!((bearers.cell_of(UeId(0)), handovers.len()), (Some(best), 1));
+    let associated = AssociatedConfig::default();
+    let UserOfWorseCell { mut network, worse, best } = UserOfWorseCell::new(Some(associated));
+    let take = || network.codes.take(best, associated.spreading_factor);
+    let taken: Vec<Code> = std::iter::from_fn(take).collect();
+    assert_eq!(network.measure(0, |_| true), []);
+    assert_eq!(network.bearers.cell_of(UeId(0)), Some(worse));
+    network.codes.release(best, taken[0]);
+    assert_eq!(network.measure(0, |_| true).len(), 1);
+    assert_eq!(network.bearers.cell_of(UeId(0)), Some(best));
 }
 
 #[test]
 fn smaller_dch_without_a_free_code_after_an_hs_dsch_fails_at_the_next_measurement() {
-    let environment = environment_with(Db(8.0), &Streams::new(1, 0));
-    let mut codes = limited_codes();
-    let groups = Groups { switched: 1, ..Groups::default() };
-    let mut bearers = users(&groups, &environment, &mut codes, None, None);
-    let (ue, powers) = (UeId(0), [10.0; CELLS]);
-    let cell = bearers.users[0].at.main.cell;
-    bearers.allocate(&mut codes, &powers, ue, HS_DSCH);
+    let mut network = Network::with_shadows(&Groups { switched: 1, ..Groups::default() }, None);
+    let Network { bearers, codes, solver, .. } = &mut network;
+    let (ue, cell) = (UeId(0), bearers.users[0].at.main.cell);
+    bearers.allocate(codes, &solver.before, ue, HS_DSCH);
     bearers.users[0].downlink = Downlink::HsDsch;
     let taken: Vec<Code> = std::iter::from_fn(|| codes.take(cell, 64)).collect();
-    bearers.change(&mut codes, ue, SMALL);
+    bearers.change(codes, ue, SMALL);
     bearers.users[0].downlink = Downlink::Dch;
     assert!(!bearers.users[0].has_code);
-    let mut handovers = VecDeque::new();
-    bearers.measure(
-        MeasuredTurn { now: Time::ZERO, number: 0 },
-        &environment,
-        &mut codes,
-        &powers,
-        |_| true,
-        &mut handovers,
-    );
-    assert_eq!(handovers.pop_front().map(|handover| handover.change), Some(CellChange::DchLost));
-    assert_eq!(codes.used(cell.index()), taken.len() as f64 / 64.0);
+    let changes: Vec<_> = network.measure(0, |_| true).iter().map(|handover| handover.change).collect();
+    assert_eq!(changes, [CellChange::DchLost]);
+    assert_eq!(network.codes.used(cell.index()), taken.len() as f64 / 64.0);
 }
