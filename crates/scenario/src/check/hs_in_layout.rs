@@ -24,7 +24,7 @@ impl Inspection<'_> {
             };
             let message =
                 format!("bearer `{}` has an E-DCH, which the cells of a layout do not have", bearer.name);
-            let help = "choose an hsdpa bearer, for example \"hsdpa-7.2\": its uplink is a DCH".to_owned();
+            let help = "choose an hsdpa bearer, for example \"hsdpa-7.2\": its uplink is a DCH";
             return Err(self.problem(&path, message).label("this bearer").help(help));
         }
         self.code_beside_hs_dsch()?;
