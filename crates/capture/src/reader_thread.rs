@@ -1,5 +1,6 @@
-//! The thread that reads a capture ahead of the analysis. It passes packets in batches, which are
-//! returned and filled again, so memory is bounded and no packet needs an allocation.
+//! The thread that reads a capture ahead of the analysis. It parses the packets, sorts them by time
+//! within a window, and passes them in batches. Batches are returned and filled again, so memory is
+//! bounded and no packet needs an allocation.
 
 use std::io::Read;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -128,32 +129,72 @@ fn read_all(
     full: &SyncSender<Result<Batch, End>>,
     empty: &Receiver<Batch>,
 ) -> End {
-    let mut blocks = match Blocks::open(source) {
+    let blocks = match Blocks::open(source) {
         Ok(blocks) => blocks,
         Err(reason) => return End { ending: Err(reason), offset: 0, warnings: Vec::new() },
     };
-    let mut window = TimeWindow::new(Record::empty);
-    let mut ending = None;
-    loop {
-        let Ok(mut batch) = empty.recv() else { return stopped(&blocks) };
-        match fill_batch(&mut batch, &mut blocks, &mut window, &mut ending) {
-            Ok(()) => {}
-            Err(reason) => return End { ending: Err(reason), offset: blocks.offset(), warnings: Vec::new() },
-        }
-        let is_last = ending.is_some() && batch.used == 0;
-        if full.send(Ok(batch)).is_err() {
-            return stopped(&blocks);
-        }
-        if let Some(ending) = ending.filter(|_| is_last) {
-            let warnings = blocks.warnings().chain(reordering_warning(window.moved)).collect();
-            return End { ending: Ok(ending), offset: blocks.offset(), warnings };
-        }
-    }
+    let mut capture = OpenCapture { blocks, window: TimeWindow::new(Record::empty), ending: None };
+    let ending = capture.pass_on(full, empty);
+    let OpenCapture { blocks, window, .. } = &capture;
+    let warnings = match ending {
+        Ok(_) => blocks.warnings().chain(reordering_warning(window.moved)).collect(),
+        Err(_) => Vec::new(),
+    };
+    End { ending, offset: blocks.offset(), warnings }
 }
 
-/// Returns the end for a thread after its `ReaderThread` was dropped.
-fn stopped(blocks: &Blocks) -> End {
-    End { ending: Err(Reason::Stopped), offset: blocks.offset(), warnings: Vec::new() }
+/// A capture that is being read.
+struct OpenCapture {
+    blocks: Blocks,
+    /// The packets that were read last. A packet leaves when the window is full, or after the end
+    /// of the file.
+    window: TimeWindow<Record>,
+    /// How the file ended.
+    ending: Option<Ending>,
+}
+
+impl OpenCapture {
+    /// Fills and sends batches until the capture ends. The last batch is empty. Fails with
+    /// [`Reason::Stopped`] if the `ReaderThread` was dropped.
+    fn pass_on(
+        &mut self,
+        full: &SyncSender<Result<Batch, End>>,
+        empty: &Receiver<Batch>,
+    ) -> Result<Ending, Reason> {
+        loop {
+            let mut batch = empty.recv().map_err(|_| Reason::Stopped)?;
+            self.fill(&mut batch)?;
+            let is_empty = batch.used == 0;
+            full.send(Ok(batch)).map_err(|_| Reason::Stopped)?;
+            if let Some(ending) = self.ending.filter(|_| is_empty) {
+                return Ok(ending);
+            }
+        }
+    }
+
+    /// Fills a batch. The batch may be empty while the window fills, and is empty after the end.
+    fn fill(&mut self, batch: &mut Batch) -> Result<(), Reason> {
+        let OpenCapture { blocks, window, ending } = self;
+        batch.used = 0;
+        let limit = blocks.offset() + BATCH_OCTETS;
+        while batch.used < BATCH_PACKETS && (blocks.offset() < limit || ending.is_some()) {
+            if window.is_full() || ending.is_some() {
+                let Some(record) = window.pop() else { break };
+                batch.records[batch.used] = *record;
+                batch.used += 1;
+            }
+            if ending.is_none() {
+                *ending = blocks.next(|captured| {
+                    let record = window.next_slot();
+                    (record.time, record.length) = (captured.time, captured.length);
+                    record.parsed = parse(captured.link, captured.bytes, captured.length, &mut record.packet);
+                    window.push(captured.time);
+                })?;
+            }
+        }
+        (batch.offset, batch.position) = (blocks.offset(), blocks.position());
+        Ok(())
+    }
 }
 
 /// Returns a warning if packets were sorted by time.
@@ -161,32 +202,4 @@ pub(crate) fn reordering_warning(packets: u64) -> Option<String> {
     (packets > 0).then(|| {
         format!("{packets} packets were not in the order of their times in the file and were reordered")
     })
-}
-
-/// Fills a batch. The batch may be empty while the window fills, and is empty after the end.
-fn fill_batch(
-    batch: &mut Batch,
-    blocks: &mut Blocks,
-    window: &mut TimeWindow<Record>,
-    ending: &mut Option<Ending>,
-) -> Result<(), Reason> {
-    batch.used = 0;
-    let limit = blocks.offset() + BATCH_OCTETS;
-    while batch.used < BATCH_PACKETS && (blocks.offset() < limit || ending.is_some()) {
-        if window.is_full() || ending.is_some() {
-            let Some(record) = window.pop() else { break };
-            batch.records[batch.used] = *record;
-            batch.used += 1;
-        }
-        if ending.is_none() {
-            *ending = blocks.next(|captured| {
-                let record = window.next_slot();
-                (record.time, record.length) = (captured.time, captured.length);
-                record.parsed = parse(captured.link, captured.bytes, captured.length, &mut record.packet);
-                window.push(captured.time);
-            })?;
-        }
-    }
-    (batch.offset, batch.position) = (blocks.offset(), blocks.position());
-    Ok(())
 }

@@ -30,8 +30,9 @@ use crate::outside::live::Live;
 use crate::outside::recording::{self, Recording};
 use crate::outside::replay::Replay;
 use crate::packets::packet_store::PacketStore;
-use crate::programs::children::Children;
+use crate::programs::children::{ChildId, Children};
 use crate::programs::surroundings::Surroundings;
+use crate::programs::waiting::Waiting;
 use crate::programs::{Internet, PerProgram, Programs};
 use crate::results::digest::Digest;
 use crate::results::fidelity::Fidelity;
@@ -42,6 +43,17 @@ use crate::results::programs_budget::ProgramsBudget;
 use crate::results::programs_datagrams::ProgramsDatagrams;
 use crate::results::recorder::EmulationRecorder;
 use crate::results::round_trips::RoundTrips;
+
+/// Lateness above which instants are counted, in a network without a channel. With channels it is
+/// the shortest TTI.
+const DEFAULT_LATENESS_LIMIT: Duration = Duration::from_millis(10);
+
+/// Exit status of a command that was still running at the end: the status of `timeout` and similar
+/// programs for an error of their own.
+const STILL_RUNNING: i32 = 125;
+
+/// Interval between calls of the meter.
+const METER_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Selects the output of a run.
 #[derive(Debug, Clone, Default)]
@@ -131,17 +143,15 @@ pub fn emulate(
     let setting = Setting::new(scenario, seed, output, programs.proxy.is_some(), silent);
     let state = programs.viewers.is_some().then(|| SharedLiveState::new(&setting.network));
     let surroundings = Surroundings::new(&mut programs)?;
-    let begun = Started {
+    started(Started {
         tcp: &surroundings.tcp,
         proxy: surroundings.proxy_tcp.as_ref(),
         changes: surroundings.changes(),
-    };
-    started(begun)?;
+    })?;
     // Before the clock starts: creating a network with many UEs takes tens of milliseconds and
     // would make the clock late.
     let ready = setting.create(state.clone())?;
-    let limit = setting.network.ues.iter().flat_map(|ue| ue.channels).map(|channel| channel.format.tti).min();
-    let limit = limit.unwrap_or(DEFAULT_LATENESS_LIMIT);
+    let limit = setting.lateness_limit();
     let behind = surroundings.behind;
     let recording = programs.recording.as_deref().map(|path| Recording::create(path, behind));
     let recording = recording.transpose().map_err(system("cannot write the recording"))?;
@@ -150,13 +160,8 @@ pub fn emulate(
     let Surroundings { ports, tcp, proxy_tcp, uplink, .. } = surroundings;
     let clock = WallClock::new(ports, programs.parent, programs.faults, programs.viewers, limit);
     let clock = clock.map_err(system("cannot start the clock"))?;
-    let name = programs.command.name.to_string_lossy().into_owned();
-    let command = children.begin(programs.command);
-    let command = command.map_err(|source| EmulationError::Command { name, source })?;
-    for program in programs.ues {
-        let child = children.begin(program).map_err(system("cannot run the program of a UE"))?;
-        others.ues.push(child);
-    }
+    let command = begin_command(&mut children, programs.command)?;
+    others.ues = begin_programs(&mut children, programs.ues)?;
     let waited_for = if programs.waits { others.ues.clone() } else { Vec::new() };
     let every_address = accepts_every_address(behind, matches!(programs.internet, Internet::Host { .. }));
     let exchange = Exchange::new(behind, every_address, setting.packet_store.clone());
@@ -180,10 +185,8 @@ pub fn emulate(
     };
     let mut results = ready.run(&mut live, meter, |live| live.end.max(live.exchange.last_entry))?;
     let fidelity = live.fidelity(results.end).map_err(system("cannot read the clock"))?;
-    if let Some(recording) = live.recording.take() {
-        results
-            .lost
-            .extend(recording.finish().err().map(|error| format!("cannot write the recording: {error}")));
+    if let Some(Err(error)) = live.recording.take().map(Recording::finish) {
+        results.lost.push(format!("cannot write the recording: {error}"));
     }
     let status = live.children.status(live.command).unwrap_or(STILL_RUNNING);
     let proxy = others.proxy;
@@ -194,6 +197,17 @@ pub fn emulate(
     }
     drop(uplink);
     Ok(Outcome { status, others, is_abandoned: live.is_abandoned, fidelity, tcp, proxy_tcp, results })
+}
+
+fn begin_command(children: &mut Children, command: Waiting) -> Result<ChildId, EmulationError> {
+    let name = command.name.to_string_lossy().into_owned();
+    children.begin(command).map_err(|source| EmulationError::Command { name, source })
+}
+
+/// Begins the programs of the second UE and later ones.
+fn begin_programs(children: &mut Children, programs: Vec<Waiting>) -> Result<Vec<ChildId>, EmulationError> {
+    let begin = |program| children.begin(program).map_err(system("cannot run the program of a UE"));
+    programs.into_iter().map(begin).collect()
 }
 
 /// The recorded inputs of an emulation.
@@ -248,17 +262,6 @@ fn has_simulated_users(network: &NetworkConfig) -> bool {
     network.flows.iter().any(|flow| flow.start < Time::NEVER)
 }
 
-/// Lateness above which instants are counted, in a network without a channel. With channels it is
-/// the shortest TTI.
-const DEFAULT_LATENESS_LIMIT: Duration = Duration::from_millis(10);
-
-/// Exit status of a command that was still running at the end: the status of `timeout` and similar
-/// programs for an error of their own.
-const STILL_RUNNING: i32 = 125;
-
-/// Interval between calls of the meter.
-const METER_INTERVAL: Duration = Duration::from_millis(500);
-
 /// A network and its output. Identical in an emulation and its replay.
 struct Setting<'a> {
     scenario: &'a Scenario,
@@ -284,6 +287,12 @@ impl<'a> Setting<'a> {
         }
         let packet_store = PacketStore::new(&network);
         Setting { scenario, network, seed, output, packet_store }
+    }
+
+    /// Lateness above which instants are counted.
+    fn lateness_limit(&self) -> Duration {
+        let channels = self.network.ues.iter().flat_map(|ue| ue.channels);
+        channels.map(|channel| channel.format.tti).min().unwrap_or(DEFAULT_LATENESS_LIMIT)
     }
 
     /// Creates the network and its recorders. `live` is the state for viewers, if there may be some.

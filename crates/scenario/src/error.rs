@@ -54,8 +54,8 @@ impl Problem {
         self
     }
 
-    pub fn help(mut self, help: String) -> Self {
-        self.help = Some(help);
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
         self
     }
 }

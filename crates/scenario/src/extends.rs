@@ -53,7 +53,7 @@ fn is_device(_: fs::FileType) -> bool {
 /// Reads the text of a file.
 pub(crate) fn read_text(path: &Path) -> Result<String, Problem> {
     let bytes = read_bytes(path).map_err(|error| {
-        let help = "check the path; it is relative to the folder in which the command runs".to_owned();
+        let help = "check the path; it is relative to the folder in which the command runs";
         Problem::new(format!("cannot read {}: {}", path.display(), reason(&error))).help(help)
     })?;
     String::from_utf8(bytes).map_err(|error| {
@@ -99,20 +99,17 @@ impl Files {
         };
         let path = folder.join(name);
         if self.open.contains(&identity(&path)) {
-            let help = "remove `extends` from one of the files in the circle".to_owned();
+            let help = "remove `extends` from one of the files in the circle";
             return fail(self, Problem::new(format!("{name} extends itself in a circle")).help(help));
         }
         if self.open.len() >= LONGEST_CHAIN {
             let problem = Problem::new(format!("{LONGEST_CHAIN} files extend one another"));
-            return fail(
-                self,
-                problem.help("remove `extends` from one of the files in the chain".to_owned()),
-            );
+            return fail(self, problem.help("remove `extends` from one of the files in the chain"));
         }
         let base = match read_text(&path) {
             Ok(text) => self.read_base(&path, &relative.join(name), text)?,
             Err(problem) => {
-                let help = "the name is relative to the folder of the file that contains it".to_owned();
+                let help = "the name is relative to the folder of the file that contains it";
                 return fail(self, problem.help(help));
             }
         };

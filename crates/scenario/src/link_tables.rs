@@ -27,9 +27,9 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
         let path = format!("cell.{i}.power.tables");
         let file_content = NamedFile::read(file, &path, tree, sources)?;
         let points = parse(&file_content.text()).map_err(|wrong| {
-            file_content.wrong_line(&wrong).help(
-                "a line is a format, an Eb/N0 in dB and a block error ratio, as in TF1,3.25,0.01".to_owned(),
-            )
+            file_content
+                .wrong_line(&wrong)
+                .help("a line is a format, an Eb/N0 in dB and a block error ratio, as in TF1,3.25,0.01")
         })?;
         let known: Vec<String> = (0..formats)
             .map(LinkTables::format)
@@ -43,9 +43,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
                 return Err(wrong.help(format!("formats are {}", known.join(", "))));
             }
             let table = LinkTable::new(&points).map_err(|wrong| {
-                file_content.problem(&format!(": the table of {format} is not valid: {wrong}")).help(
-                    "write the points of a format in ascending order of Eb/N0, with descending block error ratios".to_owned(),
-                )
+                file_content.problem(&format!(": the table of {format} is not valid: {wrong}")).help("write the points of a format in ascending order of Eb/N0, with descending block error ratios")
             })?;
             tables.insert(format, table);
         }

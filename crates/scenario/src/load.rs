@@ -260,7 +260,7 @@ fn clear_count_of_calls(scenario: &mut model::Scenario, tree: &Node) -> Result<(
         let path = format!("ue.{i}.count");
         if tree.contains(&path) {
             return Err(check::problem(tree, &path, "`count` does not apply to calls, which come and go")
-                .help("leave `count` out, and set the offered traffic in `calls`, as in calls = { offered = \"24 Erl\" }".to_owned()));
+                .help("leave `count` out, and set the offered traffic in `calls`, as in calls = { offered = \"24 Erl\" }"));
         }
         ue.count = 0;
     }
@@ -275,7 +275,7 @@ fn fill_cells(scenario: &mut model::Scenario, tree: &Node) -> Result<(), Problem
             [only] => ue.cell = only.to_owned(),
             [] => {
                 return Err(check::problem(tree, "cell", "there is no cell for these users")
-                    .help("add a [[cell]], or leave `cell` out for one with the defaults".to_owned()));
+                    .help("add a [[cell]], or leave `cell` out for one with the defaults"));
             }
             _ => {
                 return Err(check::problem(

@@ -40,7 +40,7 @@ impl<'a> NamedFile<'a> {
             let message = format!("cannot read {}: {}", named_file.file_path.display(), reason(&error));
             check::problem(tree, key_path, message)
                 .label("this file")
-                .help("the name is relative to the folder of the file that contains it".to_owned())
+                .help("the name is relative to the folder of the file that contains it")
         })?;
         Ok(named_file)
     }

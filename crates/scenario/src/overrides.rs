@@ -23,7 +23,7 @@ pub(crate) fn apply(tree: &mut Node, files: &mut Files, key: &str, value: &str) 
     let result = if keys.contains(&"") {
         Err(Problem::new(format!("`{key}` is not a key"))
             .at(key_at)
-            .help("a key consists of names separated by dots, as in radio.bler=0.05".to_owned()))
+            .help("a key consists of names separated by dots, as in radio.bler=0.05"))
     } else {
         set_value(tree, &keys, key_at, value)
     };

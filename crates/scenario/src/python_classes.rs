@@ -133,8 +133,7 @@ fn read(
     let source = &sources[tree.find(path).0.at.source];
     let place = source.folder.join(file);
     let text = read_text(&place).map_err(|problem| {
-        fail(problem.message.clone())
-            .help("the name is relative to the folder of the file that contains it".to_owned())
+        fail(problem.message.clone()).help("the name is relative to the folder of the file that contains it")
     })?;
     let python_class = PythonClass { file: place, class: class.to_owned(), text };
     *named = format!("{}:{class}", source.relative_folder.join(file).display());

@@ -36,7 +36,7 @@ pub(crate) fn apply(tree: &mut Node) -> Result<Vec<String>, Problem> {
                 let key = path.last().expect("a path ends with a key");
                 let message = format!("`{key}` can no longer be changed: it is always {fixed}");
                 let problem = Problem::new(message).path(&removed.path).at(removed.at);
-                return Err(problem.label("here").help("leave it out".to_owned()));
+                return Err(problem.label("here").help("leave it out"));
             }
             warnings.push(format!("{} is always {fixed} and can be left out", removed.path));
         }

@@ -183,7 +183,7 @@ impl Reader {
             DeValue::Integer(digits) => {
                 let number = i64::from_str_radix(digits.as_str(), digits.radix());
                 Value::Integer(number.map_err(|_| {
-                    let help = "write a larger seed as text, in quotes".to_owned();
+                    let help = "write a larger seed as text, in quotes";
                     Problem::new("this number is too large for TOML").at(at).path(&path).help(help)
                 })?)
             }

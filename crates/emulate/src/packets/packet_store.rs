@@ -239,12 +239,11 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_without_leaving_packets() {
+        // 300 packets of 1 MiB enter. The limit is 256 MiB, so the oldest 300 - 256 = 44 are lost.
         let packet_store = loaded(false, 300, 1 << 20);
         assert_eq!(packet_store.losses(), Losses { air: 44, inside: 256, ..Losses::default() });
         assert!(packet_store.copy_of(PacketId(43)).is_none() && packet_store.copy_of(PacketId(44)).is_some());
-        assert_eq!(
-            packet_store.0.borrow().paths[&(UeId(0), Direction::Uplink.index(), ProxyLeg::Whole)].len(),
-            256
-        );
+        let path = (UeId(0), Direction::Uplink.index(), ProxyLeg::Whole);
+        assert_eq!(packet_store.0.borrow().paths[&path].len(), 256);
     }
 }

@@ -63,17 +63,18 @@ struct QueuedSdu {
 }
 
 /// RLC mode of a bearer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Mode {
     /// RLC repairs lost PDUs and has at most `window` unacknowledged PDUs. After a status report
     /// the receiver sends no other report for `prohibit` (Timer_Status_Prohibit).
     Acknowledged { in_sequence: bool, window: u64, prohibit: Duration },
     /// Unacknowledged or transparent mode: lost PDUs are not repaired.
+    #[default]
     Unacknowledged,
 }
 
 /// One direction of a UE's radio bearer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Bearer {
     mode: Mode,
 
@@ -129,26 +130,7 @@ impl Bearer {
             },
             RlcMode::Um | RlcMode::Tm => Mode::Unacknowledged,
         };
-        Bearer {
-            mode,
-            sdus: VecDeque::new(),
-            next: 0,
-            next_on_air: 0,
-            last_ended: None,
-            at_nodeb: 0,
-            needs_credits: false,
-            harq: Harq::default(),
-            missing: MissingPdus::default(),
-            acknowledged: 0,
-            is_resetting: false,
-            last_serial: 0,
-            void_serial: 0,
-            new_data_connection: None,
-            new_data_until: Time::ZERO,
-            new_data_on_dch_until: Time::ZERO,
-            served_until: Time::ZERO,
-            others_until: Time::ZERO,
-        }
+        Bearer { mode, ..Bearer::default() }
     }
 
     pub fn is_empty(&self) -> bool {

@@ -32,7 +32,7 @@ pub struct LiveState {
 }
 
 /// The state of a user.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub struct LiveUe {
     /// Number of the cell.
     pub cell: u16,
@@ -176,20 +176,10 @@ impl LiveUe {
         let dedicated = config.switching.as_ref().and_then(|switching| switching.dchs.first());
         LiveUe {
             cell: u16::try_from(config.cell).expect("numbers of cells have 16 bits"),
-            state: None,
-            towards: None,
             channels: fixed,
-            request: None,
-            buffers: [0; 2],
-            delivered: [0; 2],
-            blocks: [[0; 2]; 2],
-            connections: 0,
-            cwnd: None,
-            timeouts: 0,
-            retransmissions: 0,
             common: fixed,
             dedicated: dedicated.map_or([None; 2], |channels| channels.map(|channel| Some(channel.channel))),
-            newest: None,
+            ..Self::default()
         }
     }
 

@@ -13,23 +13,7 @@ fn at(ms: u64) -> Time {
 /// Two users on the FACH who may be switched.
 fn state() -> LiveState {
     let common = [Some(Channel::Fach), Some(Channel::Rach)];
-    let ue = LiveUe {
-        cell: 0,
-        state: None,
-        towards: None,
-        channels: common,
-        request: None,
-        buffers: [0; 2],
-        delivered: [0; 2],
-        blocks: [[0; 2]; 2],
-        connections: 0,
-        cwnd: None,
-        timeouts: 0,
-        retransmissions: 0,
-        common,
-        dedicated: [Some(Channel::Dch); 2],
-        newest: None,
-    };
+    let ue = LiveUe { channels: common, common, dedicated: [Some(Channel::Dch); 2], ..LiveUe::default() };
     LiveState {
         ues: vec![ue; 2],
         cells: vec![None],

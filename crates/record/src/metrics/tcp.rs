@@ -212,7 +212,7 @@ impl TcpRecorder {
             return;
         }
         if connection.ends_at_proxy() {
-            self.totals.add_proxied_leg(&connection.totals);
+            self.totals.add_segments(&connection.totals);
         } else {
             let flow = &mut self.flows[connection.flow.index()];
             flow.was_in_window = true;

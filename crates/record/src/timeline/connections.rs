@@ -62,7 +62,8 @@ impl Sender {
     /// Opens a row for a timer that starts now.
     fn start_timer(&mut self, now: Time, timers: &mut OpenRows<TimerRow>, owner: TimerOwner) {
         let TimerOwner { connection, end, ue } = owner;
-        self.timer = Some(timers.open(TimerRow::start(now, "rto", (ue, end.sends(), Some(connection)))));
+        let row = TimerRow::start(now, "rto", ue, end.sends());
+        self.timer = Some(timers.open(TimerRow { connection: Some(connection.0), ..row }));
     }
 
     /// Counts a restart in the row of the running timer, or opens a row.

@@ -57,7 +57,7 @@ use rows::{
 use table::{OpenRows, RowIndex, Taken};
 
 /// Records the timeline.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Timeline {
     segments: OpenRows<SegmentRow>,
     sdus: OpenRows<SduRow>,
@@ -83,6 +83,19 @@ pub(crate) struct Timeline {
     ues: Vec<Ue>,
 }
 
+/// A packet that is lost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LostPacket {
+    pub packet: PacketId,
+    pub ue: UeId,
+    pub direction: Direction,
+    pub connection: Option<ConnectionId>,
+    /// Name of the place and reason.
+    pub loss: &'static str,
+    /// Number of the link, if a link of the fixed network lost the packet.
+    pub link: Option<u8>,
+}
+
 /// State of a UE.
 #[derive(Debug)]
 struct Ue {
@@ -105,31 +118,7 @@ impl Timeline {
             has_dch: false,
             dch_request: None,
         };
-        Self::of_ues(network.ues.iter().map(ue).collect())
-    }
-
-    fn of_ues(ues: Vec<Ue>) -> Self {
-        Timeline {
-            segments: OpenRows::default(),
-            sdus: OpenRows::default(),
-            pdus: OpenRows::default(),
-            block_sets: OpenRows::default(),
-            statuses: OpenRows::default(),
-            discards: OpenRows::default(),
-            losses: OpenRows::default(),
-            rrc: OpenRows::default(),
-            dch_requests: OpenRows::default(),
-            timers: OpenRows::default(),
-            hs_blocks: OpenRows::default(),
-            hs_credits: OpenRows::default(),
-            e_blocks: OpenRows::default(),
-            e_grants: OpenRows::default(),
-            events: OpenRows::default(),
-            e_blocks_sent: Vec::new(),
-            connections: Open::default(),
-            packets: BTreeMap::new(),
-            ues,
-        }
+        Timeline { ues: network.ues.iter().map(ue).collect(), ..Timeline::default() }
     }
 
     fn tables(&mut self) -> [&mut dyn Taken; 15] {
@@ -181,26 +170,16 @@ impl Timeline {
         }
     }
 
-    /// A packet is lost, with the name of the place and reason, and the link of the fixed network.
-    /// Closes its rows. A packet that RLC discarded may still arrive, so its segment stays in
+    /// Records a lost packet, and closes its rows. A packet that RLC discarded may still arrive, so its segment stays in
     /// `packets`: `arrived` then replaces the end and removes the loss.
-    pub fn lost(
-        &mut self,
-        now: Time,
-        (ue, direction): (UeId, Direction),
-        packet: PacketId,
-        (connection, loss, link): (Option<ConnectionId>, &'static str, Option<u8>),
-    ) {
+    pub fn lost(&mut self, now: Time, lost: LostPacket) {
+        let LostPacket { packet, ue, direction, connection, loss, link } = lost;
         if let Some(index) = self.packets.get(&packet)
             && let Some(row) = self.segments.close(*index)
         {
             (row.end_s, row.lost, row.loss) = (Some(now.as_secs()), true, loss);
         }
-        if let Some(index) = self.ues[ue.index()].bearers[direction.index()].sdus.remove(&packet)
-            && let Some(row) = self.sdus.close(index)
-        {
-            (row.end_s, row.fate, row.reason) = (Some(now.as_secs()), "lost", loss);
-        }
+        self.close_sdu(now, ue, direction, packet, "lost", loss);
         self.losses.push(LossRow {
             time_s: now.as_secs(),
             packet: packet.0 as u32,
@@ -216,7 +195,7 @@ impl Timeline {
     pub fn show(&mut self, now: Time, detail: &Detail<'_>) {
         match detail {
             Detail::Blocks { ue, direction, channel, set, stage } => {
-                self.blocks(now, (*ue, *direction, *channel), set, stage);
+                self.blocks(now, *ue, *direction, *channel, set, stage);
             }
             Detail::Poll { ue, direction, causes } => self.polled(now, *ue, *direction, *causes),
             Detail::Discarded { ue, direction, sdu, octets, reason, pdus } => {
@@ -230,14 +209,9 @@ impl Timeline {
                     first: pdus.map(|(first, _)| first as u32),
                     last: pdus.map(|(_, last)| last as u32),
                 });
-                let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
-                if let Some(index) = bearer.sdus.remove(sdu)
-                    && let Some(row) = self.sdus.close(index)
-                {
-                    (row.end_s, row.fate, row.reason) = (Some(now.as_secs()), "discarded", reason.name());
-                    if let Some((first, last)) = pdus {
-                        (row.first, row.last) = (Some(*first as u32), Some(*last as u32));
-                    }
+                let row = self.close_sdu(now, *ue, *direction, *sdu, "discarded", reason.name());
+                if let (Some(row), Some((first, last))) = (row, pdus) {
+                    (row.first, row.last) = (Some(*first as u32), Some(*last as u32));
                 }
             }
             Detail::HsCredits { ue, credits, .. } => {
@@ -251,6 +225,27 @@ impl Timeline {
             | Detail::HsPdusSent { .. }
             | Detail::EDchFrame { .. } => {}
         }
+    }
+
+    /// The radio bearer of a UE in one direction.
+    fn bearer(&mut self, ue: UeId, direction: Direction) -> &mut Bearer {
+        &mut self.ues[ue.index()].bearers[direction.index()]
+    }
+
+    /// Closes the row of an SDU that leaves RLC with this fate. Returns the row, if it is open.
+    fn close_sdu(
+        &mut self,
+        now: Time,
+        ue: UeId,
+        direction: Direction,
+        sdu: PacketId,
+        fate: &'static str,
+        reason: &'static str,
+    ) -> Option<&mut SduRow> {
+        let index = self.bearer(ue, direction).sdus.remove(&sdu)?;
+        let row = self.sdus.close(index)?;
+        (row.end_s, row.fate, row.reason) = (Some(now.as_secs()), fate, reason);
+        Some(row)
     }
 
     /// Adds an event of a UE.

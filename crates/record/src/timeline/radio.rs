@@ -1,7 +1,7 @@
 //! Writes the rows of the timeline about the radio: SDUs, PDUs, transport block sets, STATUS
 //! reports, transmissions on the HS-DSCH and the E-DCH, timers of RLC, and RRC states.
 //!
-//! A row opens when a packet, block set or state begins. It is completed and closed when it ends.
+//! A row opens when a packet, block set or state begins. It is completed and closed when that ends.
 //! The [`Bearer`] of a UE and direction keeps the indices of the open rows.
 
 use std::fmt::Write;
@@ -21,6 +21,42 @@ use super::rows::{
 };
 use super::table::RowIndex;
 
+/// A block set that leaves its sender.
+#[derive(Clone, Copy)]
+struct LeavingSet<'a> {
+    now: Time,
+    ue: UeId,
+    direction: Direction,
+    channel: &'static str,
+    set: &'a BlockSet,
+    /// Number of the set in all tables: unique in the run and ascending, unlike the serial of a
+    /// bearer, so that a table needs few bytes.
+    number: RowIndex,
+}
+
+impl LeavingSet<'_> {
+    /// The row of `pdu`, without the columns of data. `block`: index of its first block in the set.
+    fn row_of(&self, pdu: &Pdu, block: u32) -> PduRun {
+        PduRun {
+            time_s: self.now.as_secs(),
+            end_s: None,
+            ue: u32::from(self.ue.0),
+            direction: self.direction.name(),
+            block_set: self.number,
+            channel: self.channel,
+            kind: pdu.name(),
+            first: None,
+            count: pdu.blocks(),
+            transmission: None,
+            poll: false,
+            poll_causes: PollCauses::default(),
+            block,
+            lost: Lost::default(),
+            lost_at: "",
+        }
+    }
+}
+
 impl Timeline {
     pub(super) fn record_radio(&mut self, now: Time, event: &TraceEvent) {
         match event {
@@ -28,25 +64,20 @@ impl Timeline {
                 self.sdu_queued(now, *ue, *direction, *sdu, *size);
             }
             TraceEvent::SduDelivered { ue, direction, sdu, .. } => {
-                let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
-                if let Some(index) = bearer.sdus.remove(sdu)
-                    && let Some(row) = self.sdus.close(index)
-                {
-                    (row.end_s, row.fate) = (Some(now.as_secs()), "delivered");
-                }
+                self.close_sdu(now, *ue, *direction, *sdu, "delivered", "");
             }
             TraceEvent::RlcBuffer { ue, direction, octets } => {
-                self.ues[ue.index()].bearers[direction.index()].octets = *octets;
+                self.bearer(*ue, *direction).octets = *octets;
             }
             TraceEvent::TimerPollExpired { ue, direction } => {
-                let running = self.ues[ue.index()].bearers[direction.index()].running_poll.take();
+                let running = self.bearer(*ue, *direction).running_poll.take();
                 self.end_timer_poll(now, running, "expired");
             }
             TraceEvent::RlcReset { ue, direction } => {
                 self.ue_event(now, *ue, Some(*direction), "rlc_reset", None);
             }
             TraceEvent::RlcInitialState { ue, direction } => {
-                let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
+                let bearer = self.bearer(*ue, *direction);
                 bearer.reinitialise();
                 let running = bearer.running_poll.take();
                 self.end_timer_poll(now, running, "stopped");
@@ -216,17 +247,17 @@ impl Timeline {
     /// RLC polls with a PDU that is about to leave. Starts Timer_Poll, or restarts it
     /// if it is running.
     pub(super) fn polled(&mut self, now: Time, ue: UeId, direction: Direction, causes: PollCauses) {
-        let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
+        let bearer = self.bearer(ue, direction);
         bearer.causes.push_back(causes);
         if bearer.timer_poll.is_none() {
             return;
         }
         let running = bearer.running_poll.take().map(|running| running.row);
         let row = running.filter(|row| self.timers.restart(now, *row)).unwrap_or_else(|| {
-            let row = TimerRow::start(now, "timer_poll", (ue, direction, None));
+            let row = TimerRow::start(now, "timer_poll", ue, direction);
             self.timers.open(row)
         });
-        bearer.running_poll = Some(RunningPoll { row, polled: None });
+        self.bearer(ue, direction).running_poll = Some(RunningPoll { row, polled: None });
     }
 
     /// Ends the row of a Timer_Poll.
@@ -242,16 +273,22 @@ impl Timeline {
     pub(super) fn blocks(
         &mut self,
         now: Time,
-        (ue, direction, channel): (UeId, Direction, Channel),
+        ue: UeId,
+        direction: Direction,
+        channel: Channel,
         set: &BlockSet,
         stage: &Stage,
     ) {
         match stage {
-            Stage::Leaves => self.leave(now, (ue, direction, channel), set),
+            Stage::Leaves => {
+                let (channel, _) = channel.name();
+                let number = self.block_sets.next_index();
+                self.leave(LeavingSet { now, ue, direction, channel, set, number });
+            }
             Stage::OnAir => {
-                let bearer = &self.ues[ue.index()].bearers[direction.index()];
-                if let Some(in_transit) = bearer.in_transit.get(&set.serial)
-                    && let Some(row) = self.block_sets.get(in_transit.row)
+                let in_transit = self.bearer(ue, direction).in_transit.get(&set.serial);
+                if let Some(index) = in_transit.map(|in_transit| in_transit.row)
+                    && let Some(row) = self.block_sets.get(index)
                 {
                     row.on_air_s = Some(now.as_secs());
                 }
@@ -265,10 +302,8 @@ impl Timeline {
 
     /// A block set leaves its sender: opens the rows of the set, of its PDUs and of its STATUS
     /// reports.
-    fn leave(&mut self, now: Time, (ue, direction, channel): (UeId, Direction, Channel), set: &BlockSet) {
-        let (channel, _) = channel.name();
-        // Unique in the run and ascending, unlike the serial of a bearer: so a table needs few bytes.
-        let number = self.block_sets.next_index();
+    fn leave(&mut self, leaving: LeavingSet<'_>) {
+        let LeavingSet { now, ue, direction, channel, set, number } = leaving;
         let row = self.block_sets.open(BlockSetRow {
             time_s: now.as_secs(),
             end_s: None,
@@ -282,59 +317,41 @@ impl Timeline {
             nodeb_drop: false,
         });
         let mut in_transit = SetInTransit { row, ..SetInTransit::default() };
-        // Index of the entry's first block in the set.
         let mut block = 0;
         for pdu in &set.pdus {
-            let run = PduRun {
-                time_s: now.as_secs(),
-                end_s: None,
-                ue: u32::from(ue.0),
-                direction: direction.name(),
-                block_set: number,
-                channel,
-                kind: pdu.name(),
-                first: None,
-                count: pdu.blocks(),
-                transmission: None,
-                poll: false,
-                poll_causes: PollCauses::default(),
-                block,
-                lost: Lost::default(),
-                lost_at: "",
-            };
+            let row = leaving.row_of(pdu, block);
             match pdu {
                 Pdu::Data(data) | Pdu::Umd(data) | Pdu::Tmd(data) => {
-                    self.leave_data(now, (ue, direction), (set, data), run, &mut in_transit);
+                    self.leave_data(leaving, data, row, &mut in_transit.pdus);
                 }
                 Pdu::Status(status) => {
-                    let row = self.with_poll((ue, direction), status, run);
+                    let row = self.with_poll(ue, direction, status, row);
                     in_transit.pdus.push(self.pdus.open(row));
                 }
-                Pdu::Reset(_) | Pdu::ResetAck(_) => in_transit.pdus.push(self.pdus.open(run)),
+                Pdu::Reset(_) | Pdu::ResetAck(_) => in_transit.pdus.push(self.pdus.open(row)),
             }
             block += pdu.blocks();
             // A STATUS in a PDU of its own, or piggybacked on data.
             if let Pdu::Status(status) | Pdu::Data(DataRun { piggyback: Some(status), .. }) = pdu {
                 let piggybacked = !matches!(pdu, Pdu::Status(_));
-                let row = self.leave_status(now, (ue, direction), (set, number), status, piggybacked);
+                let row = self.leave_status(leaving, status, piggybacked);
                 in_transit.statuses.push(StatusInTransit { row, block: block - 1 });
             }
         }
-        let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
+        let bearer = self.bearer(ue, direction);
         bearer.causes.clear();
         bearer.in_transit.insert(set.serial, in_transit);
     }
 
     /// Data PDUs of a set leave: completes the rows of the SDUs that end in them, and opens a row
-    /// for each part of the PDUs with the same number of transmissions. `run` has the values that
-    /// these rows have in common.
+    /// for each part of the PDUs with the same number of transmissions. `common` has the values
+    /// that these rows have in common. Appends their indices to `opened`.
     fn leave_data(
         &mut self,
-        now: Time,
-        (ue, direction): (UeId, Direction),
-        (set, data): (&BlockSet, &DataRun),
-        run: PduRun,
-        in_transit: &mut SetInTransit,
+        LeavingSet { now, ue, direction, set, .. }: LeavingSet<'_>,
+        data: &DataRun,
+        common: PduRun,
+        opened: &mut Vec<RowIndex>,
     ) {
         let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
         let first = bearer.leave(now, data);
@@ -349,7 +366,7 @@ impl Timeline {
             }
         }
         let parts = bearer.transmissions(data, first);
-        let (last_part, mut block) = (parts.len() - 1, run.block);
+        let (last_part, mut block) = (parts.len() - 1, common.block);
         for (index, RunPart { first, pdus, transmission }) in parts.into_iter().enumerate() {
             let poll = data.poll && index == last_part;
             let poll_causes = if poll { bearer.causes.pop_front() } else { None };
@@ -360,9 +377,9 @@ impl Timeline {
                 poll,
                 poll_causes: poll_causes.unwrap_or_default(),
                 block,
-                ..run.clone()
+                ..common.clone()
             };
-            in_transit.pdus.push(self.pdus.open(part));
+            opened.push(self.pdus.open(part));
             if poll && let Some(running) = &mut bearer.running_poll {
                 running.polled = Some(first + u64::from(pdus) - 1);
             }
@@ -371,9 +388,9 @@ impl Timeline {
     }
 
     /// The row of a STATUS PDU. A POLL SUFI in it polls up to PDU Poll_SN.
-    fn with_poll(&mut self, (ue, direction): (UeId, Direction), status: &Status, row: PduRun) -> PduRun {
+    fn with_poll(&mut self, ue: UeId, direction: Direction, status: &Status, row: PduRun) -> PduRun {
         let Some(last) = status.poll else { return row };
-        let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
+        let bearer = self.bearer(ue, direction);
         let poll_causes = bearer.causes.pop_front().unwrap_or_default();
         let polled = bearer.unwrap(last);
         if let Some(running) = &mut bearer.running_poll {
@@ -386,9 +403,7 @@ impl Timeline {
     /// the row of the STATUS.
     fn leave_status(
         &mut self,
-        now: Time,
-        (ue, direction): (UeId, Direction),
-        (set, number): (&BlockSet, RowIndex),
+        LeavingSet { now, ue, direction, set, number, .. }: LeavingSet<'_>,
         status: &Status,
         piggybacked: bool,
     ) -> RowIndex {
@@ -397,7 +412,7 @@ impl Timeline {
             self.timers.push(TimerRow {
                 end_s: Some((now + prohibit).as_secs()),
                 outcome: "expired",
-                ..TimerRow::start(now, "timer_status_prohibit", (ue, direction, None))
+                ..TimerRow::start(now, "timer_status_prohibit", ue, direction)
             });
         }
         self.statuses.open(StatusRow {

@@ -6,7 +6,7 @@
 //! the start and the end of the row.
 
 use umts_stack::detail::PollCauses;
-use umts_stack::ids::{ConnectionId, Direction, UeId};
+use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::phy::Lost;
 use umts_units::{Duration, Time};
 
@@ -241,17 +241,13 @@ const LONGEST_RESTARTED: Duration = Duration::from_secs(10);
 
 impl TimerRow {
     /// The row of a timer that starts now.
-    pub fn start(
-        now: Time,
-        timer: &'static str,
-        (ue, direction, connection): (UeId, Direction, Option<ConnectionId>),
-    ) -> Self {
+    pub fn start(now: Time, timer: &'static str, ue: UeId, direction: Direction) -> Self {
         TimerRow {
             time_s: now.as_secs(),
             end_s: None,
             timer,
             ue: u32::from(ue.0),
-            connection: connection.map(|id| id.0),
+            connection: None,
             direction: direction.name(),
             outcome: "running",
             restarts: 0,

@@ -13,7 +13,7 @@ const BUDGET_INTERVALS: &[&str] = &["connection", "start_s", "end_s", "cause"];
 
 #[test]
 fn every_lane_shows_columns_of_an_existing_table() {
-    let mut tables = Timeline::of_ues(Vec::new()).finish();
+    let mut tables = Timeline::default().finish();
     tables.extend(Series::new(SeriesConfig::default()).finish(Time::ZERO).tables);
     for lane in LANES {
         let has = |column: &str| match lane.table {
@@ -70,7 +70,7 @@ fn every_lane_has_an_area_a_colour_and_a_category_for_each_row() {
 fn restarts_of_a_timer_share_a_row_of_limited_length() {
     let at = |seconds| Time::ZERO + Duration::from_secs(seconds);
     let mut timers = OpenRows::default();
-    let index = timers.open(TimerRow::start(at(0), "rto", (UeId(0), Direction::Downlink, None)));
+    let index = timers.open(TimerRow::start(at(0), "rto", UeId(0), Direction::Downlink));
     assert!(timers.restart(at(3), index));
     assert!(timers.restart(at(9), index));
     assert!(!timers.restart(at(10), index), "the row is closed, so that it can be taken");

@@ -37,7 +37,7 @@ impl Inspection<'_> {
             collect_values(tree.find(&format!("at.{i}.set")).0, &mut Vec::new(), &mut values);
             if values.is_empty() {
                 let problem = self.problem(&format!("at.{i}.set"), "no key changes");
-                return Err(problem.help("write for example set = { radio.cut = true }".to_owned()));
+                return Err(problem.help("write for example set = { radio.cut = true }"));
             }
             let at = Time::ZERO + at.time;
             for (keys, value) in values {
@@ -142,7 +142,7 @@ impl Inspection<'_> {
             let message = format!("no user has a DCH of bearer `{name}`");
             let help = "the rate of a bearer changes for users with `bearer = NAME`, and for users that RRC \
                         switches to it (rrc.dch), outside a layout; shared channels keep their rate";
-            return Err(at_key(value, message).help(help.to_owned()));
+            return Err(at_key(value, message).help(help));
         }
         Ok(changes)
     }
@@ -152,9 +152,7 @@ impl Inspection<'_> {
         let ues = &self.scenario.ue;
         if ues[group].calls.is_none() {
             let message = format!("`{}` are not calls", ues[group].name);
-            return Err(
-                at_key(value, message).help("only a group with `calls` has offered traffic".to_owned())
-            );
+            return Err(at_key(value, message).help("only a group with `calls` has offered traffic"));
         }
         let class = ues[..group].iter().filter(|ue| ue.calls.is_some()).count() as u16;
         let offered = read::<Erlang>(value, &["ue", "calls", "offered"])?;
@@ -203,7 +201,7 @@ impl Inspection<'_> {
     fn fixed_rate_error(&self, group: usize, reason: &str, value: &Node) -> Problem {
         let name = &self.scenario.ue[group].name;
         at_key(value, format!("the block error rate of `{name}` cannot change: {reason}"))
-            .help("only independent block errors change; `radio.cut` works on every radio".to_owned())
+            .help("only independent block errors change; `radio.cut` works on every radio")
     }
 
     /// Why the block errors of a group do not follow `radio.bler`, if they do not.

@@ -51,13 +51,36 @@ impl Channel {
         if self.has_table { format!("{}.{key}", self.path) } else { self.path.clone() }
     }
 
+    /// FACH or RACH of a cell.
+    fn of_cell(
+        cell: usize,
+        kind: trace::Channel,
+        name: &str,
+        scheduler: SchedulerKind,
+        rate: BitRate,
+        tti: Duration,
+    ) -> Channel {
+        Channel {
+            path: format!("cell.{cell}.{}", name.to_lowercase()),
+            has_table: true,
+            name: name.to_owned(),
+            kind,
+            number: 0,
+            scheduler,
+            rate,
+            tti,
+            transport_formats: Vec::new(),
+        }
+    }
+
     /// A DCH, or a DSCH with this number.
     fn of_bearer(
         path: String,
         has_table: bool,
         direction: &str,
         bearer: &str,
-        (dch, number): (&Dch, u16),
+        dch: &Dch,
+        number: u16,
     ) -> Channel {
         let name = format!("the {direction} of bearer `{bearer}`");
         let (kind, number) =
@@ -149,44 +172,19 @@ impl Inspection<'_> {
 
     fn fach(&self, cell: usize) -> Option<Channel> {
         let fach = self.scenario.cell[cell].fach.as_ref()?;
-        let path = format!("cell.{cell}.fach");
-        let (kind, name) = (trace::Channel::Fach, "FACH".to_owned());
-        let scheduler = fach.scheduler;
-        Some(Channel {
-            path,
-            has_table: true,
-            name,
-            kind,
-            number: 0,
-            scheduler,
-            rate: fach.rate,
-            tti: fach.tti,
-            transport_formats: Vec::new(),
-        })
+        Some(Channel::of_cell(cell, trace::Channel::Fach, "FACH", fach.scheduler, fach.rate, fach.tti))
     }
 
     fn rach(&self, cell: usize) -> Option<Channel> {
         let rach = self.scenario.cell[cell].rach.as_ref()?;
-        let path = format!("cell.{cell}.rach");
-        let (kind, name) = (trace::Channel::Rach, "RACH".to_owned());
         let scheduler = SchedulerKind::default();
-        Some(Channel {
-            path,
-            has_table: true,
-            name,
-            kind,
-            number: 0,
-            scheduler,
-            rate: rach.rate,
-            tti: rach.tti,
-            transport_formats: Vec::new(),
-        })
+        Some(Channel::of_cell(cell, trace::Channel::Rach, "RACH", scheduler, rach.rate, rach.tti))
     }
 
     fn dchs(&self, bearer: usize) -> [Channel; 2] {
         let (model, number) = (&self.scenario.bearer[bearer], bearer as u16);
         [("downlink", &model.downlink), ("uplink", &model.uplink)].map(|(way, dch)| {
-            Channel::of_bearer(format!("bearer.{bearer}.{way}"), true, way, &model.name, (dch, number))
+            Channel::of_bearer(format!("bearer.{bearer}.{way}"), true, way, &model.name, dch, number)
         })
     }
 
@@ -197,7 +195,7 @@ impl Inspection<'_> {
         }
         let bearer = &named.bearer;
         let [mut downlink, mut uplink] = [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)]
-            .map(|(way, dch)| Channel::of_bearer(path.to_owned(), false, way, &bearer.name, (dch, 0)));
+            .map(|(way, dch)| Channel::of_bearer(path.to_owned(), false, way, &bearer.name, dch, 0));
         if named.hs_dsch_category().is_some() {
             downlink.kind = trace::Channel::HsDsch;
         }
@@ -215,7 +213,7 @@ impl Inspection<'_> {
             let message =
                 format!("cell `{}` has no {name}, which these users need", self.scenario.cell[cell].name);
             self.problem(&format!("ue.{i}.bearer"), message)
-                .help("give the cell the channel, or these users a [[bearer]]".to_owned())
+                .help("give the cell the channel, or these users a [[bearer]]")
         };
         let fach = self.fach(cell).ok_or_else(|| missing("FACH"))?;
         let rach = self.rach(cell).ok_or_else(|| missing("RACH"))?;
@@ -245,7 +243,7 @@ impl Inspection<'_> {
         Err(self
             .problem(&channel.key("tti"), message)
             .label("this interval")
-            .help("choose 10, 20, 40 or 80 ms, the values of TS 25.331".to_owned()))
+            .help("choose 10, 20, 40 or 80 ms, the values of TS 25.331"))
     }
 
     /// Returns the channel with the number of PDUs per TTI: at least one, and at most
@@ -294,7 +292,7 @@ impl Inspection<'_> {
             |message: String| self.problem(&channel.key("transport_formats"), message).label("these formats");
         if channel.kind != trace::Channel::Dch {
             let message = format!("{name} is shared: only dedicated channels have a transport format set");
-            return Err(problem(message).help("remove this key, or `shared`".to_owned()));
+            return Err(problem(message).help("remove this key, or `shared`"));
         }
         if largest != pdus {
             let message = format!(

@@ -36,7 +36,7 @@ impl Inspection<'_> {
                 let path = format!("cell.{i}.dsch");
                 if dsch.priority == SchedulerKind::Fcds {
                     let message = "fcds compares SNRs, which only an HS-DSCH measures";
-                    let help = "choose max_ci or proportional_fair, for example".to_owned();
+                    let help = "choose max_ci or proportional_fair, for example";
                     return Err(self
                         .problem(&format!("{path}.priority"), message)
                         .label("this scheduler")
@@ -86,7 +86,7 @@ impl Inspection<'_> {
         let bler = power.bler_target.value();
         if !(bler > 0.0 && bler < 1.0) {
             let message = format!("no Eb/N0 gives a block error ratio of {bler}");
-            let help = "choose more than 0 and less than 1, as in bler_target = 0.01".to_owned();
+            let help = "choose more than 0 and less than 1, as in bler_target = 0.01";
             return Err(self.problem(&format!("{path}.bler_target"), message).label("this ratio").help(help));
         }
         Ok(())
@@ -96,9 +96,7 @@ impl Inspection<'_> {
     fn dsch_formats(&self, path: &str, dsch: &Dsch) -> Result<(), Problem> {
         if ![10, 20].map(Duration::from_millis).contains(&dsch.tti) {
             let message = format!("a DSCH cannot have a TTI of {}", dsch.tti);
-            return Err(self
-                .problem(&format!("{path}.tti"), message)
-                .help("choose 10 ms or 20 ms".to_owned()));
+            return Err(self.problem(&format!("{path}.tti"), message).help("choose 10 ms or 20 ms"));
         }
         if dsch.decision != Decision::EachTti && dsch.tti != FRAME * 2 {
             let message = format!("decisions at each frame need a TTI of {}, not {}", FRAME * 2, dsch.tti);
@@ -107,10 +105,8 @@ impl Inspection<'_> {
         }
         if dsch.format.is_empty() {
             let message = "a DSCH needs at least one transport format";
-            return Err(self.problem(&format!("{path}.format"), message).help(
-                "write one or more, as in format = [{ rate = \"64 kbit/s\", spreading_factor = 32, ebn0 = \"2.25 dB\" }]"
-                    .to_owned(),
-            ));
+            let help = "write one or more, as in format = [{ rate = \"64 kbit/s\", spreading_factor = 32, ebn0 = \"2.25 dB\" }]";
+            return Err(self.problem(&format!("{path}.format"), message).help(help));
         }
         for number in 0..dsch.format.len() {
             self.dsch_format(path, dsch, number)?;
@@ -125,48 +121,46 @@ impl Inspection<'_> {
         let (blocks, sf) = (dsch.blocks(format.rate), format.spreading_factor);
         let previous = number.checked_sub(1).map(|index| &dsch.format[index]);
         let branch = dsch.codes.spreading_factor();
-        let nearest = |sf: u16| sf.clamp(MIN_SF, LARGEST_SF).next_power_of_two();
-        let (key, message, help) = if blocks.fract() != 0.0 || blocks < 1.0 {
+        let wrong = |key: &str, message: &str, help: &str| {
+            let path = format!("{path}.format.{number}.{key}");
+            Err(self.problem(&path, message).label("this format").help(help))
+        };
+        if blocks.fract() != 0.0 || blocks < 1.0 {
             let full_rate = blocks.round().max(1.0) * dsch.block.bits() as f64 / dsch.tti.as_secs() / 1000.0;
             let message =
                 format!("{} does not fill a TTI of {}: it is {blocks} blocks", format.rate, dsch.tti);
-            ("rate", message, format!("choose whole blocks of {}, as in \"{full_rate} kbit/s\"", dsch.block))
-        } else if !sf.is_power_of_two() || !(MIN_SF..=LARGEST_SF).contains(&sf) {
+            let help = format!("choose whole blocks of {}, as in \"{full_rate} kbit/s\"", dsch.block);
+            return wrong("rate", &message, &help);
+        }
+        if !sf.is_power_of_two() || !(MIN_SF..=LARGEST_SF).contains(&sf) {
             let message = format!("there is no code of spreading factor {sf}");
-            (
-                "spreading_factor",
-                message,
-                format!("choose a power of two from {MIN_SF} to {LARGEST_SF}, as in {}", nearest(sf)),
-            )
-        } else if sf < branch {
+            let nearest = sf.clamp(MIN_SF, LARGEST_SF).next_power_of_two();
+            let help = format!("choose a power of two from {MIN_SF} to {LARGEST_SF}, as in {nearest}");
+            return wrong("spreading_factor", &message, &help);
+        }
+        if sf < branch {
             let message = format!(
                 "a code of spreading factor {sf} is larger than the DSCH's {} of the tree",
                 dsch.codes
             );
-            (
-                "spreading_factor",
-                message,
-                format!("choose {branch} or more, or a larger part of the tree in `codes`"),
-            )
-        } else if previous.is_some_and(|previous| previous.rate >= format.rate) {
-            let message = "transport formats must be in ascending order of their rates".to_owned();
-            ("rate", message, "write the format with the lowest rate first".to_owned())
-        } else if previous.is_some_and(|previous| previous.spreading_factor < sf) {
+            let help = format!("choose {branch} or more, or a larger part of the tree in `codes`");
+            return wrong("spreading_factor", &message, &help);
+        }
+        if previous.is_some_and(|previous| previous.rate >= format.rate) {
+            let message = "transport formats must be in ascending order of their rates";
+            return wrong("rate", message, "write the format with the lowest rate first");
+        }
+        if previous.is_some_and(|previous| previous.spreading_factor < sf) {
             let message =
                 format!("spreading factor {sf} is larger than the spreading factor of the lower rate before");
-            (
-                "spreading_factor",
-                message,
-                "choose the spreading factor of the format before, or a smaller one".to_owned(),
-            )
-        } else if !(format.ebn0.0 + dsch.ebn0_offset.0).abs().le(&MAX_DB) {
+            let help = "choose the spreading factor of the format before, or a smaller one";
+            return wrong("spreading_factor", &message, help);
+        }
+        if !(format.ebn0.0 + dsch.ebn0_offset.0).abs().le(&MAX_DB) {
             let message = format!("`ebn0` plus `ebn0_offset` cannot be {}", format.ebn0 + dsch.ebn0_offset);
-            ("ebn0", message, format!("choose {} to {}", Db(-MAX_DB), Db(MAX_DB)))
-        } else {
-            return Ok(());
-        };
-        let path = format!("{path}.format.{number}.{key}");
-        Err(self.problem(&path, message).label("this format").help(help))
+            return wrong("ebn0", &message, &format!("choose {} to {}", Db(-MAX_DB), Db(MAX_DB)));
+        }
+        Ok(())
     }
 
     /// The guaranteed rate is at least one block per TTI, and the credit limit and the timeout
@@ -174,25 +168,25 @@ impl Inspection<'_> {
     fn guarantees(&self, path: &str, dsch: &Dsch) -> Result<(), Problem> {
         let per_tti = dsch.blocks(dsch.guaranteed);
         let minimum = dsch.block.bits() as f64 / dsch.tti.as_secs() / 1000.0;
-        let (key, message, help) = if per_tti < 1.0 {
+        let too_little = |key: &str, message: &str, help: &str| {
+            Err(self.problem(&format!("{path}.{key}"), message).label("too little").help(help))
+        };
+        if per_tti < 1.0 {
             let message = format!(
                 "{} is less than a block of {} in each TTI of {}",
                 dsch.guaranteed, dsch.block, dsch.tti
             );
-            ("guaranteed", message, format!("choose {minimum} kbit/s or more"))
-        } else if dsch.credit_limit.is_some_and(|limit| f64::from(limit.0) < per_tti) {
-            let message = format!(
-                "a credit limit of {} is less than one TTI at {}",
-                dsch.credit_limit.expect("compared above"),
-                dsch.guaranteed
-            );
-            ("credit_limit", message, format!("choose {} blocks or more, or \"auto\"", per_tti.ceil()))
-        } else if dsch.timeout < dsch.tti {
+            return too_little("guaranteed", &message, &format!("choose {minimum} kbit/s or more"));
+        }
+        if let Some(limit) = dsch.credit_limit.filter(|limit| f64::from(limit.0) < per_tti) {
+            let message = format!("a credit limit of {limit} is less than one TTI at {}", dsch.guaranteed);
+            let help = format!("choose {} blocks or more, or \"auto\"", per_tti.ceil());
+            return too_little("credit_limit", &message, &help);
+        }
+        if dsch.timeout < dsch.tti {
             let message = format!("a timeout of {} is shorter than a TTI of {}", dsch.timeout, dsch.tti);
-            ("timeout", message, format!("choose {} or more", dsch.tti))
-        } else {
-            return Ok(());
-        };
-        Err(self.problem(&format!("{path}.{key}"), message).label("too little").help(help))
+            return too_little("timeout", &message, &format!("choose {} or more", dsch.tti));
+        }
+        Ok(())
     }
 }

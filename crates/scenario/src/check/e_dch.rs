@@ -74,24 +74,21 @@ impl Inspection<'_> {
     /// Options of the E-DCH of cell `i` that can be signalled.
     fn e_dch_of_cell(&self, i: usize) -> Result<(), Problem> {
         let &EDchConfig { window, happy_bit_delay, scheduling_interval, .. } = &self.scenario.cell[i].e_dch;
-        let problem = |key: &str, message: String, help: &str| {
-            Err(self
-                .problem(&format!("cell.{i}.e_dch.{key}"), message)
-                .label("this value")
-                .help(help.to_owned()))
+        let problem = |key: &str, message: &str, help: &str| {
+            Err(self.problem(&format!("cell.{i}.e_dch.{key}"), message).label("this value").help(help))
         };
         if !WINDOWS.contains(&window) {
             let message = format!("a window of {window} blocks cannot be signalled");
-            return problem("window", message, "choose 4, 6, 8, 12, 16, 24 or 32 (TS 25.331 §10.3.5.1a)");
+            return problem("window", &message, "choose 4, 6, 8, 12, 16, 24 or 32 (TS 25.331 §10.3.5.1a)");
         }
         if !HAPPY_BIT_DELAYS.iter().any(|ms| Duration::from_millis(*ms) == happy_bit_delay) {
             let message = format!("a happy bit delay condition of {happy_bit_delay} cannot be signalled");
             let help = "choose 2, 10, 20, 50, 100, 200, 500 or 1000 ms (TS 25.331 §10.3.6.99)";
-            return problem("happy_bit_delay", message, help);
+            return problem("happy_bit_delay", &message, help);
         }
         if !scheduling_interval.as_nanos().is_multiple_of(SHORT_TTI.as_nanos()) {
             let message = format!("grants cannot be decided every {scheduling_interval}");
-            return problem("scheduling_interval", message, "choose a multiple of 2 ms, the shortest TTI");
+            return problem("scheduling_interval", &message, "choose a multiple of 2 ms, the shortest TTI");
         }
         Ok(())
     }
@@ -133,28 +130,27 @@ impl Inspection<'_> {
                 None => Ok(()),
                 Some(_) => {
                     let message = format!("bearer `{}` of these users has no E-DCH", ue.bearer);
-                    let help = "choose an hspa bearer (`umts bearers`), or leave the table out".to_owned();
+                    let help = "choose an hspa bearer (`umts bearers`), or leave the table out";
                     Err(self.problem(&path("e_dch"), message).label("this table").help(help))
                 }
             };
         };
         let keys = self.e_dch_keys(i);
         if keys.attempt_errors.is_empty() {
-            let message = "blocks of the E-DCH need an error probability".to_owned();
-            let help =
-                "write attempt_errors = [0] for blocks without errors, or for example [0.1, 0.01]".to_owned();
+            let message = "blocks of the E-DCH need an error probability";
+            let help = "write attempt_errors = [0] for blocks without errors, or for example [0.1, 0.01]";
             return Err(self.problem(&path("e_dch.attempt_errors"), message).help(help));
         }
         if ![SHORT_TTI, LONG_TTI].contains(&tti) {
             let message = format!("an E-DCH has no TTI of {tti}");
-            let help = "choose 2 ms or 10 ms (TS 25.211 §5.2.1.3)".to_owned();
+            let help = "choose 2 ms or 10 ms (TS 25.211 §5.2.1.3)";
             return Err(self.problem(&path("e_dch.tti"), message).label("this TTI").help(help));
         }
         let Some(max_bits) = category.max_bits(tti) else {
             let number = category.number();
             let message = format!("an E-DCH of category {number} has no TTI of {tti}");
             let key = if keys.tti.is_some() { "e_dch.tti" } else { "e_dch.category" };
-            let help = "choose category 2, 4 or 6, or a TTI of 10 ms (TS 25.306 table 5.1g)".to_owned();
+            let help = "choose category 2, 4 or 6, or a TTI of 10 ms (TS 25.306 table 5.1g)";
             return Err(self.problem(&path(key), message).label("this value").help(help));
         };
         let pdu_bits = self.pdu_bits(i);
@@ -163,7 +159,7 @@ impl Inspection<'_> {
                 "a block of category {} in {tti} has {max_bits} bits, no room for a PDU of {pdu_bits} bits",
                 category.number()
             );
-            let help = "choose a smaller rlc.pdu_payload, a higher category, or a TTI of 10 ms".to_owned();
+            let help = "choose a smaller rlc.pdu_payload, a higher category, or a TTI of 10 ms";
             return Err(self.problem(&path("bearer"), message).label("this bearer").help(help));
         }
         let (pdus, is_reporting) = (1, false);

@@ -52,7 +52,12 @@ impl Inspection<'_> {
     }
 
     /// The error for a value out of its range.
-    pub(super) fn out_of_range(&self, path: &str, message: String, help: String) -> Result<(), Problem> {
+    pub(super) fn out_of_range(
+        &self,
+        path: &str,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Result<(), Problem> {
         Err(self.problem(path, message).label("out of range").help(help))
     }
 
@@ -116,7 +121,7 @@ impl Inspection<'_> {
             return Ok(());
         }
         let message = format!("common channels with {share} of the tree leave no room for the DSCH");
-        let help = "choose less, as in common = \"1/32\", or reduce `dsch.codes`".to_owned();
+        let help = "choose less, as in common = \"1/32\", or reduce `dsch.codes`";
         self.out_of_range(&format!("cell.{i}.dch.common"), message, help)
     }
 
@@ -194,7 +199,7 @@ impl Inspection<'_> {
         }
         let Some(factor) = options.spreading_factor(rate) else {
             let message = format!("the downlink of bearer `{}` at {rate} needs several codes", bearer.name);
-            let help = "users of a layout have one code: choose a bearer of at most 768 kbit/s".to_owned();
+            let help = "users of a layout have one code: choose a bearer of at most 768 kbit/s";
             return Err(self.problem(path, message).label("this bearer").help(help));
         };
         let path = format!("ue.{i}.dch.spreading_factor");

@@ -51,23 +51,22 @@ impl Inspection<'_> {
             }
             return Ok(());
         }
-        let refuse = |key: &str, message: String, help: &str| {
-            Err(self.problem(&format!("{table}.{key}"), message).help(help.to_owned()))
+        let refuse = |key: &str, message: &str, help: &str| {
+            Err(self.problem(&format!("{table}.{key}"), message).help(help))
         };
         if rlc.mode != RlcMode::Am {
-            let message = "only acknowledged mode has PDUs of flexible size here".to_owned();
+            let message = "only acknowledged mode has PDUs of flexible size here";
             return refuse("pdu_size", message, "write mode = \"am\", or pdu_size = \"fixed\"");
         }
         if rlc.header == RlcHeader::Uncounted {
-            let message =
-                "PDUs of flexible size need the AMD header, which shows where an SDU ends".to_owned();
+            let message = "PDUs of flexible size need the AMD header, which shows where an SDU ends";
             return refuse("header", message, "write header = \"ts25322\", or pdu_size = \"fixed\"");
         }
         if ue.is_switched() || named.hs_dsch_category().is_none() {
             let message =
                 format!("the blocks of bearer `{}` of users `{}` have one size", ue.bearer, ue.name);
             let help = "choose an hsdpa or hspa bearer with mac = \"mac_ehs\" in its hs_dsch, or pdu_size = \"fixed\"";
-            return refuse("pdu_size", message, help);
+            return refuse("pdu_size", &message, help);
         }
         if ue.hs_dsch.as_ref().is_none_or(|hs| hs.mac != HsMac::MacEhs) {
             let message = format!(
@@ -75,7 +74,7 @@ impl Inspection<'_> {
                 ue.name
             );
             let help = "add mac = \"mac_ehs\" to [ue.hs_dsch], or write pdu_size = \"fixed\"";
-            return refuse("pdu_size", message, help);
+            return refuse("pdu_size", &message, help);
         }
         Ok(())
     }
@@ -86,46 +85,42 @@ impl Inspection<'_> {
         let config = &self.scenario.cell[i].hs_dsch;
         let &HsDschConfig { scheduler, window, t1, max_transmissions, allocation_interval, .. } = config;
         let path = |key: &str| format!("cell.{i}.hs_dsch.{key}");
+        let refuse = |key: &str, message: &str, label: &'static str, help: &str| {
+            Err(self.problem(&path(key), message).label(label).help(help))
+        };
         if config.power.is_some() && self.scenario.layout.is_none() {
-            let message = "power has no effect without [layout]: other cells have no power".to_owned();
-            let help = "add [layout], or leave this out and set ue.hs_dsch.snr".to_owned();
-            return Err(self.problem(&path("power"), message).label("this power").help(help));
+            let message = "power has no effect without [layout]: other cells have no power";
+            let help = "add [layout], or leave this out and set ue.hs_dsch.snr";
+            return refuse("power", message, "this power", help);
         }
         if scheduler == SchedulerKind::ServiceCredit {
-            let message = "an HS-DSCH has no service credits".to_owned();
+            let message = "an HS-DSCH has no service credits";
             let help = "choose round_robin, oldest_first, largest_backlog, timeout, max_ci, proportional_fair or fcds";
-            return Err(self
-                .problem(&path("scheduler"), message)
-                .label("this scheduler")
-                .help(help.to_owned()));
+            return refuse("scheduler", message, "this scheduler", help);
         }
         let has_hs_dsch = |group: &GroupNames| group.cell == i && group.hs_dsch_category().is_some();
         if !config.python.is_empty() && !self.names.groups.iter().any(has_hs_dsch) {
-            let message = "`python` has no effect: no user of this cell has an HS-DSCH".to_owned();
-            let help =
-                "leave `python` out, or give users an hsdpa or hspa bearer (`umts bearers`)".to_owned();
-            return Err(self.problem(&path("python"), message).label("this scheduler").help(help));
+            let message = "`python` has no effect: no user of this cell has an HS-DSCH";
+            let help = "leave `python` out, or give users an hsdpa or hspa bearer (`umts bearers`)";
+            return refuse("python", message, "this scheduler", help);
         }
         if !WINDOWS.contains(&window) {
             let message = format!("a window of {window} blocks cannot be signalled");
-            let help = "choose 4, 6, 8, 12, 16, 24 or 32 (TS 25.331 §10.3.5.1a)".to_owned();
-            return Err(self.problem(&path("window"), message).label("this window").help(help));
+            let help = "choose 4, 6, 8, 12, 16, 24 or 32 (TS 25.331 §10.3.5.1a)";
+            return refuse("window", &message, "this window", help);
         }
         if !allocation_interval.as_nanos().is_multiple_of(ALLOCATION_UNIT.as_nanos()) {
             let message = format!("an interval of {allocation_interval} cannot be signalled");
-            let help = "choose a multiple of 10 ms (TS 25.435 §6.3.3.11.4)".to_owned();
-            return Err(self
-                .problem(&path("allocation_interval"), message)
-                .label("this interval")
-                .help(help));
+            let help = "choose a multiple of 10 ms (TS 25.435 §6.3.3.11.4)";
+            return refuse("allocation_interval", &message, "this interval", help);
         }
         if config.process_scope == ProcessScope::Cell && config.users_per_tti > 1 {
             let message = format!(
                 "processes of the cell carry one block in a TTI, not blocks of {} users",
                 config.users_per_tti
             );
-            let help = "choose users_per_tti = 1, or process_scope = \"ue\"".to_owned();
-            return Err(self.problem(&path("process_scope"), message).label("this scope").help(help));
+            let help = "choose users_per_tti = 1, or process_scope = \"ue\"";
+            return refuse("process_scope", &message, "this scope", help);
         }
         let longest = round_trip(config) * u64::from(max_transmissions - 1);
         if t1 < longest {
@@ -138,17 +133,16 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// Only users with an HS-DSCH have its options, and the options fit together. Warns if no block
-    /// can carry a PDU.
+    /// Only users with an HS-DSCH have its options, and the options fit together.
     fn hs_dsch_of_users(&mut self, i: usize) -> Result<(), Problem> {
-        let (ue, named) = (&self.scenario.ue[i], &self.names.groups[i]);
+        let ue = &self.scenario.ue[i];
         let path = |key: &str| format!("ue.{i}.{key}");
-        let Some(category) = named.hs_dsch_category() else {
+        let Some(category) = self.names.groups[i].hs_dsch_category() else {
             return match &ue.hs_dsch {
                 None => Ok(()),
                 Some(_) => {
                     let message = format!("bearer `{}` of these users has no HS-DSCH", ue.bearer);
-                    let help = "choose an hsdpa bearer (`umts bearers`), or leave the table out".to_owned();
+                    let help = "choose an hsdpa bearer (`umts bearers`), or leave the table out";
                     Err(self.problem(&path("hs_dsch"), message).label("this table").help(help))
                 }
             };
@@ -172,24 +166,36 @@ impl Inspection<'_> {
             self.warn(&path("hs_dsch.snr"), message);
         }
         self.link_trace(&path("hs_dsch"), hs)?;
+        self.attempt_errors(i, hs)?;
+        let category = Category::new(hs.category.unwrap_or(category)).expect("the range was checked");
+        self.warn_of_small_blocks(i, hs, category);
+        Ok(())
+    }
+
+    /// Error probabilities are given if and only if the error model uses them.
+    fn attempt_errors(&self, i: usize, hs: &HsUeConfig) -> Result<(), Problem> {
         match hs.errors {
             BlockErrorModel::PerAttempt if hs.attempt_errors.is_empty() => {
-                let message = "errors = \"per_attempt\" needs error probabilities".to_owned();
-                let help = "add attempt_errors, for example [0.1, 0.01]".to_owned();
-                return Err(self.problem(&path("hs_dsch.errors"), message).label("this model").help(help));
+                let message = "errors = \"per_attempt\" needs error probabilities";
+                let help = "add attempt_errors, for example [0.1, 0.01]";
+                let path = format!("ue.{i}.hs_dsch.errors");
+                Err(self.problem(&path, message).label("this model").help(help))
             }
             BlockErrorModel::None | BlockErrorModel::Curve | BlockErrorModel::RequiredSnr
                 if !hs.attempt_errors.is_empty() =>
             {
-                let message = "these probabilities are used by errors = \"per_attempt\" only".to_owned();
-                let help = "add errors = \"per_attempt\", or leave the probabilities out".to_owned();
-                return Err(self.problem(&path("hs_dsch.attempt_errors"), message).help(help));
+                let message = "these probabilities are used by errors = \"per_attempt\" only";
+                let help = "add errors = \"per_attempt\", or leave the probabilities out";
+                Err(self.problem(&format!("ue.{i}.hs_dsch.attempt_errors"), message).help(help))
             }
-            _ => {}
+            _ => Ok(()),
         }
-        let category = Category::new(hs.category.unwrap_or(category)).expect("the range was checked");
-        let codes = self.scenario.cell[named.cell].hs_dsch.codes;
-        let rlc = self.scenario.rlc_of(ue);
+    }
+
+    /// Warns if no block can carry a PDU at the largest CQI that the users have, if it is known.
+    fn warn_of_small_blocks(&mut self, i: usize, hs: &HsUeConfig, category: Category) {
+        let codes = self.scenario.cell[self.names.groups[i].cell].hs_dsch.codes;
+        let rlc = self.scenario.rlc_of(&self.scenario.ue[i]);
         let pdu_bits = Bytes::from(rlc.pdu_payload).bits() as u32 + rlc.header_bits().unwrap_or(0);
         let room_at = |cqi| {
             category.format_within(cqi, codes).map_or(0, |format| match hs.mac {
@@ -198,16 +204,14 @@ impl Inspection<'_> {
             })
         };
         let in_trace = hs.link_trace.ttis().iter().map(|tti| tti.cqi).max();
-        // The largest CQI that the user has, if it is known.
-        let largest = in_trace.map(|cqi| ("hs_dsch.trace", cqi)).or(hs.cqi.map(|cqi| ("hs_dsch.cqi", cqi)));
+        let largest = in_trace.map(|cqi| ("trace", cqi)).or(hs.cqi.map(|cqi| ("cqi", cqi)));
         if let Some((key, cqi)) = largest
             && room_at(cqi) == 0
         {
             let message =
                 format!("no block for CQI {cqi} has room for a PDU of {pdu_bits} bits: nothing arrives");
-            self.warn(&path(key), &message);
+            self.warn(&format!("ue.{i}.hs_dsch.{key}"), &message);
         }
-        Ok(())
     }
 
     /// A link trace replaces the other keys of the radio link, and lasts until the end of the run.
@@ -215,15 +219,15 @@ impl Inspection<'_> {
         let in_table = |key: &str| format!("{path}.{key}");
         if hs.trace.is_none() {
             if hs.trace_repeats {
-                let message = "trace_repeats has no effect without a trace".to_owned();
-                let help = "add trace = \"FILE\", or leave trace_repeats out".to_owned();
+                let message = "trace_repeats has no effect without a trace";
+                let help = "add trace = \"FILE\", or leave trace_repeats out";
                 return Err(self.problem(&in_table("trace_repeats"), message).help(help));
             }
             return Ok(());
         }
         if hs.cqi.is_some() {
-            let message = "a constant cqi and the CQIs of a trace exclude each other".to_owned();
-            let help = "leave out cqi or trace".to_owned();
+            let message = "a constant cqi and the CQIs of a trace exclude each other";
+            let help = "leave out cqi or trace";
             return Err(self.problem(&in_table("cqi"), message).label("this CQI").help(help));
         }
         let (trace, run) = (hs.link_trace.duration(), self.scenario.duration);

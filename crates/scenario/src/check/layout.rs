@@ -41,7 +41,7 @@ fn reserved_name(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
         None => Ok(()),
         Some(i) => {
             let message = format!("the name `{BEST}` is reserved: it selects the best cell of a layout");
-            Err(problem(tree, &format!("cell.{i}.name"), message).help("choose another name".to_owned()))
+            Err(problem(tree, &format!("cell.{i}.name"), message).help("choose another name"))
         }
     }
 }
@@ -49,7 +49,7 @@ fn reserved_name(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
 /// Without a layout there are no positions, so `propagation`, `best` cells and `mobility` are
 /// errors.
 fn without_layout(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
-    let help = "add [layout], or leave this out".to_owned();
+    let help = "add [layout], or leave this out";
     if scenario.propagation.is_some() {
         let message = "[propagation] requires [layout]: path loss needs the positions of cells";
         return Err(problem(tree, "propagation", message).label("this table").help(help));
@@ -71,22 +71,21 @@ fn without_layout(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
 
 /// Sites are a lattice or a list, there are not too many, and a lattice fits the border.
 fn sites(layout: &Layout, tree: &Node) -> Result<(), Problem> {
-    let wrong = |message: String, help: String| {
+    let wrong = |message: &str, help: &str| {
         Err(problem(tree, "layout.sites", message).label("these sites").help(help))
     };
     if let Some(lattice) = &layout.sites {
         if !layout.site.is_empty() {
-            let message =
-                "sites are either a lattice (`sites`) or a list ([[layout.site]]), not both".to_owned();
-            return wrong(message, "leave out one of the two".to_owned());
+            let message = "sites are either a lattice (`sites`) or a list ([[layout.site]]), not both";
+            return wrong(message, "leave out one of the two");
         }
         let [columns, rows] = lattice[..] else {
             let message = format!("a lattice needs two numbers, columns and rows, not {}", lattice.len());
-            return wrong(message, "write two, as in sites = [3, 4]".to_owned());
+            return wrong(&message, "write two, as in sites = [3, 4]");
         };
         if columns == 0 || rows == 0 {
             let message = format!("a lattice of {columns} columns and {rows} rows has no site");
-            return wrong(message, "write 1 or more for each, as in sites = [3, 4]".to_owned());
+            return wrong(&message, "write 1 or more for each, as in sites = [3, 4]");
         }
         if layout.border == Border::Torus && !rows.is_multiple_of(2) {
             let message = format!(
@@ -96,7 +95,7 @@ fn sites(layout: &Layout, tree: &Node) -> Result<(), Problem> {
                 "choose an even number of rows, as in sites = [{columns}, {}], or border = \"reflect\"",
                 rows + 1
             );
-            return wrong(message, help);
+            return wrong(&message, &help);
         }
     }
     let number = layout.number_of_sites();
@@ -116,9 +115,8 @@ fn sites(layout: &Layout, tree: &Node) -> Result<(), Problem> {
 
 /// The area has two sides and contains all sites. A torus has no area of its own.
 fn area(layout: &Layout, tree: &Node) -> Result<(), Problem> {
-    let wrong = |message: &str, help: &str| {
-        Err(problem(tree, "layout.area", message).label("this area").help(help.to_owned()))
-    };
+    let wrong =
+        |message: &str, help: &str| Err(problem(tree, "layout.area", message).label("this area").help(help));
     let example = "write two lengths, as in area = [\"5 km\", \"5 km\"]";
     let Some(area) = &layout.area else {
         return match layout.sites {
@@ -158,15 +156,14 @@ fn single_fdd_cell(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
         [cell] if cell.duplex == Duplex::Fdd => Ok(()),
         [cell] => {
             let message = format!("cell `{}` is TDD, but the sectors of a layout must be FDD", cell.name);
-            Err(problem(tree, "cell.0.duplex", message).help("write duplex = \"fdd\"".to_owned()))
+            Err(problem(tree, "cell.0.duplex", message).help("write duplex = \"fdd\""))
         }
         cells => {
             let message = format!(
                 "a layout needs one [[cell]], which describes every sector; there are {}",
                 cells.len()
             );
-            Err(problem(tree, "cell", message)
-                .help("write one [[cell]], for example with name = \"sector\"".to_owned()))
+            Err(problem(tree, "cell", message).help("write one [[cell]], for example with name = \"sector\""))
         }
     }
 }
@@ -197,22 +194,19 @@ fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Node) -> Resul
             &format!("{path}.file"),
             "`file` applies to mobility.model = \"track\" only",
         )
-        .help("write model = \"track\", or leave `file` out".to_owned()));
+        .help("write model = \"track\", or leave `file` out"));
     }
     streets::moves(path, mobility, layout, tree)?;
     let Some(place) = &mobility.place else { return Ok(()) };
-    let wrong = |message: String, help: &str| {
-        Err(problem(tree, &format!("{path}.place"), message).label("this place").help(help.to_owned()))
+    let wrong = |message: &str, help: &str| {
+        Err(problem(tree, &format!("{path}.place"), message).label("this place").help(help))
     };
     if is_track {
-        return wrong(
-            "`place` has no effect: the track defines the start position".to_owned(),
-            "leave `place` out",
-        );
+        return wrong("`place` has no effect: the track defines the start position", "leave `place` out");
     }
     if place.len() != 2 {
         let message = format!("a place needs two lengths, not {}", place.len());
-        return wrong(message, "write two, as in place = [\"1 km\", \"2.2 km\"]");
+        return wrong(&message, "write two, as in place = [\"1 km\", \"2.2 km\"]");
     }
     let size = layout.config().size();
     if place.iter().zip(size).any(|(at, side)| at.metres() > side) {
@@ -220,7 +214,7 @@ fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Node) -> Resul
             "the place ({}, {}) is outside the area of {:.0} m by {:.0} m",
             place[0], place[1], size[0], size[1]
         );
-        return wrong(message, "choose a place within the area");
+        return wrong(&message, "choose a place within the area");
     }
     Ok(())
 }

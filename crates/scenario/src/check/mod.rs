@@ -175,7 +175,7 @@ fn times(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     }
     if measure.stall.is_zero() {
         return Err(problem(tree, "measure.stall", "a stall must have a length".to_owned())
-            .help("write for example measure.stall = \"0.5 s\"".to_owned()));
+            .help("write for example measure.stall = \"0.5 s\""));
     }
     if measure.waterfall.is_some() && !measure.budget {
         return Err(problem(
@@ -183,7 +183,7 @@ fn times(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
             "measure.waterfall",
             "a waterfall is part of the time budget, which is off".to_owned(),
         )
-        .help("add measure.budget = true".to_owned()));
+        .help("add measure.budget = true"));
     }
     if measure.timeline && !measure.budget {
         return Err(problem(
@@ -191,7 +191,7 @@ fn times(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
             "measure.timeline",
             "a timeline is part of the time budget, which is off".to_owned(),
         )
-        .help("add measure.budget = true".to_owned()));
+        .help("add measure.budget = true"));
     }
     match measure.to {
         Some(to) if to <= measure.from => Err(problem(
@@ -199,7 +199,7 @@ fn times(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
             "measure.to",
             format!("the metrics end at {to}, but begin at {}", measure.from),
         )
-        .help("choose a later time, or \"end\"".to_owned())),
+        .help("choose a later time, or \"end\"")),
         Some(to) if to > *duration => {
             Err(problem(tree, "measure.to", format!("the metrics end at {to}, after the end of the run"))
                 .help(format!("the run lasts {duration}: choose an earlier time, or \"end\"")))

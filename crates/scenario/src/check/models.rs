@@ -22,7 +22,7 @@ impl Inspection<'_> {
             if ue.bearer != COMMON {
                 let message =
                     format!("these users have both the bearer `{}` and a capacity trace", ue.bearer);
-                let help = "the trace replaces the bearer: leave one of the two out".to_owned();
+                let help = "the trace replaces the bearer: leave one of the two out";
                 return Err(self.problem(&format!("ue.{i}.bearer"), message).help(help));
             }
             for (direction, trace) in ["downlink", "uplink"].iter().zip(traces) {
@@ -44,7 +44,7 @@ impl Inspection<'_> {
         } else {
             (format!("both the bearer `{}` and a flat radio", ue.bearer), "bearer")
         };
-        let help = "each replaces the whole radio access: leave one of the two out".to_owned();
+        let help = "each replaces the whole radio access: leave one of the two out";
         Err(self.problem(&format!("ue.{i}.{key}"), format!("these users have {message}")).help(help))
     }
 
@@ -72,7 +72,7 @@ impl Inspection<'_> {
         if web.embedded_most < web.embedded_least {
             let (min_objects, max_objects) = (web.embedded_least, web.embedded_most);
             let message = format!("embedded_most = {max_objects} is below embedded_least = {min_objects}");
-            let help = "equal values give pages without embedded objects".to_owned();
+            let help = "equal values give pages without embedded objects";
             return Err(self.problem(&format!("{path}.embedded_most"), message).help(help));
         }
         if web.connections > 1 && web.request.is_none() {
@@ -80,7 +80,7 @@ impl Inspection<'_> {
                 "connections = {} needs a request: without one, pages are pushed over one connection",
                 web.connections
             );
-            let help = "choose connections = 1, or a request, as in request = \"350 B\"".to_owned();
+            let help = "choose connections = 1, or a request, as in request = \"350 B\"";
             return Err(self.problem(&format!("{path}.connections"), message).help(help));
         }
         self.request(path, web.request, flow)
@@ -93,7 +93,7 @@ impl Inspection<'_> {
     fn pareto_www(&self, path: &str, www: &ParetoWww, flow: &Flow) -> Result<(), Problem> {
         if www.file_mean >= www.file_max {
             let message = format!("no distribution up to {} has a mean of {}", www.file_max, www.file_mean);
-            let help = "raise file_max, or lower file_mean".to_owned();
+            let help = "raise file_max, or lower file_mean";
             return Err(self.problem(&format!("{path}.file_max"), message).help(help));
         }
         self.request(path, www.request, flow)
@@ -106,7 +106,7 @@ impl Inspection<'_> {
             return Ok(());
         }
         let message = "a request needs the other direction, which a one-way connection does not have";
-        let help = "choose request = \"none\", or connection = \"full_duplex\" for the flow's TCP".to_owned();
+        let help = "choose request = \"none\", or connection = \"full_duplex\" for the flow's TCP";
         Err(self.problem(&format!("{path}.request"), message).label("this request").help(help))
     }
 
@@ -117,8 +117,7 @@ impl Inspection<'_> {
             && replay.records.iter().any(is_other)
         {
             let message = "the recording sends in both directions, but a one-way connection has only one";
-            let help =
-                "choose connection = \"full_duplex\" for the flow's TCP, or transport = \"udp\"".to_owned();
+            let help = "choose connection = \"full_duplex\" for the flow's TCP, or transport = \"udp\"";
             return Err(self.problem(&format!("{path}.transport"), message).help(help));
         }
         Ok(())

@@ -87,7 +87,7 @@ impl Names {
         let Scenario { name, cell, bearer, ue, flow, link, .. } = scenario;
         if name.is_empty() || !name.chars().all(is_name_character) {
             let message = format!("`{name}` cannot be the name of a scenario");
-            return Err(problem(tree, "name", message).help("use letters, digits, - _ and .".to_owned()));
+            return Err(problem(tree, "name", message).help("use letters, digits, - _ and ."));
         }
         for (i, link) in link.iter().enumerate() {
             well_formed(tree, &format!("link.{i}.from"), &link.from)?;
@@ -109,7 +109,7 @@ impl Names {
         for (reserved, meaning) in reserved {
             if let Some(i) = bearers.iter().position(|name| *name == reserved) {
                 let message = format!("`{reserved}` is the bearer of {meaning}, so it cannot be defined");
-                let help = "choose another name".to_owned();
+                let help = "choose another name";
                 return Err(problem(tree, &format!("bearer.{i}.name"), message).help(help));
             }
         }
@@ -125,7 +125,7 @@ impl Names {
         if let Some(i) = flows.iter().position(|&group| ue[group].calls.is_some()) {
             let group = flows[i];
             let message = format!("`{}` are calls, which carry speech and no flow", ue[group].name);
-            let help = "name users that do not call, or leave the flow out".to_owned();
+            let help = "name users that do not call, or leave the flow out";
             return Err(problem(tree, &format!("flow.{i}.ue"), message).label("these calls").help(help));
         }
         number_of_ues(scenario, tree)?;
@@ -179,7 +179,7 @@ impl GroupNames {
             let has_hs_dsch = |dch: &Dedicated| dch.hs_dsch_category().is_some();
             if has_hs_dsch(&dch) && dchs.iter().any(has_hs_dsch) {
                 let message = format!("`{name}` is a second bearer with an HS-DSCH");
-                let help = "name one of them, whose rate follows the CQI".to_owned();
+                let help = "name one of them, whose rate follows the CQI";
                 return Err(problem(tree, &path, message).label("this bearer").help(help));
             }
             dchs.push(dch);
@@ -200,7 +200,7 @@ fn number_of_ues(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     let total: usize = scenario.ue.iter().map(|ue| usize::from(ue.count)).sum();
     match total {
         0 if scenario.ue.iter().any(|ue| ue.calls.is_some()) => Ok(()),
-        0 => Err(problem(tree, "ue", "there is no user").help("add a [[ue]] with a name".to_owned())),
+        0 => Err(problem(tree, "ue", "there is no user").help("add a [[ue]] with a name")),
         1..=UeId::MAX_COUNT => Ok(()),
         _ => Err(problem(tree, "ue", format!("{total} UEs are too many"))
             .help(format!("a scenario can have at most {}", UeId::MAX_COUNT))),
@@ -212,7 +212,7 @@ fn well_formed(tree: &Node, path: &str, name: &str) -> Result<(), Problem> {
     if begins_well && name.chars().all(|c| is_name_character(c) && c != '.') {
         return Ok(());
     }
-    let help = "begin with a letter, followed by letters, digits, - and _".to_owned();
+    let help = "begin with a letter, followed by letters, digits, - and _";
     Err(problem(tree, path, format!("`{name}` cannot be a name")).label("this name").help(help))
 }
 
@@ -222,7 +222,7 @@ fn distinct(tree: &Node, kind: &str, names: &[&str]) -> Result<(), Problem> {
         well_formed(tree, &path, name)?;
         if names[..i].contains(name) {
             let message = format!("there are two [[{kind}]] with the name `{name}`");
-            let help = "give each its own name".to_owned();
+            let help = "give each its own name";
             return Err(problem(tree, &path, message).label("the second").help(help));
         }
     }

@@ -19,7 +19,7 @@ impl Inspection<'_> {
                 link.outage.iter().enumerate().find(|(_, outage)| outage.to <= outage.from)
             {
                 let message = format!("the outage ends at {}, but begins at {}", outage.to, outage.from);
-                let help = "`to` must be later than `from`".to_owned();
+                let help = "`to` must be later than `from`";
                 return Err(self.problem(&format!("link.{i}.outage.{j}.to"), message).help(help));
             }
         }
@@ -38,29 +38,27 @@ impl Inspection<'_> {
 
     /// Checks the Internet delay of link `i`.
     fn internet_delay(&self, i: usize, link: &Link, delay: &InternetDelay) -> Result<(), Problem> {
-        let fail = |key: &str, message: String, help: String| {
+        let fail = |key: &str, message: &str, help: &str| {
             Err(self.problem(&format!("link.{i}.{key}"), message).help(help))
         };
         let InternetDelay { minimum, mean, maximum, .. } = *delay;
         if minimum >= mean {
             let message = format!("the minimum delay, {minimum}, must be below the mean, {mean}");
-            let help = "choose a shorter minimum, or a longer mean".to_owned();
-            return fail("internet_delay.minimum", message, help);
+            return fail("internet_delay.minimum", &message, "choose a shorter minimum, or a longer mean");
         }
         if mean >= maximum {
             let message = format!("the mean delay, {mean}, must be below the maximum, {maximum}");
-            let help = "choose a shorter mean, or a longer maximum".to_owned();
-            return fail("internet_delay.mean", message, help);
+            return fail("internet_delay.mean", &message, "choose a shorter mean, or a longer maximum");
         }
         if delay.law().is_none() {
             let message =
                 format!("no lognormal distribution with a mean of {mean} exceeds {maximum} that rarely");
             let help = format!("choose at most {}", delay.longest_maximum());
-            return fail("internet_delay.maximum", message, help);
+            return fail("internet_delay.maximum", &message, &help);
         }
         if link.jitter > Duration::ZERO {
-            let message = "both `jitter` and `internet_delay` would vary the delay".to_owned();
-            return fail("jitter", message, "leave one of them out".to_owned());
+            let message = "both `jitter` and `internet_delay` would vary the delay";
+            return fail("jitter", message, "leave one of them out");
         }
         Ok(())
     }
@@ -88,22 +86,21 @@ impl Inspection<'_> {
         let [first, second, ..] = kinds else { return Ok(()) };
         let message = format!("both `{first}` and `{second}` would manage the queue");
         let problem = self.problem(&format!("{path}.{second}"), message);
-        Err(problem.help("leave one of them out".to_owned()))
+        Err(problem.help("leave one of them out"))
     }
 
     /// Checks that the thresholds of RED have one unit and ascend.
     pub(super) fn red_thresholds(&self, path: &str, red: &RedConfig) -> Result<(), Problem> {
-        let fail = |message: String, help: &str| {
-            Err(self.problem(&format!("{path}.max_thresh"), message).help(help.to_owned()))
-        };
+        let fail =
+            |message: &str, help: &str| Err(self.problem(&format!("{path}.max_thresh"), message).help(help));
         let (min, max) = (red.min_thresh, red.max_thresh);
         if matches!(min, QueueLimit::Packets(_)) != matches!(max, QueueLimit::Packets(_)) {
             let message = format!("min_thresh ({min}) and max_thresh ({max}) must have the same unit");
-            return fail(message, "give both in packets, or both in octets");
+            return fail(&message, "give both in packets, or both in octets");
         }
         if min.amount() >= max.amount() {
             let message = format!("max_thresh ({max}) must be above min_thresh ({min})");
-            return fail(message, "choose three times min_thresh, as Floyd (1997) does");
+            return fail(&message, "choose three times min_thresh, as Floyd (1997) does");
         }
         Ok(())
     }
@@ -132,17 +129,14 @@ impl Inspection<'_> {
     /// where the previous one ends.
     pub(super) fn chain(&self) -> Result<(), Problem> {
         let links = &self.scenario.link;
-        let rule =
-            "the chain of links runs server → … → ggsn → sgsn → rnc, in this order in the file".to_owned();
-        let fail = |path: String, message: String| Err(self.problem(&path, message).help(rule.clone()));
+        let rule = "the chain of links runs server → … → ggsn → sgsn → rnc, in this order in the file";
+        let fail = |path: &str, message: &str| Err(self.problem(path, message).help(rule));
         let (Some(first), Some(last)) = (links.first(), links.last()) else {
-            return fail("link".to_owned(), "there is no link".to_owned());
+            return fail("link", "there is no link");
         };
         if first.from != FIRST_NODE {
-            return fail(
-                "link.0.from".to_owned(),
-                format!("the chain of links must begin at `server`, not at `{}`", first.from),
-            );
+            let message = format!("the chain of links must begin at `server`, not at `{}`", first.from);
+            return fail("link.0.from", &message);
         }
         for (i, pair) in links.windows(2).enumerate() {
             if pair[0].to != pair[1].from {
@@ -150,32 +144,24 @@ impl Inspection<'_> {
                     "the chain of links is broken: one link ends at `{}`, the next begins at `{}`",
                     pair[0].to, pair[1].from
                 );
-                return fail(format!("link.{}.from", i + 1), message);
+                return fail(&format!("link.{}.from", i + 1), &message);
             }
         }
         if last.to != LAST_NODE {
-            return fail(
-                format!("link.{}.to", links.len() - 1),
-                format!("the chain of links must end at `rnc`, not at `{}`", last.to),
-            );
+            let message = format!("the chain of links must end at `rnc`, not at `{}`", last.to);
+            return fail(&format!("link.{}.to", links.len() - 1), &message);
         }
         let nodes: Vec<&str> = links.iter().map(|link| link.to.as_str()).collect();
         let is_repeated = |i: &usize| nodes[*i] == FIRST_NODE || nodes[..*i].contains(&nodes[*i]);
         if let Some(i) = (0..nodes.len()).find(is_repeated) {
-            return fail(format!("link.{i}.to"), format!("the chain of links passes `{}` twice", nodes[i]));
+            return fail(&format!("link.{i}.to"), &format!("the chain of links passes `{}` twice", nodes[i]));
         }
         let position = |name: &str| nodes.iter().position(|node| *node == name);
         match (position("ggsn"), position("sgsn")) {
             (Some(ggsn), Some(sgsn)) if ggsn < sgsn => Ok(()),
-            (Some(_), Some(sgsn)) => {
-                fail(format!("link.{sgsn}.to"), "the sgsn comes before the ggsn".to_owned())
-            }
-            (None, _) => {
-                fail("link.0.from".to_owned(), "the chain of links does not pass the ggsn".to_owned())
-            }
-            (_, None) => {
-                fail("link.0.from".to_owned(), "the chain of links does not pass the sgsn".to_owned())
-            }
+            (Some(_), Some(sgsn)) => fail(&format!("link.{sgsn}.to"), "the sgsn comes before the ggsn"),
+            (None, _) => fail("link.0.from", "the chain of links does not pass the ggsn"),
+            (_, None) => fail("link.0.from", "the chain of links does not pass the sgsn"),
         }
     }
 }

@@ -23,7 +23,7 @@ impl Inspection<'_> {
         for (i, outage) in proxy.outage.iter().enumerate() {
             if outage.to <= outage.from {
                 let message = format!("the outage ends at {}, but begins at {}", outage.to, outage.from);
-                let help = "`to` must be later than `from`".to_owned();
+                let help = "`to` must be later than `from`";
                 return Err(self.problem(&format!("proxy.outage.{i}.to"), message).help(help));
             }
         }
@@ -41,7 +41,11 @@ impl Inspection<'_> {
         let bases = if of_flows.is_empty() { &top_level[..] } else { &of_flows };
         let mut sides = Vec::new();
         for (number, base) in bases.iter().enumerate() {
-            let [server, radio] = SIDES.map(|side| side_of(*base, tree.find(&format!("proxy.{side}"))));
+            let [server, radio] = SIDES.map(|side| {
+                // Of a table that is not written, `find` returns one further up.
+                let (table, is_written) = tree.find(&format!("proxy.{side}"));
+                side_of(*base, is_written.then_some(table))
+            });
             let ends = [server?, radio?];
             // The ends of flows that the proxy does not split are unused and not checked.
             if of_flows.is_empty() || proxy.splits(number, &self.scenario.flow[number]) {
@@ -92,8 +96,8 @@ impl Inspection<'_> {
         }
         for (i, flow) in flows.iter().enumerate().filter(|(i, flow)| proxy.splits(*i, flow)) {
             if flow.tcp.connection == TcpConnection::OneWay && flow.traffic.uses_tcp() {
-                let message = "a proxy cannot split a one-way connection, which has no handshake".to_owned();
-                let help = "set connection = \"full_duplex\", or name other flows in proxy.flows".to_owned();
+                let message = "a proxy cannot split a one-way connection, which has no handshake";
+                let help = "set connection = \"full_duplex\", or name other flows in proxy.flows";
                 return Err(self.problem(&format!("flow.{i}.tcp.connection"), message).help(help));
             }
         }
@@ -125,19 +129,14 @@ impl Inspection<'_> {
             return Err(self.problem("proxy.memory", message).help(help));
         }
         if proxy.memory.is_some() && proxy.buffer.is_none() {
-            let message =
-                "a limit for all buffers (`memory`) requires a limit for each (`buffer`)".to_owned();
-            return Err(self
-                .problem("proxy.memory", message)
-                .help("set buffer, as in buffer = \"64 kB\"".to_owned()));
+            let message = "a limit for all buffers (`memory`) requires a limit for each (`buffer`)";
+            return Err(self.problem("proxy.memory", message).help("set buffer, as in buffer = \"64 kB\""));
         }
         let payload = sides.iter().flatten().map(|tcp| tcp.segment_payload).max();
         match proxy.buffer.zip(payload) {
             Some((buffer, payload)) if buffer.0 < u64::from(payload.0) => {
                 let message = format!("a buffer of {buffer} is smaller than a segment of {payload}");
-                Err(self
-                    .problem("proxy.buffer", message)
-                    .help("choose at least the size of one segment".to_owned()))
+                Err(self.problem("proxy.buffer", message).help("choose at least the size of one segment"))
             }
             _ => Ok(()),
         }
@@ -161,25 +160,22 @@ impl Inspection<'_> {
         let payload = self.scenario.flow.iter().map(|flow| flow.tcp.segment_payload).max();
         if let Some(payload) = payload.filter(|payload| octets.0 < u64::from(payload.0)) {
             let message = format!("{octets} is less than a segment of {payload}");
-            return Err(self
-                .problem(key, message)
-                .help("choose at least the size of one segment".to_owned()));
+            return Err(self.problem(key, message).help("choose at least the size of one segment"));
         }
         if proxy.outage.is_empty() {
             return Ok(());
         }
         let message =
             "outages require mode = \"split\": in other modes the proxy keeps no state that connections need";
-        let help = "remove [[proxy.outage]], or set mode = \"split\"".to_owned();
-        Err(self.problem("proxy.outage.0.from", message.to_owned()).help(help))
+        let help = "remove [[proxy.outage]], or set mode = \"split\"";
+        Err(self.problem("proxy.outage.0.from", message).help(help))
     }
 
     /// The connections of a proxy are full duplex, with built-in congestion control and no read
     /// rate.
     fn proxy_side(&self, side: &str, tcp: &Tcp) -> Result<(), Problem> {
         let fail = |key: &str, message: &str, help: &str| {
-            let problem = self.problem(&format!("proxy.{side}.{key}"), message.to_owned());
-            Err(problem.help(help.to_owned()))
+            Err(self.problem(&format!("proxy.{side}.{key}"), message).help(help))
         };
         if tcp.connection == TcpConnection::OneWay {
             let help = "set connection = \"full_duplex\" in [tcp]";
@@ -201,13 +197,11 @@ impl Inspection<'_> {
     }
 }
 
-/// The TCP of one end: the flow's TCP, overridden by the keys of `side` if `is_written`. Otherwise
-/// `side` is a table further up, see `Node::find`, and has no effect.
+/// The TCP of one end: the flow's TCP, overridden by the keys of `side`.
 ///
 /// `read_rate` of the flow does not apply to the proxy's end, because it describes the user's
 /// application.
-fn side_of(flow: Option<&Node>, (side, is_written): (&Node, bool)) -> Result<Tcp, Problem> {
-    let side = is_written.then_some(side);
+fn side_of(flow: Option<&Node>, side: Option<&Node>) -> Result<Tcp, Problem> {
     let tcp = match (flow, side) {
         (Some(flow), Some(side)) => Tcp::deserialize(&merge(flow.clone(), side.clone()))?,
         (Some(only), None) | (None, Some(only)) => Tcp::deserialize(only)?,

@@ -33,7 +33,7 @@ impl Inspection<'_> {
             return Ok(());
         };
         let message = format!("class {} has no `{key}` (TS 23.107 §6.4.4)", qos.class.keyword());
-        let help = "write class = \"conversational\" or \"streaming\", or leave it out".to_owned();
+        let help = "write class = \"conversational\" or \"streaming\", or leave it out";
         Err(self.problem(&format!("ue.{i}.qos.{key}"), message).label("this attribute").help(help))
     }
 
@@ -150,6 +150,6 @@ impl Inspection<'_> {
     fn without_deadline(&self, path: &str) -> Problem {
         let message = "`timeout` orders users by their transfer delay, and no user of the channel has one";
         let help = "add qos = { class = \"streaming\", transfer_delay = \"300 ms\" } to a [[ue]], or choose \"round_robin\"";
-        self.problem(path, message).label("this scheduler").help(help.to_owned())
+        self.problem(path, message).label("this scheduler").help(help)
     }
 }

@@ -50,7 +50,7 @@ impl Inspection<'_> {
             if pushed && rlc.mode == RlcMode::Tm && rlc.tm_segmentation {
                 let path = format!("{path}.mode");
                 let message = "transparent mode sends the blocks of an SDU together, but scheduling = \"per_ue_push\" pushes them one by one";
-                let help = "choose scheduling = \"pull\", or tm_segmentation = false".to_owned();
+                let help = "choose scheduling = \"pull\", or tm_segmentation = false";
                 return Err(self.problem(&path, message).label("this mode").help(help));
             }
         }
@@ -97,7 +97,7 @@ impl Inspection<'_> {
         let Some((_, key, value)) = chosen else { return Ok(()) };
         let message =
             format!("{key} = \"{value}\" cannot be encoded in PDUs of TS 25.322, which wire_mode requires");
-        let help = "leave wire_mode out, or choose a value of `{key}` that 3GPP defines".to_owned();
+        let help = "leave wire_mode out, or choose a value of `{key}` that 3GPP defines";
         Err(self.problem(&format!("{path}.{key}"), &message).label("no encoding").help(help))
     }
 
@@ -105,7 +105,7 @@ impl Inspection<'_> {
     fn discard(&self, path: &str, rlc: &Rlc) -> Result<(), Problem> {
         if rlc.sdu_discard == SduDiscard::Timer && rlc.timer_discard.is_none() {
             let message = "sdu_discard = \"timer\" needs the age at which an SDU is discarded";
-            let help = "write it as in timer_discard = \"5 s\"".to_owned();
+            let help = "write it as in timer_discard = \"5 s\"";
             return Err(self
                 .problem(&format!("{path}.sdu_discard"), message)
                 .label("timer_discard is missing")
@@ -113,8 +113,7 @@ impl Inspection<'_> {
         }
         if rlc.max_dat_reading == MaxDatReading::Ts25322 && rlc.max_dat == Some(1) {
             let message = "max_dat = 1 means in TS 25.322 that nothing is ever sent";
-            let help =
-                "choose 2 for no retransmission, or 1 with max_dat_reading = \"transmissions\"".to_owned();
+            let help = "choose 2 for no retransmission, or 1 with max_dat_reading = \"transmissions\"";
             return Err(self
                 .problem(&format!("{path}.max_dat"), message)
                 .label("one transmission fewer")

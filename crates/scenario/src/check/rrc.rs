@@ -50,7 +50,7 @@ impl Inspection<'_> {
                 return Err(self
                     .problem(&format!("{path}.{key}"), message)
                     .label("this state")
-                    .help("the order of the states is cell_fach, cell_pch, ura_pch, idle".to_owned()));
+                    .help("the order of the states is cell_fach, cell_pch, ura_pch, idle"));
             }
         }
         Ok(())
@@ -62,7 +62,7 @@ impl Inspection<'_> {
         if dchs.is_empty() {
             return Err(self
                 .problem(&format!("{path}.dch"), "switched users need at least one DCH in `dch`")
-                .help("name a bearer, as in dch = [\"ps-64\"], or choose bearer = \"common\"".to_owned()));
+                .help("name a bearer, as in dch = [\"ps-64\"], or choose bearer = \"common\""));
         }
         if dchs.len() > MAX_DCHS {
             return Err(self
@@ -78,7 +78,7 @@ impl Inspection<'_> {
                     format!("{} is not below {}, the rate of the bearer before", rates[i + 1], rates[i]),
                 )
                 .label("this bearer")
-                .help("name the bearers in descending order of their downlink rates".to_owned())),
+                .help("name the bearers in descending order of their downlink rates")),
         }
     }
 
@@ -142,7 +142,7 @@ impl Inspection<'_> {
             let message = format!(
                 "the FACH, other shared channels and permanent DCHs need {needed}, more than this limit"
             );
-            return Err(problem(key, &message).help("raise the limit, or reserve less".to_owned()));
+            return Err(problem(key, &message).help("raise the limit, or reserve less"));
         }
         let groups_of_cell = self.names.groups.iter().filter(|group| group.cell == i);
         for dch in groups_of_cell.filter_map(|group| group.dchs.last()) {
@@ -158,7 +158,7 @@ impl Inspection<'_> {
                     "no DCH of bearer `{}` fits next to the permanently reserved capacity",
                     bearer.name
                 );
-                return Err(problem(key, &message).help("raise the limit, or offer a smaller DCH".to_owned()));
+                return Err(problem(key, &message).help("raise the limit, or offer a smaller DCH"));
             }
         }
         Ok(())

@@ -21,14 +21,14 @@ impl Inspection<'_> {
                 None => Ok(()),
                 Some(_) => {
                     let message = "an S-CCPCH carries a FACH, but the cells of this layout have none";
-                    let help = "add fach = {} and rach = {} to the [[cell]], or leave this out".to_owned();
+                    let help = "add fach = {} and rach = {} to the [[cell]], or leave this out";
                     Err(self.problem(&format!("cell.{i}.sccpch"), message).label("this table").help(help))
                 }
             };
         };
         if fach.scheduling == FachScheduling::PerUePush {
             let message = "a FACH with a queue at the Node B cannot be used in a layout: users leave blocks behind when they change cells";
-            let help = "write scheduling = \"pull\", or leave it out".to_owned();
+            let help = "write scheduling = \"pull\", or leave it out";
             return Err(self.problem(&format!("cell.{i}.fach.scheduling"), message).help(help));
         }
         let sccpch = cell.sccpch.unwrap_or_default();
@@ -63,7 +63,7 @@ impl Inspection<'_> {
             "cell.sccpch.power ({level}) and cell.power.pilot ({}) together must be below cell.power.max ({})",
             power.pilot, power.max
         );
-        let help = "choose less power for the S-CCPCH, or more for the cell".to_owned();
+        let help = "choose less power for the S-CCPCH, or more for the cell";
         Err(self.problem(&format!("cell.{i}.sccpch.power"), message).label("this power").help(help))
     }
 
@@ -71,7 +71,7 @@ impl Inspection<'_> {
     fn code_of_sccpch(&self, i: usize, sccpch: &Sccpch, rate: BitRate) -> Result<(), Problem> {
         let Some(code) = sccpch.code(rate) else {
             let message = format!("a FACH of {rate} needs several codes");
-            let help = "an S-CCPCH of a layout has one code: choose a FACH of at most 768 kbit/s".to_owned();
+            let help = "an S-CCPCH of a layout has one code: choose a FACH of at most 768 kbit/s";
             return Err(self.problem(&format!("cell.{i}.fach.rate"), message).label("this rate").help(help));
         };
         let path = format!("cell.{i}.sccpch.spreading_factor");
@@ -93,7 +93,7 @@ impl Inspection<'_> {
         let message = format!(
             "the S-CCPCH has code 1 of spreading factor {factor}, which lies in the branch of the DSCH"
         );
-        let help = "choose a larger spreading factor, or a smaller part of the tree in dsch.codes".to_owned();
+        let help = "choose a larger spreading factor, or a smaller part of the tree in dsch.codes";
         Err(self.problem(&path, message).label("this code").help(help))
     }
 }

@@ -1,7 +1,5 @@
-//! Checks of a layout (cells of several sites on one carrier): the keys that only its cells have,
-//! and the bearer of each user group, which must be the DSCH, a bearer on DCHs or with an HS-DSCH, FACH and
-//! RACH, these two with DCHs in turn, or a call.
-//! Determines the channels of users of the DSCH and of calls.
+//! Checks of a layout (cells of several sites on one carrier): the keys that only its cells have, and
+//! the bearer of each user group. Also determines the channels of users of the DSCH and of calls.
 
 use umts_stack::radio::mac::TransportFormat;
 use umts_stack::rnc::calls;
@@ -28,28 +26,25 @@ impl Inspection<'_> {
         let is_layout = self.scenario.layout.is_some();
         let without_layout = |path: String, table: &str| {
             let message = format!("[{table}] has no effect without [layout]");
-            let help = "add [layout], or leave this out".to_owned();
+            let help = "add [layout], or leave this out";
             Err(self.problem(&path, message).label("this table").help(help))
         };
         if !is_layout && self.scenario.handover.is_some() {
             return without_layout("handover".to_owned(), "handover");
         }
         for (i, cell) in self.scenario.cell.iter().enumerate() {
-            if !is_layout && cell.power.is_some() {
-                return without_layout(format!("cell.{i}.power"), "cell.power");
-            }
-            if !is_layout && cell.dsch.is_some() {
-                return without_layout(format!("cell.{i}.dsch"), "cell.dsch");
-            }
-            if !is_layout && cell.dch.is_some() {
-                return without_layout(format!("cell.{i}.dch"), "cell.dch");
-            }
-            if !is_layout && cell.sccpch.is_some() {
-                return without_layout(format!("cell.{i}.sccpch"), "cell.sccpch");
+            let tables = [
+                ("power", cell.power.is_some()),
+                ("dsch", cell.dsch.is_some()),
+                ("dch", cell.dch.is_some()),
+                ("sccpch", cell.sccpch.is_some()),
+            ];
+            if let Some((table, _)) = tables.into_iter().find(|(_, is_set)| !is_layout && *is_set) {
+                return without_layout(format!("cell.{i}.{table}"), &format!("cell.{table}"));
             }
             if !is_layout && cell.admission.power.is_some() {
                 let message = "`admission.power` has no effect without [layout]: other cells have no power";
-                let help = "add [layout], or leave this out".to_owned();
+                let help = "add [layout], or leave this out";
                 let path = format!("cell.{i}.admission.power");
                 return Err(self.problem(&path, message).label("this key").help(help));
             }
@@ -97,7 +92,7 @@ impl Inspection<'_> {
             (DSCH | CONVERSATIONAL, false) => {
                 let message =
                     format!("bearer `{}` requires [layout]: only cells of a layout have it", ue.bearer);
-                let help = "add [layout], or choose another bearer".to_owned();
+                let help = "add [layout], or choose another bearer";
                 Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help))
             }
             (CONVERSATIONAL, true) => Ok(Some(in_both_directions(call_channel()))),
@@ -135,7 +130,7 @@ impl Inspection<'_> {
             ),
             Some(_) => return Ok(()),
         };
-        Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help.to_owned()))
+        Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help))
     }
 
     /// Checks that `dch` is set only for users of a bearer on DCHs in a layout, or that RRC switches to one.
@@ -147,7 +142,7 @@ impl Inspection<'_> {
             return Ok(());
         }
         let message = "`dch` applies to users with a bearer on DCHs, or switched users, in a [layout] only";
-        let help = "leave `dch` out, or choose such a bearer in a layout, for example \"ps-64\"".to_owned();
+        let help = "leave `dch` out, or choose such a bearer in a layout, for example \"ps-64\"";
         Err(self.problem(&format!("ue.{i}.dch"), message).label("this table").help(help))
     }
 
@@ -177,7 +172,7 @@ impl Inspection<'_> {
         let rlc = self.scenario.rlc_of(ue);
         if rlc.mode == RlcMode::Tm {
             let message = "the number of blocks on a DSCH varies from TTI to TTI, but transparent mode needs all blocks of an SDU in one TTI";
-            let help = "write rlc.mode = \"am\" or \"um\"".to_owned();
+            let help = "write rlc.mode = \"am\" or \"um\"";
             let path = if ue.rlc.is_some() { format!("ue.{i}.rlc.mode") } else { "rlc.mode".to_owned() };
             return Err(self.problem(&path, message).label("this mode").help(help));
         }
@@ -193,7 +188,7 @@ impl Inspection<'_> {
         let uplink = self.channel(trace::Channel::Dch, dsch.uplink, ASSOCIATED_TTI, payload);
         let Some(uplink) = uplink else {
             let message = format!("{} carries no PDU of {payload} in {ASSOCIATED_TTI}", dsch.uplink);
-            let help = "choose a larger rate, as in \"64 kbit/s\"".to_owned();
+            let help = "choose a larger rate, as in \"64 kbit/s\"";
             return Err(self.problem("cell.0.dsch.uplink", message).label("this rate").help(help));
         };
         let downlink = downlink.expect("checked: formats are whole blocks");

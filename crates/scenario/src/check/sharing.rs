@@ -32,7 +32,7 @@ impl Inspection<'_> {
             return Ok(());
         }
         let message = "this scheduler compares credits or path gains, which only the DSCH of a layout has";
-        let help = "choose \"round_robin\", \"oldest_first\", \"largest_backlog\" or \"timeout\"".to_owned();
+        let help = "choose \"round_robin\", \"oldest_first\", \"largest_backlog\" or \"timeout\"";
         Err(self.problem(path, message).label("this scheduler").help(help))
     }
 
@@ -55,7 +55,7 @@ impl Inspection<'_> {
                     &format!("bearer.{i}.uplink.shared"),
                     "an uplink cannot be shared: each user has its own DCH",
                 )
-                .help("leave `shared` out, or set it for the downlink".to_owned()));
+                .help("leave `shared` out, or set it for the downlink"));
         }
         for (direction, channel) in [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)] {
             let key = scheduler_key(channel.scheduler, &channel.python).filter(|_| !channel.shared);
@@ -82,20 +82,17 @@ impl Inspection<'_> {
             |named: &Dedicated| matches!(named.origin, BearerOrigin::Declared(at) if at == i);
         let groups = &self.names.groups;
         let name = &bearer.name;
-        let fail = |message: String, help: String| {
+        let fail = |message: &str, help: &str| {
             Err(self.problem(&format!("bearer.{i}.downlink.shared"), message).help(help))
         };
         if groups.iter().any(|named| named.dchs.iter().any(is_this_bearer)) {
-            return fail(
-                format!("switched users may be allocated bearer `{name}`, so its downlink cannot be shared"),
-                "name the bearer in [[ue]], or take it out of `dch` of [rrc]".to_owned(),
-            );
+            let message =
+                format!("switched users may be allocated bearer `{name}`, so its downlink cannot be shared");
+            return fail(&message, "name the bearer in [[ue]], or take it out of `dch` of [rrc]");
         }
         if !groups.iter().filter_map(|named| named.bearer.as_ref()).any(is_this_bearer) {
-            return fail(
-                format!("no user shares the downlink of bearer `{name}`"),
-                format!("add a [[ue]] with bearer = \"{name}\", or leave `shared` out"),
-            );
+            let message = format!("no user shares the downlink of bearer `{name}`");
+            return fail(&message, &format!("add a [[ue]] with bearer = \"{name}\", or leave `shared` out"));
         }
         Ok(())
     }
@@ -120,7 +117,7 @@ impl Inspection<'_> {
                     return Err(self
                         .problem(&format!("ue.{i}.rlc.pdu_payload"), message)
                         .label("this size")
-                        .help("give both the same rlc.pdu_payload, or separate channels".to_owned()));
+                        .help("give both the same rlc.pdu_payload, or separate channels"));
                 }
             }
         }

@@ -13,33 +13,27 @@ const MAX_BLOCKS: u32 = 100;
 
 /// Checks the keys of `[layout.streets]`.
 pub(super) fn town(layout: &Layout, streets: &Streets, tree: &Node) -> Result<(), Problem> {
-    let wrong = |key: &str, message: String, help: String| {
+    let wrong = |key: &str, message: &str, help: &str| {
         Err(problem(tree, &format!("layout.{key}"), message).label("this key").help(help))
     };
     if layout.sites.is_some() {
         let help = "leave `sites` out: `streets.stations` or [[layout.site]] places the stations";
-        return wrong(
-            "sites",
-            "`sites` describes a lattice, but the stations of a layout with streets are in the streets"
-                .to_owned(),
-            help.to_owned(),
-        );
+        let message =
+            "`sites` describes a lattice, but the stations of a layout with streets are in the streets";
+        return wrong("sites", message, help);
     }
     if layout.area.is_some() {
-        let message = "layout.area cannot be set: it follows from the blocks and streets".to_owned();
-        return wrong("area", message, "leave `area` out, or choose other `streets.blocks`".to_owned());
+        let message = "layout.area cannot be set: it follows from the blocks and streets";
+        return wrong("area", message, "leave `area` out, or choose other `streets.blocks`");
     }
     let [columns, rows] = streets.blocks[..] else {
         let message = format!("`blocks` needs two numbers, columns and rows, not {}", streets.blocks.len());
-        return wrong("streets.blocks", message, "write two, as in blocks = [6, 6]".to_owned());
+        return wrong("streets.blocks", &message, "write two, as in blocks = [6, 6]");
     };
     if [columns, rows].iter().any(|number| !(1..=MAX_BLOCKS).contains(number)) {
         let message = format!("{columns} columns and {rows} rows of blocks are not possible");
-        return wrong(
-            "streets.blocks",
-            message,
-            format!("write 1 to {MAX_BLOCKS} for each, as in blocks = [6, 6]"),
-        );
+        let help = format!("write 1 to {MAX_BLOCKS} for each, as in blocks = [6, 6]");
+        return wrong("streets.blocks", &message, &help);
     }
     let every = streets.every;
     let is_listed = !layout.site.is_empty();
@@ -54,7 +48,7 @@ pub(super) fn town(layout: &Layout, streets: &Streets, tree: &Node) -> Result<()
         let help = format!(
             "choose multiples of {every}, as in blocks = [{more}, {higher}], or border = \"reflect\""
         );
-        return wrong("streets.blocks", message, help);
+        return wrong("streets.blocks", &message, &help);
     }
     stations(layout, streets, tree)
 }
@@ -71,7 +65,7 @@ fn stations(layout: &Layout, streets: &Streets, tree: &Node) -> Result<(), Probl
                 "the site ({}, {}) is outside the area of {width:.0} m by {height:.0} m",
                 site.x, site.y
             );
-            return Err(problem(tree, &path, message).help("choose a place within the area".to_owned()));
+            return Err(problem(tree, &path, message).help("choose a place within the area"));
         }
         if grid.spot(place).is_indoors {
             let message = format!(
@@ -98,15 +92,15 @@ pub(super) fn losses(scenario: &Scenario, layout: &Layout, tree: &Node) -> Resul
     let Some(propagation) = &scenario.propagation else { return Ok(()) };
     if propagation.model == PathLoss::Manhattan && layout.streets.is_none() {
         let message = "propagation.model = \"manhattan\" requires [layout.streets]";
-        return Err(problem(tree, "propagation.model", message).label("this model").help(
-            "add [layout.streets], or choose `vehicular`, `pedestrian` or `indoor_office`".to_owned(),
-        ));
+        return Err(problem(tree, "propagation.model", message)
+            .label("this model")
+            .help("add [layout.streets], or choose `vehicular`, `pedestrian` or `indoor_office`"));
     }
     if propagation.model != PathLoss::Manhattan && propagation.streets.is_some() {
         let message = "[propagation.streets] applies to model = \"manhattan\" only";
         return Err(problem(tree, "propagation.streets", message)
             .label("this table")
-            .help("write model = \"manhattan\", or leave it out".to_owned()));
+            .help("write model = \"manhattan\", or leave it out"));
     }
     Ok(())
 }
@@ -114,8 +108,8 @@ pub(super) fn losses(scenario: &Scenario, layout: &Layout, tree: &Node) -> Resul
 /// Checks that the mobility model and its keys fit the layout.
 pub(super) fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Node) -> Result<(), Problem> {
     let is_on_foot = mobility.model == MobilityModel::Manhattan;
-    let wrong = |key: &str, message: String, help: &str| {
-        Err(problem(tree, &format!("{path}.{key}"), message).help(help.to_owned()))
+    let wrong = |key: &str, message: &str, help: &str| {
+        Err(problem(tree, &format!("{path}.{key}"), message).help(help))
     };
     for (key, is_there) in [
         ("speed_deviation", mobility.speed_deviation.is_some()),
@@ -123,19 +117,18 @@ pub(super) fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Nod
     ] {
         if is_there && !is_on_foot {
             let message = format!("`{key}` applies to mobility.model = \"manhattan\" only");
-            return wrong(key, message, "write model = \"manhattan\", or leave it out");
+            return wrong(key, &message, "write model = \"manhattan\", or leave it out");
         }
     }
     let Some(streets) = &layout.streets else {
         if !is_on_foot {
             return Ok(());
         }
-        let message = "mobility.model = \"manhattan\" requires [layout.streets]".to_owned();
+        let message = "mobility.model = \"manhattan\" requires [layout.streets]";
         return wrong("model", message, "add [layout.streets], or write model = \"vehicular\"");
     };
     if mobility.model == MobilityModel::Vehicular {
-        let message =
-            "mobility.model = \"vehicular\" ignores streets and passes through buildings".to_owned();
+        let message = "mobility.model = \"vehicular\" ignores streets and passes through buildings";
         return wrong("model", message, "write model = \"manhattan\" with a `speed`, or \"track\"");
     }
     if !is_on_foot {
@@ -147,7 +140,7 @@ pub(super) fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Nod
             "a leg of {leg} is longer than a block of {}, so it may pass several crossings",
             streets.block
         );
-        return wrong("leg", message, "choose a leg no longer than a block, as in leg = \"5 m\"");
+        return wrong("leg", &message, "choose a leg no longer than a block, as in leg = \"5 m\"");
     }
     let grid = streets.config(layout.border);
     let place = mobility.place.as_deref().and_then(|place| match place {
@@ -158,7 +151,7 @@ pub(super) fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Nod
         Some(place) => {
             let message =
                 format!("the place ({:.0} m, {:.0} m) is inside a block, not in a street", place.x, place.y);
-            wrong("place", message, &next_street(streets, &grid))
+            wrong("place", &message, &next_street(streets, &grid))
         }
         None => Ok(()),
     }

@@ -30,7 +30,7 @@ impl Inspection<'_> {
                 (Duplex::Fdd, None) => {}
                 (Duplex::Fdd, Some(_)) => {
                     let message = format!("cell `{}` is FDD, so [cell.tdd] does not apply", cell.name);
-                    let help = "write duplex = \"tdd\", or leave [cell.tdd] out".to_owned();
+                    let help = "write duplex = \"tdd\", or leave [cell.tdd] out";
                     return Err(self.problem(&format!("cell.{i}.tdd"), message).help(help));
                 }
                 (Duplex::Tdd, None) => unreachable!("the loader adds [cell.tdd]"),
@@ -101,43 +101,42 @@ impl Inspection<'_> {
     /// grant.
     fn grant_of(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
         let (levels, weights) = (&tdd.grant.levels, &tdd.grant.weights);
-        let max_blocks = [Direction::Downlink, Direction::Uplink]
-            .map(|direction| tdd.capacity(direction))
-            .into_iter()
-            .max();
-        let max_blocks = max_blocks.unwrap_or(0);
-        let as_written = |weights: &[u32]| {
-            format!("[{}]", weights.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))
+        let max_blocks = tdd.capacity(Direction::Downlink).max(tdd.capacity(Direction::Uplink));
+        let wrong = |key: &str, message: &str, help: &str| {
+            let path = format!("cell.{i}.tdd.grant.{key}");
+            Err(self.problem(&path, message).label("this list").help(help))
         };
-        let (key, message, help) = if levels.len() != 2 {
+        if levels.len() != 2 {
             let message = format!("the three backlog levels need two bounds, not {}", levels.len());
-            ("levels", message, "write two, as in [\"1 SDU\", \"5 SDUs\"]".to_owned())
-        } else if levels[0] >= levels[1] {
+            return wrong("levels", &message, "write two, as in [\"1 SDU\", \"5 SDUs\"]");
+        }
+        if levels[0] >= levels[1] {
             let message = format!(
                 "the bounds of the backlog levels must ascend: {} is not below {}",
                 levels[0], levels[1]
             );
-            ("levels", message, "write the lower one first, as in [\"1 SDU\", \"5 SDUs\"]".to_owned())
-        } else if weights.len() != 3 {
+            return wrong("levels", &message, "write the lower one first, as in [\"1 SDU\", \"5 SDUs\"]");
+        }
+        if weights.len() != 3 {
             let message = format!("the three backlog levels need three weights, not {}", weights.len());
-            ("weights", message, "write three, as in [1, 2, 4]".to_owned())
-        } else if weights.contains(&0) {
-            let message = "a grant needs at least one block per frame".to_owned();
-            ("weights", message, "write 1 or more for each level, as in [1, 2, 4]".to_owned())
-        } else if !weights.is_sorted() {
+            return wrong("weights", &message, "write three, as in [1, 2, 4]");
+        }
+        if weights.contains(&0) {
+            let message = "a grant needs at least one block per frame";
+            return wrong("weights", message, "write 1 or more for each level, as in [1, 2, 4]");
+        }
+        if !weights.is_sorted() {
             let mut sorted = weights.clone();
             sorted.sort_unstable();
-            let message = "the weights must not decrease as the backlog grows".to_owned();
-            ("weights", message, format!("write them in ascending order, as in {}", as_written(&sorted)))
-        } else if weights[2] > max_blocks {
+            let help = format!("write them in ascending order, as in {sorted:?}");
+            return wrong("weights", "the weights must not decrease as the backlog grows", &help);
+        }
+        if weights[2] > max_blocks {
             let message =
                 format!("a grant of {} blocks is more than the {max_blocks} blocks of a frame", weights[2]);
-            ("weights", message, format!("write at most {max_blocks}"))
-        } else {
-            return Ok(());
-        };
-        let path = format!("cell.{i}.tdd.grant.{key}");
-        Err(self.problem(&path, message).label("this list").help(help))
+            return wrong("weights", &message, &format!("write at most {max_blocks}"));
+        }
+        Ok(())
     }
 
     fn times_of(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
@@ -191,12 +190,12 @@ impl Inspection<'_> {
                 return Ok(None);
             }
             let message = format!("cell `{}` is FDD and grants no slots", cell.name);
-            let help = "choose another bearer, or write duplex = \"tdd\" in the [[cell]]".to_owned();
+            let help = "choose another bearer, or write duplex = \"tdd\" in the [[cell]]";
             return Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help));
         };
         if ue.bearer != GRANTED && !ue.has_emulated_link() {
             let message = format!("cell `{}` is TDD: users have no bearer `{}` in it", cell.name, ue.bearer);
-            let help = "write bearer = \"granted\"".to_owned();
+            let help = "write bearer = \"granted\"";
             return Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help));
         }
         self.rlc_in_tdd(i, ue)?;
@@ -221,7 +220,7 @@ impl Inspection<'_> {
         let path = if ue.rlc.is_some() { format!("ue.{i}.rlc") } else { "rlc".to_owned() };
         if rlc.mode != RlcMode::Am {
             let message = "TDD cells require rlc.mode = \"am\": grants count SDUs of acknowledged mode";
-            let help = "write mode = \"am\"".to_owned();
+            let help = "write mode = \"am\"";
             return Err(self.problem(&format!("{path}.mode"), message).label("this mode").help(help));
         }
         let payload = Bytes::from(rlc.pdu_payload);
@@ -245,7 +244,7 @@ impl Inspection<'_> {
             return Ok(());
         }
         let message = "[radio] does not apply to UEs of a TDD cell: block errors come from its slots";
-        let help = "set cell.tdd.radio, and leave this out".to_owned();
+        let help = "set cell.tdd.radio, and leave this out";
         Err(self.problem(&path, message).label("these block errors").help(help))
     }
 }

@@ -79,8 +79,7 @@ impl Inspection<'_> {
             if window.in_bytes(tcp.segment_payload) < tcp.segment_payload.into() {
                 let message =
                     format!("a window of {window} is smaller than a segment of {}", tcp.segment_payload);
-                let help =
-                    "choose at least one segment, as in \"1 segments\", or a size in octets".to_owned();
+                let help = "choose at least one segment, as in \"1 segments\", or a size in octets";
                 return Err(self.problem(&format!("{path}.{key}"), message).label("this window").help(help));
             }
         }
@@ -94,27 +93,27 @@ impl Inspection<'_> {
         for (key, value) in [("rto_min", tcp.rto_min), ("rto_initial", tcp.rto_initial)] {
             if value > tcp.rto_max {
                 let message = format!("{key} = {value} is above rto_max = {}", tcp.rto_max);
-                let help = "raise rto_max, or lower this value".to_owned();
+                let help = "raise rto_max, or lower this value";
                 return Err(self.problem(&format!("{path}.{key}"), message).help(help));
             }
         }
         self.tcp_version(path, tcp)?;
         if tcp.eifel && !tcp.timestamps {
-            let message = "eifel needs TCP timestamps, which are off".to_owned();
-            let help = "set timestamps = true".to_owned();
+            let message = "eifel needs TCP timestamps, which are off";
+            let help = "set timestamps = true";
             return Err(self.problem(&format!("{path}.eifel"), message).help(help));
         }
         if tcp.tail_loss_probes && !tcp.rack {
-            let message = "tail_loss_probes needs rack, which is off".to_owned();
-            let help = "set rack = true".to_owned();
+            let message = "tail_loss_probes needs rack, which is off";
+            let help = "set rack = true";
             return Err(self.problem(&format!("{path}.tail_loss_probes"), message).help(help));
         }
         let times_every_ack = tcp.timestamps || tcp.rto_rule == RtoRule::Linux;
         if tcp.slow_start != SlowStart::Standard && !times_every_ack {
             let message =
                 "this slow start needs the round-trip time of every ACK, but only a few ACKs are timed";
-            let help = "set timestamps = true, or rto_rule = \"linux\"".to_owned();
-            return Err(self.problem(&format!("{path}.slow_start"), message.to_owned()).help(help));
+            let help = "set timestamps = true, or rto_rule = \"linux\"";
+            return Err(self.problem(&format!("{path}.slow_start"), message).help(help));
         }
         let unscaled = tcp.connection == TcpConnection::FullDuplex && !tcp.window_scaling;
         if unscaled && tcp.advertised_window.in_bytes(tcp.segment_payload) > MAX_UNSCALED_WINDOW {
@@ -139,8 +138,7 @@ impl Inspection<'_> {
         if tcp.vegas_alpha > tcp.vegas_beta {
             let message =
                 format!("vegas_alpha = {} is above vegas_beta = {}", tcp.vegas_alpha, tcp.vegas_beta);
-            let help =
-                "the window is kept between the two: raise vegas_beta, or lower vegas_alpha".to_owned();
+            let help = "the window is kept between the two: raise vegas_beta, or lower vegas_alpha";
             return Err(self.problem(&format!("{path}.vegas_alpha"), message).help(help));
         }
         if tcp.rto_clock_phase > Duration::ZERO && tcp.rto_clock_phase >= tcp.rto_granularity {
@@ -148,7 +146,7 @@ impl Inspection<'_> {
                 "rto_clock_phase = {} must be less than a tick of {}",
                 tcp.rto_clock_phase, tcp.rto_granularity
             );
-            let help = "choose less than rto_granularity".to_owned();
+            let help = "choose less than rto_granularity";
             return Err(self.problem(&format!("{path}.rto_clock_phase"), message).help(help));
         }
         Ok(())

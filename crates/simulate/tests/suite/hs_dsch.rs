@@ -48,6 +48,11 @@ pub(super) fn saturated_in(rlc: &str, bearer: &str, radios: &[&str], more: &str)
     parse(&text)
 }
 
+/// A cell with `keys` in its `hs_dsch`. A comma after the last one is allowed.
+pub(super) fn hs_cell(keys: &str) -> String {
+    format!("cell = [{{ name = \"cell\", hs_dsch = {{ {} }} }}]", keys.trim_end_matches(", "))
+}
+
 /// Metrics of the network in the downlink.
 pub(super) fn metrics(scenario: &Scenario) -> MetricSet {
     output(scenario).metrics.network
@@ -84,8 +89,7 @@ fn categories_with_a_minimum_interval_receive_fewer_blocks() {
 #[test]
 fn fewer_than_six_harq_processes_limit_the_rate() {
     for processes in [1.0, 2.0, 3.0, 5.0, 6.0, 8.0_f64] {
-        let cell =
-            format!("cell = [{{ name = \"cell\", hs_dsch = {{ processes = {processes}, window = 32 }} }}]");
+        let cell = hs_cell(&format!("processes = {processes}, window = 32"));
         let metrics = metrics(&saturated("hsdpa-3.6", &["cqi = 22, errors = \"none\""], &cell));
         assert_near(&cell, payload_kbps(&metrics), 3_360.0 * processes.min(6.0) / 6.0, 0.005);
     }
@@ -145,9 +149,7 @@ fn fading(snr: f64) -> String {
 
 /// A cell with long queues at the Node B, so that each user always has PDUs there.
 fn full_queues(scheduler: &str) -> String {
-    format!(
-        "cell = [{{ name = \"cell\", hs_dsch = {{ scheduler = \"{scheduler}\", queue_time = \"500 ms\" }} }}]"
-    )
+    hs_cell(&format!("scheduler = \"{scheduler}\", queue_time = \"500 ms\""))
 }
 
 /// Maximum C/I serves the best of all users in every TTI.
@@ -215,10 +217,10 @@ fn rlc_window_binds_above_its_round_trip() {
 /// equally often.
 #[test]
 fn proportional_fairness_serves_equal_users_alike() {
-    let radio = "snr = \"0 dB\", fading = \"per_tti\", cqi_delay = \"0 ms\", errors = \"none\"";
+    let radio = fading(0.0);
     let scenario = |scheduler: &str| {
-        let cell = format!("cell = [{{ name = \"cell\", hs_dsch = {{ scheduler = \"{scheduler}\" }} }}]");
-        saturated("hsdpa-3.6", &[radio; 2], &cell)
+        let cell = hs_cell(&format!("scheduler = \"{scheduler}\""));
+        saturated("hsdpa-3.6", &[radio.as_str(); 2], &cell)
     };
     let [fair, best] = ["proportional_fair", "max_ci"].map(|kind| payload_kbps(&metrics(&scenario(kind))));
     assert_near("rate", fair, best, 0.01);
@@ -255,9 +257,8 @@ fn t1_expires_only_for_lost_blocks() {
 /// Credits never let the RNC fill the queue of the Node B beyond its capacity.
 #[test]
 fn node_b_queue_does_not_overflow() {
-    let cell =
-        "cell = [{ name = \"cell\", hs_dsch = { nodeb_queue = 60, allocation_interval = \"10 ms\" } }]";
-    let metrics = metrics(&saturated("hsdpa-3.6", &["snr = \"0 dB\", fading = \"rayleigh\""], cell));
+    let cell = hs_cell("nodeb_queue = 60, allocation_interval = \"10 ms\"");
+    let metrics = metrics(&saturated("hsdpa-3.6", &["snr = \"0 dB\", fading = \"rayleigh\""], &cell));
     assert_eq!(value(&metrics, "hs_pdus_discarded"), 0.0);
     assert!(payload_kbps(&metrics) > 100.0);
 }
@@ -303,8 +304,8 @@ fn transmissions(scenario: &Scenario) -> Vec<Transmission> {
 #[test]
 fn processes_of_the_cell_repeat_a_block_in_their_next_tti() {
     let radio = "cqi = 15, errors = \"per_attempt\", attempt_errors = [0.5, 0.5, 0.0]";
-    let cell = "cell = [{ name = \"cell\", hs_dsch = { process_scope = \"cell\", ack_delay = \"4 ms\" } }]";
-    let sent = transmissions(&saturated("hsdpa-3.6", &[radio; 2], cell));
+    let cell = hs_cell("process_scope = \"cell\", ack_delay = \"4 ms\"");
+    let sent = transmissions(&saturated("hsdpa-3.6", &[radio; 2], &cell));
     let by_time: BTreeMap<Time, (UeId, u8)> =
         sent.iter().map(|sent| (sent.at, (sent.ue, sent.attempt))).collect();
     let mut repeated = 0;
@@ -321,8 +322,7 @@ fn processes_of_the_cell_repeat_a_block_in_their_next_tti() {
 #[test]
 fn acknowledgment_delay_sets_the_round_trip_of_a_process() {
     for (delay, round_trip_ms) in [("4 ms", 6), ("10 ms", 12), ("auto", 12), ("5 ms", 8)] {
-        let cell =
-            format!("cell = [{{ name = \"cell\", hs_dsch = {{ processes = 1, ack_delay = \"{delay}\" }} }}]");
+        let cell = hs_cell(&format!("processes = 1, ack_delay = \"{delay}\""));
         let sent = transmissions(&saturated("hsdpa-3.6", &["cqi = 15, errors = \"none\""], &cell));
         let shortest = sent.windows(2).map(|pair| pair[1].at - pair[0].at).min();
         assert_eq!(shortest, Some(Duration::from_millis(round_trip_ms)), "{delay}");
@@ -376,14 +376,9 @@ fn cqi_of_a_trace_is_used_in_its_tti() {
 /// FCDS gives users of unequal mean SNR the same share of the TTIs, each in its good ones.
 #[test]
 fn fcds_serves_far_users_as_often_as_near_ones() {
-    let radio = |snr: u8| {
-        format!("snr = \"{snr} dB\", fading = \"per_tti\", cqi_delay = \"0 ms\", errors = \"none\"")
-    };
-    let radios = [radio(0), radio(5)];
+    let radios = [fading(0.0), fading(5.0)];
     let scenario = |scheduler: &str| {
-        let cell = format!(
-            "cell = [{{ name = \"cell\", hs_dsch = {{ scheduler = \"{scheduler}\", queue_time = \"200 ms\" }} }}]"
-        );
+        let cell = hs_cell(&format!("scheduler = \"{scheduler}\", queue_time = \"200 ms\""));
         saturated("hsdpa-3.6", &[&radios[0], &radios[1]], &cell)
     };
     let sent = transmissions(&scenario("fcds"));
@@ -398,9 +393,8 @@ fn fcds_serves_far_users_as_often_as_near_ones() {
 /// has room for, so that it does not overflow.
 #[test]
 fn credits_for_the_room_of_the_queue_do_not_overflow_it() {
-    let cell = "cell = [{ name = \"cell\", hs_dsch = { nodeb_queue = 250, credit_rule = \"queue_room\", \
-                allocation_interval = \"30 ms\" } }]";
-    let metrics = metrics(&saturated("hsdpa-3.6", &["cqi = 22, errors = \"none\""], cell));
+    let cell = hs_cell("nodeb_queue = 250, credit_rule = \"queue_room\", allocation_interval = \"30 ms\"");
+    let metrics = metrics(&saturated("hsdpa-3.6", &["cqi = 22, errors = \"none\""], &cell));
     assert_eq!(value(&metrics, "hs_pdus_discarded"), 0.0);
     // 250 PDUs are sent at most once in 60 ms, the time from an allocation to the use of its PDUs and
     // the next allocation.
@@ -427,6 +421,11 @@ pub(super) struct Accounts {
 }
 
 impl Accounts {
+    /// Number of events of a cause.
+    pub(super) fn count(&self, cause: &str) -> u64 {
+        self.events.get(cause).copied().unwrap_or_default()
+    }
+
     /// Moves the PDUs of a set to their next stage.
     fn move_set(&mut self, set: &BlockSet, stage: &Stage) {
         let pdus = u64::from(set.blocks);
@@ -497,15 +496,15 @@ fn every_pdu_is_delivered_once_in_order_or_lost_for_a_cause() {
     ];
     for (cell, user, causes) in cases {
         let radio = format!("cqi = 15, errors = \"per_attempt\", {user}");
-        let tables = format!("cell = [{{ name = \"cell\", hs_dsch = {{ nodeb_queue = 200, {cell} }} }}]");
-        let pdus = accounts(&saturated("hsdpa-3.6", &[radio.as_str(); 2], &tables.replace(",  }", " }")));
+        let tables = hs_cell(&format!("nodeb_queue = 200, {cell}"));
+        let pdus = accounts(&saturated("hsdpa-3.6", &[radio.as_str(); 2], &tables));
         // Of two users each: 6 or 8 blocks of 9 PDUs in HARQ, and a window of them in the reordering queue.
         let on_air = pdus.sent - pdus.before_air - pdus.delivered - pdus.lost - pdus.dropped;
         assert!(on_air <= 2 * (8 + 32) * 10, "{cell} {user}: {on_air} PDUs on the air");
         let at_node_b = pdus.max_before_air;
         assert!(at_node_b <= 2 * 200, "{cell} {user}: {at_node_b} PDUs at the Node B");
         assert!(pdus.delivered > 10_000, "{cell} {user}: {}", pdus.delivered);
-        let count = |cause: &str| pdus.events.get(cause).copied().unwrap_or_default();
+        let count = |cause: &str| pdus.count(cause);
         assert_eq!(pdus.dropped, count("discarded") + count("flushed"), "{cell} {user}");
         assert_eq!(count("misread"), 0, "{cell} {user}");
         for cause in causes {
@@ -523,8 +522,8 @@ fn pdus_of_a_user_go_up_in_order_under_any_loss() {
     let radio = "cqi = 15, errors = \"per_attempt\", attempt_errors = [0.4], missed_hs_scch = 0.05, \
                  nack_to_ack = 0.1, ack_to_nack = 0.1, dtx_to_ack = 0.1";
     for t1 in ["10 ms", "50 ms", "400 ms"] {
-        let tables = format!("cell = [{{ name = \"cell\", hs_dsch = {{ t1 = \"{t1}\", window = 16 }} }}]");
-        let pdus = accounts(&saturated("hsdpa-3.6", &[radio], &tables));
+        let cell = hs_cell(&format!("t1 = \"{t1}\", window = 16"));
+        let pdus = accounts(&saturated("hsdpa-3.6", &[radio], &cell));
         assert!(pdus.order.is_sorted_by(|before, after| before < after), "T1 of {t1}");
         assert!(pdus.lost > 0 && pdus.delivered > 10_000);
     }
@@ -539,11 +538,10 @@ fn misread_tsns_are_counted() {
     let file = trace_file("misread", &(received + &lost));
     let radio = format!("errors = \"required_snr\", trace = \"{file}\", trace_repeats = true");
     // With a window of 32, 33 or more blocks that are lost in a row can be misread.
-    let cell =
-        "cell = [{ name = \"cell\", hs_dsch = { max_transmissions = 1, window = 32, t1 = \"400 ms\" } }]";
-    let pdus = accounts(&saturated("hsdpa-3.6", &[&radio], cell));
+    let cell = hs_cell("max_transmissions = 1, window = 32, t1 = \"400 ms\"");
+    let pdus = accounts(&saturated("hsdpa-3.6", &[&radio], &cell));
     std::fs::remove_file(&file).expect("it was written");
-    assert!(pdus.events.get("misread").copied().unwrap_or_default() > 0, "{:?}", pdus.events);
+    assert!(pdus.count("misread") > 0, "{:?}", pdus.events);
 }
 
 /// RLC discards SDUs with PDUs at the Node B. With `flush_discarded` they leave the queue and take
@@ -552,10 +550,8 @@ fn misread_tsns_are_counted() {
 fn discarded_pdus_are_flushed_or_sent() {
     let rlc = "rlc = { mode = \"am\", window = 2047, sdu_discard = \"timer\", timer_discard = \"100 ms\" }";
     let flushed = |keys: &str| {
-        let tables = format!("cell = [{{ name = \"cell\", hs_dsch = {{ queue_time = \"1 s\", {keys} }} }}]");
-        let scenario =
-            saturated_in(rlc, "hsdpa-3.6", &["cqi = 10, errors = \"none\""], &tables.replace(",  }", " }"));
-        accounts(&scenario).events.get("flushed").copied().unwrap_or_default()
+        let cell = hs_cell(&format!("queue_time = \"1 s\", {keys}"));
+        accounts(&saturated_in(rlc, "hsdpa-3.6", &["cqi = 10, errors = \"none\""], &cell)).count("flushed")
     };
     assert_eq!(flushed(""), 0);
     assert!(flushed("flush_discarded = true") > 1_000);

@@ -3,7 +3,7 @@
 use umts_scenario::Scenario;
 
 use crate::common::{assert_near, value};
-use crate::hs_dsch::{accounts, metrics, payload_kbps, saturated, saturated_in};
+use crate::hs_dsch::{accounts, hs_cell, metrics, payload_kbps, saturated, saturated_in};
 
 /// RLC with PDUs of flexible size and the largest window.
 const FLEXIBLE: &str = "rlc = { pdu_size = \"flexible\", window = 2047, timer_status_prohibit = \"10 ms\", \
@@ -89,7 +89,7 @@ fn every_pdu_is_delivered_once_in_order_or_lost_for_a_cause() {
         for (cell, user, causes) in cases {
             let case = format!("{rlc} {cell} {user}");
             let radio = format!("mac = \"mac_ehs\", cqi = 15, errors = \"per_attempt\", {user}");
-            let cell = format!("cell = [{{ name = \"cell\", hs_dsch = {{ nodeb_queue = 200, {cell} }} }}]");
+            let cell = hs_cell(&format!("nodeb_queue = 200, {cell}"));
             let pdus = accounts(&saturated_in(rlc, "hsdpa-3.6", &[&radio], &cell));
             // 8 blocks of 11 PDUs in HARQ, and a window of them in the reordering queue.
             let on_air = pdus.sent - pdus.before_air - pdus.delivered - pdus.lost - pdus.dropped;
@@ -98,7 +98,7 @@ fn every_pdu_is_delivered_once_in_order_or_lost_for_a_cause() {
             assert!(pdus.max_before_air <= 211, "{case}: {} PDUs at the Node B", pdus.max_before_air);
             assert!(pdus.delivered > 500, "{case}: {}", pdus.delivered);
             assert!(pdus.order.is_sorted_by(|before, after| before < after), "{case}");
-            let count = |cause: &str| pdus.events.get(cause).copied().unwrap_or_default();
+            let count = |cause: &str| pdus.count(cause);
             assert_eq!(pdus.dropped, count("discarded") + count("flushed"), "{case}");
             assert_eq!(count("misread"), 0, "{case}");
             for cause in causes {

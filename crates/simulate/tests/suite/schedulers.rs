@@ -34,20 +34,12 @@ fn a_block_on_a_shared_downlink_has_the_id_of_its_ue() {
 
 #[test]
 fn scheduler_determines_message_delay_and_fairness() {
-    let metrics_with = |scheduler: &str| {
-        let metrics = metrics("twenty-on-dsch", &[("duration", "60 s"), (SCHEDULER, scheduler)]);
-        (value(&metrics, "udp_delay_ms"), value(&metrics, "jain_fairness"))
-    };
-    let (round_robin, oldest_first, largest_backlog) =
-        (metrics_with("round_robin"), metrics_with("oldest_first"), metrics_with("largest_backlog"));
-    assert!(
-        round_robin.0 < oldest_first.0 && oldest_first.0 < largest_backlog.0,
-        "{round_robin:?}, {oldest_first:?}, {largest_backlog:?}"
-    );
-    assert!(
-        round_robin.1 > oldest_first.1 && oldest_first.1 > largest_backlog.1,
-        "{round_robin:?}, {oldest_first:?}, {largest_backlog:?}"
-    );
+    let metrics = ["round_robin", "oldest_first", "largest_backlog"]
+        .map(|scheduler| metrics("twenty-on-dsch", &[("duration", "60 s"), (SCHEDULER, scheduler)]));
+    let delays_ms = metrics.each_ref().map(|metrics| value(metrics, "udp_delay_ms"));
+    assert!(delays_ms.is_sorted_by(|one, next| one < next), "{delays_ms:?}");
+    let fairness = metrics.each_ref().map(|metrics| value(metrics, "jain_fairness"));
+    assert!(fairness.is_sorted_by(|one, next| one > next), "{fairness:?}");
 }
 
 /// Both groups of users move to the common channels. The bearer then has no user, so it must not be

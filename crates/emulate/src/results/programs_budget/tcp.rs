@@ -19,46 +19,25 @@ const MAX_OUT_OF_ORDER: usize = 4096;
 const MSS: u32 = 1460;
 
 impl ProgramsBudget {
-    /// Records a TCP segment that enters the network, as an event of the connection. A SYN opens
-    /// the connection. Returns `None` if the packet belongs to no known TCP connection.
+    /// Records a TCP segment that enters the network, as an event of its connection. A first SYN
+    /// opens the connection. Returns `None` if the packet belongs to no known TCP connection.
     pub(super) fn record_segment(&mut self, now: Time, packet: Packet) -> Option<()> {
         let Transport { from, to, message } = self.packet_store.with(packet.id, read)??;
-        let Message::Segment { seq, length, ack, flags } = message else { return None };
-        let (direction, leg) = (packet.direction(), packet.leg());
-        let end = End::sending(direction);
-        let (syn, fin, rst) = (flags & SYN != 0, flags & FIN != 0, flags & RST != 0);
-        let key = Key { leg, ends: Ends::of(direction, from, to) };
-        let is_first_syn = syn && ack.is_none();
+        let Message::Segment { seq, ack, flags, .. } = message else { return None };
+        let direction = packet.direction();
+        let key = Key { leg: packet.leg(), ends: Ends::of(direction, from, to) };
+        let is_first_syn = flags & SYN != 0 && ack.is_none();
         if is_first_syn {
-            self.begin(now, key, packet.ue, Syn { end, number: seq });
+            self.begin(now, key, packet.ue, Syn { end: End::sending(direction), number: seq });
         }
-        let connection = self.connections.get_mut(&key)?;
-        let stream = &mut connection.streams[end as usize];
-        if syn && stream.initial.is_none() {
-            stream.initial = Some(seq);
-        }
-        let seq = stream.unwrapped(seq)?;
-        stream.highest = stream.highest.max(seq + u64::from(length));
-        stream.has_finished |= fin;
-        let ack = ack.and_then(|ack| connection.streams[end.other() as usize].unwrapped(ack));
-        // `length` is the sequence space, which SYN and FIN occupy too.
-        let payload = length - u32::from(syn) - u32::from(fin);
-        let segment = Segment {
-            flags: Flags { syn, fin, rst, ack: ack.is_some(), ..Flags::default() },
-            seq,
-            ack: ack.unwrap_or(0),
-            payload,
-            window: u32::MAX,
-            leg,
-            header: (packet.size().0 as u32).saturating_sub(payload) as u16,
-            ..Segment::new(connection.id, direction)
-        };
+        let segment = self.connections.get_mut(&key)?.send(&packet, message)?;
         if self.segments.len() >= MAX_SEGMENTS {
             self.segments.pop_first();
         }
         self.segments.insert(packet.id, (key, segment));
         self.columns[segment.connection.0 as usize].packets += 1;
-        let cause = if length == 0 { SendCause::Ack } else { SendCause::New };
+        let takes_sequence_space = segment.payload > 0 || segment.flags.syn || segment.flags.fin;
+        let cause = if takes_sequence_space { SendCause::New } else { SendCause::Ack };
         self.record_event(now, TraceEvent::SegmentSent { packet: packet.id, segment, cause });
         Some(())
     }
@@ -214,6 +193,34 @@ impl Connection {
             streams[end as usize].initial = Some(number);
         }
         Connection { id, streams }
+    }
+
+    /// Describes a segment that one end sends, with unwrapped numbers. Returns `None` for other
+    /// messages, and if the SYN of this end was not seen.
+    fn send(&mut self, packet: &Packet, message: Message) -> Option<Segment> {
+        let Message::Segment { seq, length, ack, flags } = message else { return None };
+        let (syn, fin, rst) = (flags & SYN != 0, flags & FIN != 0, flags & RST != 0);
+        let end = End::sending(packet.direction());
+        let stream = &mut self.streams[end as usize];
+        if syn && stream.initial.is_none() {
+            stream.initial = Some(seq);
+        }
+        let seq = stream.unwrapped(seq)?;
+        stream.highest = stream.highest.max(seq + u64::from(length));
+        stream.has_finished |= fin;
+        let ack = ack.and_then(|ack| self.streams[end.other() as usize].unwrapped(ack));
+        // `length` is the sequence space, which SYN and FIN occupy too.
+        let payload = length - u32::from(syn) - u32::from(fin);
+        Some(Segment {
+            flags: Flags { syn, fin, rst, ack: ack.is_some(), ..Flags::default() },
+            seq,
+            ack: ack.unwrap_or(0),
+            payload,
+            window: u32::MAX,
+            leg: packet.leg(),
+            header: (packet.size().0 as u32).saturating_sub(payload) as u16,
+            ..Segment::new(self.id, packet.direction())
+        })
     }
 
     fn has_seen(&self, syn: Syn) -> bool {

@@ -6,6 +6,7 @@ use umts_units::Time;
 use crate::budget::Budget;
 use crate::budget::bearer::Undeliverable;
 use crate::budget::loss::Loss;
+use crate::timeline::LostPacket;
 
 impl Budget {
     /// An SDU was delivered or discarded. Returns its connection.
@@ -32,12 +33,7 @@ impl Budget {
         let is_by_reset = ue_state.is_resetting() || ue_state.is_in_cell_update();
         let loss = if is_by_reset { Loss::RlcReset } else { Loss::RlcDiscard };
         let connection = self.leaves_bearer(now, ue, direction, sdu);
-        if let Some(timeline) = &mut self.timeline {
-            timeline.lost(now, (ue, direction), sdu, (connection, loss.name(), None));
-        }
-        if let Some(connection) = connection {
-            self.lost(now, direction, sdu, connection, loss);
-        }
+        self.record_loss(now, ue, direction, Undeliverable { packet: sdu, connection, loss });
     }
 
     /// Both entities of a bearer return to their initial state, after a reset or a
@@ -55,16 +51,23 @@ impl Budget {
         if ue_state.bearers[direction.index()].is_empty() {
             self.waiting.remove(ue_state.cell, direction.index(), ue);
         }
-        while let Some(Undeliverable { packet, connection, loss }) = self.undeliverable.pop() {
+        while let Some(lost) = self.undeliverable.pop() {
             if let Some(waterfall) = &mut self.waterfall {
-                waterfall.lost(now, packet, loss);
+                waterfall.lost(now, lost.packet, lost.loss);
             }
-            if let Some(timeline) = &mut self.timeline {
-                timeline.lost(now, (ue, direction), packet, (connection, loss.name(), None));
-            }
-            if let Some(connection) = connection {
-                self.lost(now, direction, packet, connection, loss);
-            }
+            self.record_loss(now, ue, direction, lost);
+        }
+    }
+
+    /// Records a loss on the radio in the timeline, and in the budget of its connection.
+    fn record_loss(&mut self, now: Time, ue: UeId, direction: Direction, lost: Undeliverable) {
+        let Undeliverable { packet, connection, loss } = lost;
+        if let Some(timeline) = &mut self.timeline {
+            let loss = loss.name();
+            timeline.lost(now, LostPacket { packet, ue, direction, connection, loss, link: None });
+        }
+        if let Some(connection) = connection {
+            self.lost(now, direction, packet, connection, loss);
         }
     }
 }

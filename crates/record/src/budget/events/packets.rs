@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::budget::connection::Kind;
 use crate::budget::direction_state::Position;
 use crate::budget::loss::Loss;
+use crate::timeline::LostPacket;
 
 impl Budget {
     /// A segment left its host.
@@ -99,14 +100,21 @@ impl Budget {
         let direction = packet.direction();
         let Some(loss) = Loss::of_drop(place) else { return };
         if let Some(timeline) = &mut self.timeline {
-            let connection = packet.segment().map(|segment| segment.connection);
             let link = match place {
                 DropPlace::LinkQueue(link) | DropPlace::LinkLoss(link) | DropPlace::LinkDown(link) => {
                     Some(link)
                 }
                 _ => None,
             };
-            timeline.lost(now, (packet.ue, direction), packet.id, (connection, loss.name(), link));
+            let lost = LostPacket {
+                packet: packet.id,
+                ue: packet.ue,
+                direction,
+                connection: packet.segment().map(|segment| segment.connection),
+                loss: loss.name(),
+                link,
+            };
+            timeline.lost(now, lost);
         }
         if loss.is_of_radio() {
             self.leaves_bearer(now, packet.ue, direction, packet.id);

@@ -1,8 +1,6 @@
 //! The air view of a capture of RLC: every block in the order of transmission, including lost ones,
 //! with comments that contain information from the model.
 
-use std::fmt::Write;
-
 use umts_stack::detail::PollCauses;
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::phy::Lost;
@@ -33,60 +31,53 @@ pub(super) struct AirFrame {
 
 impl Block {
     /// Describes the block with index `offset` in `pdu`, an entry of `set`. `composed` are its
-    /// octets and its number of transmissions, `polls` the reasons of its poll. The block leaves
-    /// RLC on `channel` at the time `leaves`.
+    /// octets and its number of transmissions, `polls` the reasons of its poll, and `departure` is
+    /// the result of `departure()`.
     pub fn new(
         set: &BlockSet,
         pdu: &Pdu,
         offset: u32,
         composed: Composed,
         polls: Option<PollCauses>,
-        (channel, leaves): (Channel, Time),
+        departure: &str,
     ) -> Self {
-        let mut comment = String::new();
-        let mut add =
-            |text: std::fmt::Arguments<'_>| comment.write_fmt(text).expect("writing to a String cannot fail");
-        let mut sn = None;
-        match pdu {
+        let Composed { octets, transmissions } = composed;
+        let (sn, mut comment) = match pdu {
             Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) => {
-                let block_sn = run.first.plus(u64::from(offset));
-                sn = Some(block_sn);
-                match pdu {
-                    Pdu::Data(_) => {
-                        add(format_args!(
-                            "AMD PDU {}, transmission {}",
-                            block_sn.value(),
-                            composed.transmissions
-                        ));
-                    }
+                let sn = run.first.plus(u64::from(offset));
+                let name = match pdu {
+                    Pdu::Data(_) => format!("AMD PDU {}, transmission {transmissions}", sn.value()),
                     // Unacknowledged mode has sequence numbers of 7 bits.
-                    Pdu::Umd(_) => add(format_args!("UMD PDU {}", block_sn.value() % 128)),
-                    _ => add(format_args!("TMD PDU")),
-                }
-                if let Some(causes) = polls {
-                    add(format_args!(", polls: {causes}"));
-                }
-                for end in set.ends_of(run).iter().filter(|end| end.sn == block_sn) {
-                    add(format_args!(", end of packet {}", end.sdu.packet.id.0));
-                }
+                    Pdu::Umd(_) => format!("UMD PDU {}", sn.value() % 128),
+                    _ => "TMD PDU".to_owned(),
+                };
+                let polls = polls.map(|causes| format!(", polls: {causes}"));
+                let ends = set.ends_of(run).iter().filter(|end| end.sn == sn);
+                let ends = ends.map(|end| format!(", end of packet {}", end.sdu.packet.id.0));
+                (Some(sn), name + &polls.unwrap_or_default() + &ends.collect::<String>())
             }
             Pdu::Status(status) => {
-                add(format_args!("STATUS PDU"));
-                if let (Some(last), Some(causes)) = (status.poll, polls) {
-                    add(format_args!(", polls up to PDU {}: {causes}", last.value()));
-                }
+                let polls = status.poll.zip(polls);
+                let polls =
+                    polls.map(|(last, causes)| format!(", polls up to PDU {}: {causes}", last.value()));
+                (None, "STATUS PDU".to_owned() + &polls.unwrap_or_default())
             }
-            Pdu::Reset(_) => add(format_args!("RESET PDU")),
-            Pdu::ResetAck(_) => add(format_args!("RESET ACK PDU")),
-        }
-        let (name, state) = channel.name();
-        match channel {
-            // A block on a channel of a TDD cell that all users share. It is transmitted at the end
-            // of its frame.
-            Channel::Ack => add(format_args!(", common {name} channel, frame {}", tdd_frame(leaves))),
-            _ => add(format_args!(", {name} ({})", state.name())),
-        }
-        Block { octets: composed.octets, sn, comment }
+            Pdu::Reset(_) => (None, "RESET PDU".to_owned()),
+            Pdu::ResetAck(_) => (None, "RESET ACK PDU".to_owned()),
+        };
+        comment += departure;
+        Block { octets, sn, comment }
+    }
+}
+
+/// The end of the comments of blocks that leave RLC on `channel` at the time `leaves`.
+pub(super) fn departure(channel: Channel, leaves: Time) -> String {
+    let (name, state) = channel.name();
+    match channel {
+        // A block on a channel of a TDD cell that all users share. It is transmitted at the end of
+        // its frame.
+        Channel::Ack => format!(", common {name} channel, frame {}", tdd_frame(leaves)),
+        _ => format!(", {name} ({})", state.name()),
     }
 }
 

@@ -73,6 +73,14 @@ pub(super) struct EDchBlock {
     pub retransmissions: u8,
 }
 
+/// The bearer of a UE on an HS-DSCH.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HsBearer<'a> {
+    pub encoding: &'a Encoding,
+    /// Whether the MAC of the HS-DSCH is MAC-ehs.
+    pub is_ehs: bool,
+}
+
 /// Data of a UE that waits at the RNC for the HS-DSCH.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WaitingData {
@@ -123,9 +131,8 @@ impl IubCapture {
     ) -> Result<(), CaptureError> {
         let WaitingData { octets, priority } = waiting;
         let request = CapacityRequest { priority, user_buffer: saturate(octets.0) };
-        let comment = format!("UE {}: Capacity Request", ue.0);
-        let bearer = (encoding, false);
-        self.write_hs(at, ue, Direction::Downlink, (bearer, comment), |octets| request.emit(octets))
+        let bearer = HsBearer { encoding, is_ehs: false };
+        self.write_hs(at, ue, Direction::Downlink, bearer, "Capacity Request", |octets| request.emit(octets))
     }
 
     /// A Capacity Allocation reaches the RNC.
@@ -133,13 +140,14 @@ impl IubCapture {
         &mut self,
         at: Time,
         ue: UeId,
-        (encoding, is_ehs): (&Encoding, bool),
+        bearer: HsBearer<'_>,
         allocation: Allocation,
     ) -> Result<(), CaptureError> {
         let Allocation { credits, interval, priority } = allocation;
         // The largest value of the field means unlimited credits.
-        let max_credits = if is_ehs { u32::from(u16::MAX) - 1 } else { u32::from(UNLIMITED_CREDITS) - 1 };
-        let mut comment = format!("UE {}: Capacity Allocation", ue.0);
+        let max_credits =
+            if bearer.is_ehs { u32::from(u16::MAX) - 1 } else { u32::from(UNLIMITED_CREDITS) - 1 };
+        let mut comment = "Capacity Allocation".to_owned();
         if credits > max_credits {
             comment += &format!(" of {credits} credits, of which the frame can state {max_credits}");
         }
@@ -147,9 +155,8 @@ impl IubCapture {
         let (credits, interval) = (credits.min(max_credits) as u16, interval as u8);
         // The credits can be used once.
         let (congestion, repetition) = (0, 1);
-        let content = ((encoding, is_ehs), comment);
-        if is_ehs {
-            let max_pdu_octets = encoding.pdu_octets() as u16;
+        if bearer.is_ehs {
+            let max_pdu_octets = bearer.encoding.pdu_octets() as u16;
             let frame = CapacityAllocationType2 {
                 congestion,
                 priority,
@@ -158,11 +165,11 @@ impl IubCapture {
                 interval,
                 repetition,
             };
-            return self.write_hs(at, ue, Direction::Uplink, content, |octets| frame.emit(octets));
+            return self.write_hs(at, ue, Direction::Uplink, bearer, &comment, |octets| frame.emit(octets));
         }
-        let Some(max_pdu_bits) = pdu_bits(encoding) else { return Ok(()) };
+        let Some(max_pdu_bits) = pdu_bits(bearer.encoding) else { return Ok(()) };
         let frame = CapacityAllocation { congestion, priority, max_pdu_bits, credits, interval, repetition };
-        self.write_hs(at, ue, Direction::Uplink, content, |octets| frame.emit(octets))
+        self.write_hs(at, ue, Direction::Uplink, bearer, &comment, |octets| frame.emit(octets))
     }
 
     /// The RNC sends `blocks` to the Node B, in as many frames as they need. `waiting`: the data
@@ -171,21 +178,20 @@ impl IubCapture {
         &mut self,
         at: Time,
         ue: UeId,
-        (encoding, is_ehs): (&Encoding, bool),
+        bearer: HsBearer<'_>,
         blocks: &[Block],
         waiting: WaitingData,
     ) -> Result<(), CaptureError> {
-        if is_ehs {
-            return self.write_type_2_data(at, ue, encoding, blocks, waiting);
+        if bearer.is_ehs {
+            return self.write_type_2_data(at, ue, bearer, blocks, waiting);
         }
-        let Some(pdu_bits) = pdu_bits(encoding) else { return Ok(()) };
+        let Some(pdu_bits) = pdu_bits(bearer.encoding) else { return Ok(()) };
         let mut unsent_blocks = blocks.len();
         for blocks in blocks.chunks(MAX_PDUS) {
             unsent_blocks -= blocks.len();
-            let unsent_octets = (unsent_blocks * encoding.pdu_octets()) as u64;
-            let fsn = &mut self.users[ue.index()].hs_fsn;
+            let unsent_octets = (unsent_blocks * bearer.encoding.pdu_octets()) as u64;
             let frame = HsDschData {
-                fsn: *fsn,
+                fsn: take_fsn(&mut self.users[ue.index()].hs_fsn),
                 priority: waiting.priority,
                 pdu_bits,
                 flush: false,
@@ -193,10 +199,8 @@ impl IubCapture {
                 user_buffer: saturate(waiting.octets.0 + unsent_octets),
                 pdus: blocks.iter().map(|block| block.octets.clone()).collect(),
             };
-            *fsn = (*fsn + 1) % 16;
-            let comment = format!("UE {}: {}", ue.0, contents(blocks));
-            let content = ((encoding, false), comment);
-            self.write_hs(at, ue, Direction::Downlink, content, |octets| frame.emit(octets))?;
+            let comment = contents(blocks);
+            self.write_hs(at, ue, Direction::Downlink, bearer, &comment, |octets| frame.emit(octets))?;
         }
         Ok(())
     }
@@ -206,7 +210,7 @@ impl IubCapture {
         &mut self,
         at: Time,
         ue: UeId,
-        encoding: &Encoding,
+        bearer: HsBearer<'_>,
         blocks: &[Block],
         waiting: WaitingData,
     ) -> Result<(), CaptureError> {
@@ -217,24 +221,21 @@ impl IubCapture {
         let mut unsent_octets = octets(blocks);
         for pdu_blocks in pdu_blocks.chunks(HsDschType2Data::MAX_BLOCKS) {
             unsent_octets -= pdu_blocks.iter().map(|pdus| octets(pdus)).sum::<u64>();
-            let fsn = &mut self.users[ue.index()].hs_fsn;
             let blocks = pdu_blocks.iter().map(|pdus| PduBlock {
                 channel: PS_DTCH - 1,
                 octets: pdus[0].octets.len() as u16,
                 pdus: pdus.iter().map(|pdu| pdu.octets.clone()).collect(),
             });
             let frame = HsDschType2Data {
-                fsn: *fsn,
+                fsn: take_fsn(&mut self.users[ue.index()].hs_fsn),
                 priority: waiting.priority,
                 flush: false,
                 reset: false,
                 user_buffer: saturate(waiting.octets.0 + unsent_octets),
                 blocks: blocks.collect(),
             };
-            *fsn = (*fsn + 1) % 16;
-            let comment = format!("UE {}: {}", ue.0, contents(&pdu_blocks.concat()));
-            let content = ((encoding, true), comment);
-            self.write_hs(at, ue, Direction::Downlink, content, |octets| frame.emit(octets))?;
+            let comment = contents(&pdu_blocks.concat());
+            self.write_hs(at, ue, Direction::Downlink, bearer, &comment, |octets| frame.emit(octets))?;
         }
         Ok(())
     }
@@ -250,7 +251,6 @@ impl IubCapture {
     ) -> Result<(), CaptureError> {
         let Ok(pdu_bits) = u16::try_from(encoding.pdu_octets() * 8) else { return Ok(()) };
         let EDchBlock { tsn, tti, retransmissions } = block;
-        let fsn = &mut self.users[ue.index()].e_fsn;
         let pdus = blocks.iter().map(|block| block.octets.clone()).collect();
         let in_radio_frame = tti.as_nanos() % RADIO_FRAME.as_nanos();
         let subframe = Subframe {
@@ -258,15 +258,15 @@ impl IubCapture {
             number: (in_radio_frame / SUBFRAME.as_nanos()) as u8,
             mac_es_pdus: vec![MacEsPdu { ddi: DDI, tsn, pdu_bits, pdus }],
         };
-        let frame = EDchData { fsn: *fsn, cfn: mac::cfn(tti), subframes: vec![subframe] };
-        *fsn = (*fsn + 1) % 16;
+        let fsn = take_fsn(&mut self.users[ue.index()].e_fsn);
+        let frame = EDchData { fsn, cfn: mac::cfn(tti), subframes: vec![subframe] };
         let mut octets = Vec::new();
         frame.emit(&mut octets).map_err(|error| self.invalid(error))?;
         let [low, high] = pdu_bits.to_le_bytes();
         let description = [MAC_D_FLOW, 1, DDI, PS_DTCH, low, high];
         let bearer = (ue, encoding.pdu_mode(), 1);
         let data = wrap(bearer, Direction::Uplink, HintChannel::EDch, &description, &octets);
-        self.write(at, ue, &data, format!("UE {}: {}", ue.0, contents(blocks)))
+        self.write(at, ue, &data, &contents(blocks))
     }
 
     /// Writes a frame of an HS-DSCH. `emit` appends its octets.
@@ -275,26 +275,35 @@ impl IubCapture {
         at: Time,
         ue: UeId,
         direction: Direction,
-        ((encoding, is_ehs), comment): ((&Encoding, bool), String),
+        bearer: HsBearer<'_>,
+        comment: &str,
         emit: impl FnOnce(&mut Vec<u8>) -> Result<(), FrameError>,
     ) -> Result<(), CaptureError> {
         let mut octets = Vec::new();
         emit(&mut octets).map_err(|error| self.invalid(error))?;
         // Wireshark needs one bearer at least.
-        let bearer = (ue, encoding.pdu_mode(), 1);
-        let flow = MAC_D_FLOW | if is_ehs { MAC_EHS } else { 0 };
-        let data = wrap(bearer, direction, HintChannel::HsDsch, &[flow], &octets);
+        let one_bearer = (ue, bearer.encoding.pdu_mode(), 1);
+        let flow = MAC_D_FLOW | if bearer.is_ehs { MAC_EHS } else { 0 };
+        let data = wrap(one_bearer, direction, HintChannel::HsDsch, &[flow], &octets);
         self.write(at, ue, &data, comment)
     }
 
-    fn write(&mut self, at: Time, ue: UeId, data: &[u8], comment: String) -> Result<(), CaptureError> {
+    fn write(&mut self, at: Time, ue: UeId, data: &[u8], comment: &str) -> Result<(), CaptureError> {
         let (interface, length) = (u32::from(ue.0), data.len() as u32);
-        self.file.write(Frame { at, interface, data, length, comments: vec![comment] })
+        let comments = vec![format!("UE {}: {comment}", ue.0)];
+        self.file.write(Frame { at, interface, data, length, comments })
     }
 
     fn invalid(&self, error: FrameError) -> CaptureError {
         self.file.error(std::io::Error::new(std::io::ErrorKind::InvalidInput, error))
     }
+}
+
+/// Takes a frame sequence number, and increases it for the next frame.
+fn take_fsn(fsn: &mut u8) -> u8 {
+    let taken = *fsn;
+    *fsn = (taken + 1) % 16;
+    taken
 }
 
 /// Bits of a MAC-d PDU. `None` if no HS-DSCH data frame can carry it.

@@ -56,7 +56,7 @@ use umts_units::Time;
 
 use self::air::Block;
 use self::delivery::{Delivery, DeliveryFrame};
-use self::iub::{Allocation, EDchBlock, IubCapture, WaitingData};
+use self::iub::{Allocation, EDchBlock, HsBearer, IubCapture, WaitingData};
 use super::CaptureError;
 use super::file::{CaptureFile, Frame};
 
@@ -185,7 +185,7 @@ impl RlcCaptures {
                 Ok(())
             }
             Detail::Blocks { ue, direction, channel, set, stage } => {
-                self.blocks(at, (ue, direction, channel), set, stage)
+                self.blocks(at, ue, direction, channel, set, stage)
             }
             Detail::InSequence { ue, direction, first, count } => {
                 self.deliver(ue, direction, |delivery| delivery.in_sequence(first, count))
@@ -218,13 +218,13 @@ impl RlcCaptures {
             }
             Detail::HsCredits { credits, interval, priority, is_ehs, .. } => {
                 let allocation = Allocation { credits, interval, priority };
-                iub.write_allocation(at, ue, (encoding, is_ehs), allocation)
+                iub.write_allocation(at, ue, HsBearer { encoding, is_ehs }, allocation)
             }
             Detail::HsPdusSent { buffer, priority, is_ehs, .. } => {
                 let sets = iub.take_leaving(ue).into_iter();
                 let blocks: Vec<_> = sets.flat_map(|serial| bearer.blocks_of(serial)).cloned().collect();
                 let waiting = WaitingData { octets: buffer, priority };
-                iub.write_hs_data(at, ue, (encoding, is_ehs), &blocks, waiting)
+                iub.write_hs_data(at, ue, HsBearer { encoding, is_ehs }, &blocks, waiting)
             }
             Detail::EDchFrame { set, tsn, tti, retransmissions, .. } => {
                 let block = EDchBlock { tsn, tti, retransmissions };
@@ -239,7 +239,9 @@ impl RlcCaptures {
     fn blocks(
         &mut self,
         at: Time,
-        (ue, direction, channel): (UeId, Direction, Channel),
+        ue: UeId,
+        direction: Direction,
+        channel: Channel,
         set: &BlockSet,
         stage: Stage,
     ) -> Result<(), CaptureError> {
@@ -249,7 +251,7 @@ impl RlcCaptures {
         };
         match stage {
             Stage::Leaves => {
-                let blocks = bearer.describe(set, (channel, at));
+                let blocks = bearer.describe(set, &air::departure(channel, at));
                 bearer.in_transit.insert(set.serial, blocks);
                 if let Some(iub) = self.iub.as_mut().filter(|_| channel == Channel::HsDsch) {
                     iub.leave(ue, set.serial);
@@ -322,8 +324,9 @@ impl Bearer {
         self.in_transit.get(&serial).map_or(&[], Vec::as_slice)
     }
 
-    /// The blocks of a set that leaves, with octets and comments.
-    fn describe(&mut self, set: &BlockSet, leaves: (Channel, Time)) -> Vec<Block> {
+    /// The blocks of a set that leaves, with octets and comments. `departure`: the end of their
+    /// comments.
+    fn describe(&mut self, set: &BlockSet, departure: &str) -> Vec<Block> {
         let composed = self.composer.compose(set);
         let mut blocks = Vec::with_capacity(composed.len());
         let mut composed = composed.into_iter();
@@ -335,7 +338,7 @@ impl Bearer {
                     Pdu::Status(status) if status.poll.is_some() => self.causes.pop_front(),
                     _ => None,
                 };
-                blocks.push(Block::new(set, pdu, step, octets, polls, leaves));
+                blocks.push(Block::new(set, pdu, step, octets, polls, departure));
             }
         }
         self.causes.clear();

@@ -118,46 +118,35 @@ impl LegTotals {
 }
 
 impl TcpTotals {
-    /// Adds the leg of a split transfer that delivers its data to the proxy. The segments and
-    /// retransmissions of this leg count. Its octets do not, because the leg from the proxy to the
-    /// receiver counts the same octets.
-    pub fn add_proxied_leg(&mut self, leg: &TcpTotals) {
-        self.data_segments += leg.data_segments;
-        self.retransmissions += leg.retransmissions;
-        self.by_dupack += leg.by_dupack;
-        self.by_rto += leg.by_rto;
-        self.unneeded += leg.unneeded;
-        self.expiries += leg.expiries;
-        self.rack_losses += leg.rack_losses;
-        self.probes += leg.probes;
-        self.new_probes += leg.new_probes;
-        self.probe_repairs += leg.probe_repairs;
-        self.spurious_undone += leg.spurious_undone;
-        self.dupack_runs += leg.dupack_runs;
-        self.stalls.merge(&leg.stalls);
-    }
-
-    /// Adds another connection, except RTT samples, which the network collects separately.
-    pub fn add(&mut self, other: &TcpTotals) {
-        self.acknowledged += other.acknowledged;
-        self.delivered += other.delivered;
-        self.sent += other.sent;
-        self.sent_once += other.sent_once;
-        self.connections_with_data += other.connections_with_data;
+    /// Adds the segments and retransmissions of another connection. Nothing else counts of the leg of
+    /// a split transfer that delivers its data to the proxy: the leg from the proxy to the receiver
+    /// has the same octets.
+    pub fn add_segments(&mut self, other: &TcpTotals) {
         self.data_segments += other.data_segments;
         self.retransmissions += other.retransmissions;
         self.by_dupack += other.by_dupack;
         self.by_rto += other.by_rto;
         self.unneeded += other.unneeded;
         self.expiries += other.expiries;
-        self.syn_retransmissions += other.syn_retransmissions;
         self.rack_losses += other.rack_losses;
         self.probes += other.probes;
         self.new_probes += other.new_probes;
         self.probe_repairs += other.probe_repairs;
         self.spurious_undone += other.spurious_undone;
-        self.failed += other.failed;
         self.dupack_runs += other.dupack_runs;
+        self.stalls.merge(&other.stalls);
+    }
+
+    /// Adds another connection, except RTT samples, which the network collects separately.
+    pub fn add(&mut self, other: &TcpTotals) {
+        self.add_segments(other);
+        self.acknowledged += other.acknowledged;
+        self.delivered += other.delivered;
+        self.sent += other.sent;
+        self.sent_once += other.sent_once;
+        self.connections_with_data += other.connections_with_data;
+        self.syn_retransmissions += other.syn_retransmissions;
+        self.failed += other.failed;
         self.acks_received += other.acks_received;
         self.ecn_marks += other.ecn_marks;
         self.ecn_echoes += other.ecn_echoes;
@@ -168,7 +157,6 @@ impl TcpTotals {
         self.zero_window_probes += other.zero_window_probes;
         self.zero_window_time += other.zero_window_time;
         self.idle_gaps += other.idle_gaps;
-        self.stalls.merge(&other.stalls);
         self.active += other.active;
         self.outstanding_segment_s += other.outstanding_segment_s;
         self.max_outstanding = self.max_outstanding.max(other.max_outstanding);
