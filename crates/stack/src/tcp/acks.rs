@@ -15,8 +15,8 @@ use crate::packet::Segment;
 use crate::trace::{SendCause, TraceEvent};
 
 use super::congestion::{
-    Backoff, ByteCounting, CongestionControl, CwndAndSsthresh, DUPLICATE_THRESHOLD, Duplicate, Loss, NewAck,
-    Reaction, Resend, RoundTrip, Sample,
+    Backoff, ByteCounting, CongestionControl, CwndAndSsthresh, DUPLICATE_THRESHOLD, Duplicate, Law, Loss,
+    NewAck, Reaction, Resend, RoundTrip, Sample,
 };
 use super::connection::Connection;
 use super::outstanding::Acknowledged;
@@ -41,6 +41,7 @@ impl Connection {
         if segment.ack < una_before {
             return self.handle_old_ack(cx, segment);
         }
+        let had_nothing_outstanding = sender.outstanding.is_empty();
         let has_same_window = segment.window == sender.peer_window;
         if sender.updates_window(segment, &self.config) {
             sender.window_seq = segment.seq;
@@ -57,6 +58,9 @@ impl Connection {
             self.handle_duplicate_ack(cx, segment);
         }
         self.finish_ack(cx, segment, una_before, window_before);
+        if had_nothing_outstanding {
+            self.postpone_probe();
+        }
     }
 
     /// Whether an acknowledgment of SND.UNA is a duplicate: the five conditions of RFC 5681 §2, or
@@ -77,7 +81,7 @@ impl Connection {
     fn handle_new_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
         let flight_before = self.sender.outstanding.len() as u32;
         let acknowledged = self.sender.outstanding.acknowledge(segment.ack);
-        self.prepare_window(cx.now, segment.ack, &acknowledged, flight_before);
+        self.prepare_window(cx.now, segment, &acknowledged, flight_before);
         let (connection, end, una, payload) = (self.id, self.end, segment.ack, acknowledged.payload);
         cx.record(|| TraceEvent::Acked { connection, end, una, payload });
         self.sender.limited_sent = 0;
@@ -113,7 +117,14 @@ impl Connection {
     /// Informs the exit from slow start and the window law of an acknowledgment of new data, before
     /// the variant changes the window. `flight_before`: number of segments outstanding before it.
     #[inline]
-    fn prepare_window(&mut self, now: Time, una: u64, acknowledged: &Acknowledged, flight_before: u32) {
+    fn prepare_window(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        acknowledged: &Acknowledged,
+        flight_before: u32,
+    ) {
+        let una = segment.ack;
         let window = &mut self.sender.window;
         window.acked = acknowledged.payload as f64 / f64::from(window.smss);
         // The slow-start exit measures round trips only of segments that were sent once.
@@ -129,13 +140,25 @@ impl Connection {
         }
         let mut segments = acknowledged.segments;
         if window.abc.as_ref().is_some_and(ByteCounting::is_unlimited) {
-            // Segments that were SACKed earlier were counted when they were SACKed.
-            segments -= acknowledged.sacked;
-            window.acked = segments.into();
+            segments = self.newly_delivered(segment, acknowledged);
+            self.sender.window.acked = segments.into();
         }
         if !acknowledged.syn {
             self.notify_law_of_new_ack(now, flight_before, segments);
         }
+    }
+
+    /// Number of segments that an acknowledgment of new data first reports as received, which Linux
+    /// counts for the growth of the window (`tcp_cong_control`): segments covered and not SACKed
+    /// before, newly SACKed segments, and retransmissions that arrived in addition to their originals.
+    fn newly_delivered(&mut self, segment: &Segment, acknowledged: &Acknowledged) -> u32 {
+        let covered = acknowledged.segments - acknowledged.sacked;
+        if segment.sack.is_empty() || self.negotiated.blocks == 0 {
+            return covered;
+        }
+        let newly_sacked = self.sender.outstanding.count_newly_sacked(segment.ack, &segment.sack);
+        let duplicates = self.rack().map_or(0, |rack| rack.duplicates());
+        covered + newly_sacked + duplicates
     }
 
     /// Passes an acknowledgment of new data, or of the SYN, to the variant. Returns its reaction.
@@ -167,7 +190,7 @@ impl Connection {
     /// Processes a duplicate ACK: counts it, lets the variant react, and may begin a recovery.
     fn handle_duplicate_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
         let (connection, end, flight) = (self.id, self.end, self.flight());
-        self.notify_law_of_duplicate_ack(cx.now, self.sender.outstanding.len() as u32);
+        self.notify_law_of_sacks(cx.now, segment);
         let Sender { variant, window, outstanding, limited, .. } = &mut self.sender;
         let counted = variant.count_duplicate(window, outstanding, segment.ack, &segment.sack);
         let count = window.duplicates;
@@ -192,6 +215,21 @@ impl Connection {
         if self.sender.episode.is_some() && (counted || !is_late) {
             self.decide_episode(cx, segment, &AckEvidence::default());
         }
+    }
+
+    /// Informs the window law of a duplicate ACK. If the window grows with SACKed segments, the law
+    /// counts them like acknowledged ones.
+    fn notify_law_of_sacks(&mut self, now: Time, segment: &Segment) {
+        let flight = self.sender.outstanding.len() as u32;
+        let smss = self.sender.window.smss;
+        let is_cubic = matches!(self.sender.window.law, Law::Cubic(_));
+        let grows = is_cubic && self.rack().is_some_and(|rack| rack.grows_by_sacks(smss));
+        if !grows {
+            return self.notify_law_of_duplicate_ack(now, flight);
+        }
+        let segments = self.sender.outstanding.count_newly_sacked(segment.ack, &segment.sack);
+        self.sender.window.acked = segments.into();
+        self.notify_law_of_new_ack(now, flight, segments);
     }
 
     /// Processes an acknowledgment below SND.UNA, which arrived out of order. Only its SACK blocks

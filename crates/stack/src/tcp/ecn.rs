@@ -9,7 +9,9 @@
 
 use umts_kernel::TraceSink;
 
+use super::congestion::{Flight, VariantState};
 use super::connection::Connection;
+use super::sender::Sender;
 use crate::context::Context;
 use crate::packet::{Ecn, Flags, Segment};
 use crate::trace::{SendCause, TraceEvent};
@@ -73,6 +75,9 @@ impl Connection {
             return;
         }
         let flight = self.flight();
+        if self.rack().is_some_and(|rack| rack.reduces_after_echo()) {
+            return self.reduce_proportionally(cx, &flight, cwnd);
+        }
         let window = &mut self.sender.window;
         window.cwnd = window.cwnd.min(cwnd);
         if flight.una <= self.ecn.reduced_to {
@@ -86,5 +91,30 @@ impl Connection {
             let (connection, end) = (self.id, self.end);
             cx.record(|| TraceEvent::EcnReduction { connection, end });
         }
+    }
+
+    /// Linux spreads the reduction over a round trip, as in a recovery (`tcp_enter_cwr`). An echo in a
+    /// reduction or a recovery has no further effect, except that the last reduction is not undone.
+    fn reduce_proportionally<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        flight: &Flight,
+        cwnd: f64,
+    ) {
+        if let Some(episode) = &mut self.sender.episode {
+            episode.keep_reduction();
+        }
+        let Sender { variant: VariantState::Rack(rack), window, .. } = &mut self.sender else { return };
+        if rack.begin_reduction(window, flight, cwnd) {
+            self.sender.episode = None;
+            self.ecn.cwr_due = true;
+            let (connection, end) = (self.id, self.end);
+            cx.record(|| TraceEvent::EcnReduction { connection, end });
+        }
+    }
+
+    /// The next new data segment reports that the window was reduced for any reason (RFC 3168 §6.1.2).
+    pub(super) fn report_reduction(&mut self) {
+        self.ecn.cwr_due |= self.ecn.negotiated;
     }
 }

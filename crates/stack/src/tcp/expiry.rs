@@ -42,6 +42,8 @@ impl Connection {
         sender.burst = u32::MAX;
         // The oldest segment is sent again anyway, because it counts as lost.
         sender.resend_first = false;
+        self.report_reduction();
+        let sender = &mut self.sender;
         let has_changed = window_before != sender.window.size();
         let (connection, end, backoff) = (self.id, self.end, sender.estimator.backoff());
         self.go_back(SendCause::Rto);

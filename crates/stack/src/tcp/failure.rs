@@ -107,7 +107,12 @@ impl Connection {
         if max_retries.is_none_or(|max_retries| sender.expiries <= max_retries) {
             return false;
         }
-        self.give_up(cx);
+        if self.config.is_recent_linux() {
+            // Linux sends no RST then (`tcp_write_err`).
+            self.fail(cx, Failure::TimedOut);
+        } else {
+            self.give_up(cx);
+        }
         true
     }
 

@@ -128,10 +128,10 @@ impl Connection {
     }
 
     /// The number of blocks that fit into a segment. With data they must fit into the space that
-    /// its payload leaves.
+    /// its payload leaves. A closed end, which stands for one in TIME-WAIT, reports none.
     #[inline]
     pub(super) fn max_blocks_for(&self, payload: u32) -> usize {
-        let max_blocks = usize::from(self.negotiated.blocks);
+        let max_blocks = if self.closed { 0 } else { usize::from(self.negotiated.blocks) };
         if payload == 0 || self.config.is_one_way() || max_blocks == 0 {
             return max_blocks;
         }

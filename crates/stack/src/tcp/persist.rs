@@ -61,6 +61,15 @@ impl Connection {
         }
     }
 
+    /// Starts the interval again at an acknowledgment that arrives while nothing is outstanding: Linux
+    /// counts from the last one (`tcp_ack_probe`).
+    pub(super) fn postpone_probe(&mut self) {
+        if self.config.is_recent_linux() {
+            // `watch_window` starts the timer if the window is still too small.
+            self.timers.stop(Timer::Persist);
+        }
+    }
+
     /// Handles the expiry of the persist timer.
     pub(super) fn handle_persist_timeout(&mut self) {
         let has_room = self.room() > 0;

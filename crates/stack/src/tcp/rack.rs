@@ -18,6 +18,9 @@ use crate::context::Context;
 use crate::packet::Segment;
 use crate::trace::{SendCause, TraceEvent};
 
+/// Linux: the shortest wait for data that the receiver seems to have discarded.
+const MIN_RENEGING_WAIT: Duration = Duration::from_millis(10);
+
 impl Connection {
     /// RACK's state, if both ends use SACK.
     #[inline]
@@ -33,12 +36,16 @@ impl Connection {
     pub(super) fn update_rack(&mut self, now: Time, segment: &Segment) {
         let timestamps = self.negotiated.timestamps && segment.options.timestamps;
         let probe_end = self.sender.tail.end();
-        let Sender { variant: VariantState::Rack(rack), outstanding, estimator, .. } = &mut self.sender
+        let Sender { variant: VariantState::Rack(rack), outstanding, estimator, window, .. } =
+            &mut self.sender
         else {
             return;
         };
+        let duplicate = segment.sack.duplicate(segment.ack);
+        let length = duplicate.map_or(0, |(start, end)| end - start);
+        let duplicates = u32::try_from(length.div_ceil(window.smss.into())).unwrap_or(u32::MAX);
         // The duplicate of a probe is not evidence of reordering (Linux).
-        let duplicate = segment.sack.duplicate(segment.ack).filter(|(_, end)| Some(*end) != probe_end);
+        let duplicate = duplicate.filter(|(_, end)| Some(*end) != probe_end);
         rack.process_ack(
             outstanding,
             &RackAck {
@@ -46,6 +53,7 @@ impl Connection {
                 echo: timestamps.then_some(segment.echo),
                 srtt: estimator.srtt(),
                 duplicate: duplicate.is_some(),
+                duplicates,
                 ack: segment.ack,
                 max_sent: outstanding.max_sent(),
             },
@@ -65,7 +73,30 @@ impl Connection {
         }
         self.record_rack_losses(cx);
         self.process_probe_ack(cx, segment, una_before);
-        self.set_loss_timer(cx.now);
+        if self.rack().is_some_and(Rack::take_reneging) {
+            return self.await_discarded_segment(cx.now);
+        }
+        // The probe timer restarts only if SND.UNA advances (RFC 8985 §7.2).
+        let advances = segment.ack > una_before;
+        let keeps_probe = !advances && self.waits_for_probe(cx.now);
+        if !keeps_probe {
+            self.set_loss_timer(cx.now);
+        }
+    }
+
+    /// Whether the loss timer runs for a probe.
+    fn waits_for_probe(&mut self, now: Time) -> bool {
+        let waits_for_reordering = self.rack().is_some_and(|rack| rack.reordering_wait().is_some());
+        !waits_for_reordering && self.timers.is_running(Timer::Loss) && self.probe_timeout(now).is_some()
+    }
+
+    /// The receiver has discarded data that it had SACKed. Linux gives it half of a round trip to
+    /// acknowledge the data nevertheless (`tcp_check_sack_reneging`). Then the retransmission timer
+    /// expires.
+    fn await_discarded_segment(&mut self, now: Time) {
+        let half_round_trip = Duration::from_nanos(self.sender.estimator.srtt().as_nanos() / 2);
+        self.timers.stop(Timer::Loss);
+        self.timers.set(Timer::Rto, now + half_round_trip.max(MIN_RENEGING_WAIT));
     }
 
     /// Takes a round-trip sample from the segments that a duplicate ACK newly SACKs, as Linux does.
@@ -157,6 +188,7 @@ impl Connection {
     ) {
         self.sender.tail.reset();
         self.sender.timed = None;
+        self.report_reduction();
         self.begin_loss_episode(cx.now, flight, window_before, Loss::Acks);
     }
 }

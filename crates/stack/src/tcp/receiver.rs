@@ -63,6 +63,8 @@ pub(super) struct Receiver {
     max_reported: usize,
     /// Duplicates are reported (RFC 2883).
     reports_duplicates: bool,
+    /// Reports include the number of a FIN, as in Linux. Otherwise they have only data.
+    reports_fin: bool,
 
     // Other contents of acknowledgments.
     /// The acknowledgment number of the last acknowledgment.
@@ -101,6 +103,7 @@ impl Receiver {
             next: u64::from(config.vegas_without_header()),
             max_reported: usize::from(config.max_sack_blocks()),
             reports_duplicates: config.dsack && !config.is_one_way() && config.max_sack_blocks() > 0,
+            reports_fin: config.is_recent_linux(),
             ..Receiver::default()
         }
     }
@@ -192,28 +195,47 @@ impl Receiver {
         }
         if self.is_finished() {
             let is_repeated = segment.end() <= self.next;
+            if is_repeated && self.reports_fin {
+                self.note_duplicate(self.reported_range(segment));
+            }
             return if is_repeated { Arrival { ack: AckDue::Alone, ..NOTHING } } else { NOTHING };
         }
         self.receive_data(segment)
     }
 
-    /// Stores the data of a segment, records its FIN, and decides how soon it is acknowledged.
+    /// The numbers of a segment that blocks report.
     #[inline]
-    fn receive_data(&mut self, segment: &Segment) -> Arrival {
-        let mut range = Range::of(segment);
-        if let Some(fin) = self.fin_at {
-            range = Range { start: range.start.min(fin), end: range.end.min(fin) };
-        }
-        let next_before = self.next;
-        let duplicate = segment.payload > 0 && self.has_received(range);
-        let had_hole = !self.above.is_empty();
-        self.latest = range;
+    fn reported_range(&self, segment: &Segment) -> Range {
+        let data = Range::of(segment);
+        let counts_fin = segment.flags.fin && self.reports_fin;
+        Range { end: data.end + u64::from(counts_fin), ..data }
+    }
+
+    /// Remembers the part of `range` that arrived before, until an acknowledgment reports it.
+    #[inline]
+    fn note_duplicate(&mut self, range: Range) {
         if self.reports_duplicates {
             self.duplicate = self.duplicate_part(range).or(self.duplicate);
         }
+    }
+
+    /// Stores the data of a segment, records its FIN, and decides how soon it is acknowledged.
+    #[inline]
+    fn receive_data(&mut self, segment: &Segment) -> Arrival {
+        let range = self.reported_range(segment);
+        let next_before = self.next;
+        let duplicate = segment.payload > 0 && self.has_received(Range::of(segment));
+        let had_hole = !self.above.is_empty();
+        self.latest = range;
+        self.note_duplicate(range);
+        let is_new_fin = segment.flags.fin && segment.end() > self.next;
+        if is_new_fin {
+            let fin = segment.end() - 1;
+            self.fin_at = Some(self.fin_at.map_or(fin, |before| before.min(fin)));
+        }
         self.insert(range);
-        let delivered = self.next - next_before;
-        let is_now_finished = self.receive_fin(segment);
+        let is_now_finished = self.pass_fin();
+        let delivered = self.next - next_before - u64::from(is_now_finished);
         let advanced = self.next > next_before;
         let ack = if !advanced {
             // Out of order or a duplicate: a duplicate ACK.
@@ -230,11 +252,8 @@ impl Receiver {
     /// Processes a segment that is not accepted, which is answered at once (RFC 9293 §3.10.7.4, RFC
     /// 7323 §5.3, R1). `ack_counts`: its acknowledgment counts nevertheless.
     pub fn reject(&mut self, segment: &Segment, ack_counts: bool) -> Arrival {
-        let range = Range::of(segment);
-        if self.reports_duplicates {
-            self.duplicate = self.duplicate_part(range).or(self.duplicate);
-        }
-        let duplicate = segment.payload > 0 && self.has_received(range);
+        self.note_duplicate(self.reported_range(segment));
+        let duplicate = segment.payload > 0 && self.has_received(Range::of(segment));
         Arrival { delivered: 0, duplicate, ack: AckDue::Alone, rejected: !ack_counts }
     }
 
@@ -259,19 +278,14 @@ impl Receiver {
         Arrival { ack: if is_repeated { AckDue::Alone } else { AckDue::Now }, ..NOTHING }
     }
 
-    /// Records the segment's FIN, if any. Returns whether a FIN, of this or of an earlier segment,
-    /// is the next expected number, and advances over it.
-    fn receive_fin(&mut self, segment: &Segment) -> bool {
-        if segment.flags.fin {
-            let fin = segment.end() - 1;
-            self.fin_at = Some(self.fin_at.map_or(fin, |before| before.min(fin)));
-        }
-        let reached = self.fin_at == Some(self.next);
-        self.next += u64::from(reached);
-        if reached {
-            self.above.clear();
-        }
-        reached
+    /// Returns whether all before a FIN has arrived, and advances over the FIN. The numbers behind it
+    /// are discarded: nothing follows a FIN (RFC 9293 §3.10.7.4, seventh check).
+    fn pass_fin(&mut self) -> bool {
+        let Some(fin) = self.fin_at.filter(|&fin| fin <= self.next) else { return false };
+        self.next = fin + 1;
+        self.above.clear();
+        self.reported.clear();
+        true
     }
 
     /// Whether all of `range` has arrived.

@@ -36,6 +36,16 @@ impl Outstanding {
         self.mark_sacked_with(ack, blocks, |_| {})
     }
 
+    /// Number of segments that [`mark_sacked`](Self::mark_sacked) would newly mark.
+    pub(super) fn count_newly_sacked(&self, ack: u64, blocks: &SackBlocks) -> u32 {
+        let max_sent = self.max_sent();
+        let is_covered = |sent: &Sent| {
+            let mut valid = blocks.ranges(ack).filter(|&(_, end)| end <= max_sent);
+            valid.any(|(start, end)| start <= sent.seq && sent.end() <= end)
+        };
+        self.ring.iter().filter(|sent| !sent.sacked && is_covered(sent)).count() as u32
+    }
+
     /// Like [`mark_sacked`](Self::mark_sacked), and calls `on_sacked` for each newly SACKed segment
     /// before marking it.
     pub(super) fn mark_sacked_with(

@@ -172,6 +172,9 @@ impl Window {
         self.cwnd = self.rules.reduced_cwnd(reduced);
         self.inflation = DUPLICATE_THRESHOLD;
         self.recover = flight.max_sent;
+        if let Some(abc) = &mut self.abc {
+            abc.begin_reduction();
+        }
     }
 
     /// Reduces the window as after a loss, without a retransmission: a router has marked a segment
@@ -259,6 +262,14 @@ impl ByteCounting {
     /// caller passes only segments that were not SACKed before.
     pub fn is_unlimited(&self) -> bool {
         self.limit.is_none()
+    }
+
+    /// Linux forgets the segments counted in congestion avoidance when a reduction begins
+    /// (`tcp_init_cwnd_reduction`).
+    fn begin_reduction(&mut self) {
+        if self.is_unlimited() {
+            self.acked_since_growth = 0.0;
+        }
     }
 
     /// Number of segments by which an ACK of `acked` segments raises the window in slow start.

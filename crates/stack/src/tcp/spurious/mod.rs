@@ -21,9 +21,10 @@ use umts_units::Time;
 use self::dsack::Duplicates;
 use self::eifel::Eifel;
 use self::frto::{FRto, FrtoAck, Verdict};
-use super::congestion::{CongestionControl, CwndAndSsthresh, Flight, Loss, Selection};
+use super::congestion::{CongestionControl, CwndAndSsthresh, Flight, Loss, Resend, Selection, VariantState};
 use super::connection::Connection;
 use super::rto::RttRegisters;
+use super::sender::Sender;
 use crate::context::Context;
 use crate::packet::Segment;
 use crate::trace::{SendCause, SpuriousBy, TraceEvent};
@@ -65,6 +66,11 @@ pub(super) struct Episode {
 }
 
 impl Episode {
+    /// An ECN echo has confirmed the congestion: an undo does not restore the window (Linux).
+    pub fn keep_reduction(&mut self) {
+        self.prior = CwndAndSsthresh { cwnd: 0.0, ssthresh: 0.0 };
+    }
+
     /// The oldest segment has timed out again. `max_sent`: the sequence number after the highest
     /// one sent.
     fn repeat_timeout(&mut self, max_sent: u64, allows_frto: bool) {
@@ -114,10 +120,7 @@ impl Connection {
         }
         let by_timeout = loss == Loss::Timeout;
         let times_out_again = by_timeout && self.is_in_timeout_recovery(flight);
-        // RFC 5682 §2.1, step 1, allows F-RTO only for the first timeout of a recovery: otherwise
-        // each hole could cost a timeout. Linux recognises originals by their number of
-        // transmissions and allows F-RTO for each timeout.
-        let allows_frto = by_timeout && (!times_out_again || self.config.is_recent_linux());
+        let allows_frto = by_timeout && self.allows_frto(flight, times_out_again);
         if times_out_again
             && let Some(episode) = &mut self.sender.episode
             && episode.una == flight.una
@@ -139,6 +142,17 @@ impl Connection {
             probes: 0,
         };
         self.sender.episode = Some(Box::new(episode));
+    }
+
+    /// RFC 5682 §2.1, step 1, allows F-RTO only for the first timeout of a recovery: otherwise each hole
+    /// could cost a timeout. Linux recognises originals by their number of transmissions. It allows
+    /// F-RTO outside of recoveries and if the same segment times out again (`tcp_enter_loss`).
+    fn allows_frto(&self, flight: &Flight, times_out_again: bool) -> bool {
+        if !self.config.is_recent_linux() {
+            return !times_out_again;
+        }
+        let in_recovery = flight.una < self.sender.window.recover;
+        !in_recovery || self.sender.expiries > 1
     }
 
     /// Whether the data outstanding at an earlier timeout is not yet acknowledged, so that a
@@ -266,9 +280,15 @@ impl Connection {
         let (connection, end, timeout) = (self.id, self.end, episode.by_timeout);
         cx.record(|| TraceEvent::SpuriousRetransmission { connection, end, by, timeout });
         self.restart_timer(cx.now);
+        let recovers = self.examine_after_undo(cx, episode, by);
+        if self.config.is_recent_linux() && acked > 0 && !recovers {
+            // After the undo, the acknowledgment raises the window as outside of a recovery.
+            self.sender.window.increase();
+        }
     }
 
-    /// Restores window and threshold, of the standard rules and of a window law.
+    /// Restores window and threshold, of the standard rules and of a window law. `acked`: number of
+    /// segments that the deciding acknowledgment covers.
     fn restore_window(&mut self, episode: &Episode, acked: u32) {
         let is_linux = self.config.is_recent_linux();
         let sender = &mut self.sender;
@@ -289,9 +309,30 @@ impl Connection {
         if let Some(law) = window.law.non_standard() {
             law.undo();
         }
-        if is_linux && acked > 0 {
-            // After the undo, the acknowledgment raises the window as outside of a recovery.
-            window.increase();
+    }
+
+    /// Examines the acknowledgment that undid a reaction for further losses, as Linux does
+    /// (`tcp_fastretrans_alert`), except in a recovery that timestamps undo. Returns whether a recovery
+    /// begins.
+    fn examine_after_undo<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        episode: &Episode,
+        by: SpuriousBy,
+    ) -> bool {
+        if by == SpuriousBy::Eifel && !episode.by_timeout {
+            return false;
         }
+        let flight = self.flight();
+        let window_before = self.sender.window.size();
+        let Sender { variant: VariantState::Rack(rack), window, outstanding, .. } = &mut self.sender else {
+            return false;
+        };
+        let reaction = rack.examine_after_undo(window, outstanding, &flight, cx.now);
+        let recovers = reaction.resend == Resend::Lost;
+        if recovers {
+            self.begin_recovery(cx, &flight, window_before);
+        }
+        recovers
     }
 }

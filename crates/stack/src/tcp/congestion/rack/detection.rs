@@ -67,6 +67,8 @@ pub struct RackAck {
     pub srtt: Duration,
     /// It reports a duplicate, other than the duplicate of a tail loss probe.
     pub duplicate: bool,
+    /// Number of segments that it reports as duplicates, including the duplicate of a probe.
+    pub duplicates: u32,
     /// Acknowledgment number.
     pub ack: u64,
     /// The sequence number after the highest ever sent (SND.NXT).
@@ -120,6 +122,9 @@ pub(super) struct Detection {
     // Reordering window.
     /// Reordering was observed (RACK.reordering_seen).
     reordering_seen: bool,
+    /// The largest distance between a late segment and the highest that had arrived before it, in
+    /// sequence numbers.
+    reordering_extent: u64,
     /// Factor on a quarter of the minimum round trip (RACK.reo_wnd_mult).
     reo_wnd_mult: u32,
     /// Number of recoveries until the factor returns to 1 (RACK.reo_wnd_persist).
@@ -150,6 +155,7 @@ impl Detection {
             fack: 0,
             fack_before: 0,
             reordering_seen: false,
+            reordering_extent: 0,
             reo_wnd_mult: 1,
             reo_wnd_persist: 0,
             dsack_round: None,
@@ -187,7 +193,10 @@ impl Detection {
             }
         } else {
             let arrived_out_of_order = segment.end() < self.fack_before;
-            self.reordering_seen |= arrived_out_of_order;
+            if arrived_out_of_order {
+                self.reordering_seen = true;
+                self.reordering_extent = self.reordering_extent.max(self.fack - segment.seq);
+            }
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         }
         // RACK_update: the round trip of the segment acknowledged last, whenever it was sent.
@@ -206,6 +215,15 @@ impl Detection {
         let echoes_original =
             kind == AckKind::Cumulative && self.echo.is_some_and(|echoed| echoed < resent_at);
         is_too_early || echoes_original
+    }
+
+    pub fn reordering_seen(&self) -> bool {
+        self.reordering_seen
+    }
+
+    /// The largest distance by which a segment was late, in sequence numbers.
+    pub fn reordering_extent(&self) -> u64 {
+        self.reordering_extent
     }
 
     /// The round trip of the last segment that has arrived (RACK.rtt).
@@ -308,7 +326,8 @@ mod tests {
 
     /// An acknowledgment that arrives at `now_ms`, with an SRTT of 100 ms.
     fn ack(now_ms: u64) -> RackAck {
-        RackAck { now: at(now_ms), echo: None, srtt: ms(100), duplicate: false, ack: 0, max_sent: 1000 }
+        let (now, srtt) = (at(now_ms), ms(100));
+        RackAck { now, echo: None, srtt, duplicate: false, duplicates: 0, ack: 0, max_sent: 1000 }
     }
 
     /// An acknowledgment at `now_ms` SACKs the segment with this index.

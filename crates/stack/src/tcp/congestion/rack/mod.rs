@@ -10,6 +10,7 @@
 //! | phase | begins when | ends when |
 //! |---|---|---|
 //! | open | no other phase is in progress | |
+//! | reducing | Linux: an ECN echo reduces the window proportionally | more than was outstanding at its beginning is acknowledged, or a recovery begins |
 //! | recovery | a segment is marked as lost; the window is reduced once | all data outstanding at its beginning is acknowledged |
 //! | expired | the retransmission timer expires | all data outstanding then is acknowledged, or a recovery begins |
 //!
@@ -26,10 +27,12 @@ use umts_units::{Duration, Time};
 
 use self::detection::{AckKind, Detection, LossEvidence, MarkedSegments};
 use super::{
-    CongestionControl, Duplicate, Flight, NewAck, Outstanding, Prr, PrrAck, Reaction, Selection, Window,
+    CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Prr, PrrAck, Reaction,
+    Selection, Window,
 };
 use crate::packet::SackBlocks;
 use crate::tcp::config::{RtoRule, TcpConfig, Variant};
+use crate::tcp::outstanding::Sent;
 
 pub use self::detection::RackAck;
 
@@ -38,6 +41,8 @@ pub use self::detection::RackAck;
 enum Phase {
     /// No recovery is in progress.
     Open,
+    /// Linux reduces the window because of an ECN echo (TCP_CA_CWR).
+    Reducing,
     /// A recovery that a mark began.
     Recovery,
     /// A recovery after an expiry of the timer.
@@ -70,6 +75,9 @@ pub struct Rack {
     wait: Duration,
     /// A segment was retransmitted since losses were last marked.
     has_retransmitted: bool,
+    /// Linux: acknowledgments are examined for losses, because segments were missing, SACKed or
+    /// retransmitted at the previous examination (TCP_CA_Disorder and the states above it).
+    is_disordered: bool,
     /// When this sequence number is acknowledged, all retransmissions are.
     retransmitted_to: u64,
 
@@ -84,6 +92,12 @@ pub struct Rack {
     /// count as load (RFC 5681 §3.2, step 2).
     limited: u32,
 
+    // Counts since the beginning of the connection.
+    /// Retransmissions.
+    all_retransmissions: u32,
+    /// Segments that the other end has reported as duplicates.
+    all_duplicates: u32,
+
     // Recovery.
     phase: Phase,
     /// Present if the window is reduced proportionally.
@@ -94,6 +108,14 @@ pub struct Rack {
     // The current acknowledgment.
     /// Number of segments newly SACKed by it, if it is a duplicate.
     newly_sacked: u32,
+    /// Number of segments that it reports as received for the first time or, in Linux, twice.
+    delivered: u32,
+    /// Number of segments that it reports as received twice. Only in Linux.
+    duplicates: u32,
+    /// Whether it lets the window grow during a reduction.
+    safety: AckSafety,
+    /// The receiver has discarded the oldest segment, which it had reported before.
+    reneges: bool,
     /// Earliest transmission time of the segments newly SACKed by it that were sent once.
     sacked_sent_at: Option<Time>,
     /// RACK.rtt of the segments that it covers cumulatively.
@@ -111,15 +133,22 @@ impl Rack {
             marked: 0,
             wait: Duration::ZERO,
             has_retransmitted: false,
+            is_disordered: false,
             retransmitted_to: 0,
             pipe: 0,
             lost: 0,
             sacked: 0,
             limited: 0,
+            all_retransmissions: 0,
+            all_duplicates: 0,
             phase: Phase::Open,
             prr: proportional.then(Prr::default),
             must_send_first: false,
             newly_sacked: 0,
+            delivered: 0,
+            duplicates: 0,
+            safety: AckSafety::NotSafe,
+            reneges: false,
             sacked_sent_at: None,
             covered_rtt: None,
         }
@@ -128,13 +157,47 @@ impl Rack {
     /// Processes an acknowledgment before its content is applied: passes the segments that it
     /// covers cumulatively to the detection.
     pub fn process_ack(&mut self, sent: &Outstanding, ack: &RackAck) {
-        self.detection.process_ack(ack);
+        self.delivered = 0;
+        self.safety = AckSafety::NotSafe;
+        self.duplicates = self.count_duplicates(ack);
+        // Linux widens the reordering window only after reordering was observed.
+        let may_widen = !self.is_recent_linux || (self.duplicates > 0 && self.detection.reordering_seen());
+        self.detection.process_ack(&RackAck { duplicate: ack.duplicate && may_widen, ..*ack });
         let covered = sent.ring.iter().take_while(|segment| segment.end() <= ack.ack);
         let mut has_delivered = false;
         for segment in covered.filter(|segment| !segment.sacked) {
             has_delivered |= self.detection.deliver(segment, AckKind::Cumulative);
         }
         self.covered_rtt = has_delivered.then(|| self.detection.rtt());
+    }
+
+    /// Number of segments that the current acknowledgment reports as having arrived twice, which Linux
+    /// counts as delivered.
+    pub fn duplicates(&self) -> u32 {
+        self.duplicates
+    }
+
+    /// Whether Linux lets the window grow with SACKed segments, because segments have arrived out of
+    /// order by more than three (`tcp_may_raise_cwnd`). `smss`: payload of a full segment, in bytes.
+    pub fn grows_by_sacks(&self, smss: u32) -> bool {
+        let tolerated = u64::from(DUPLICATE_THRESHOLD * smss);
+        self.is_recent_linux && self.detection.reordering_extent() > tolerated
+    }
+
+    /// Takes whether the current acknowledgment shows that the receiver has discarded SACKed data: the
+    /// oldest outstanding segment is SACKed (RFC 2018 §8).
+    pub fn take_reneging(&mut self) -> bool {
+        std::mem::take(&mut self.reneges)
+    }
+
+    /// Counts the reported duplicates, if they are not more than the retransmissions so far
+    /// (`tcp_dsack_seen`).
+    fn count_duplicates(&mut self, ack: &RackAck) -> u32 {
+        if !self.is_recent_linux {
+            return 0;
+        }
+        self.all_duplicates = self.all_duplicates.saturating_add(ack.duplicates);
+        if self.all_duplicates > self.all_retransmissions { 0 } else { ack.duplicates }
     }
 
     /// Number of segments in flight.
@@ -154,7 +217,7 @@ impl Rack {
     /// makes sense (§7.2).
     #[inline]
     pub fn may_probe(&self, sent: &Outstanding) -> bool {
-        self.phase == Phase::Open && sent.sacked_to <= sent.una()
+        matches!(self.phase, Phase::Open | Phase::Reducing) && sent.sacked_to <= sent.una()
     }
 
     /// Whether a recovery after an expiry of the timer is in progress.
@@ -194,23 +257,71 @@ impl Rack {
             return Reaction::NOTHING;
         }
         // No acknowledgment arrived.
-        let delivered = 0;
-        self.begin(window, sent, flight, delivered);
+        self.delivered = 0;
+        self.begin(window, sent, flight);
         Reaction::RECOVER
     }
 
+    /// Linux examines an acknowledgment that undoes a reaction for further losses. If there are some,
+    /// a recovery begins.
+    pub fn examine_after_undo(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        flight: &Flight,
+        now: Time,
+    ) -> Reaction {
+        let begins = self.is_recent_linux && self.mark_lost(sent, now).segments > 0;
+        if !begins {
+            return Reaction::NOTHING;
+        }
+        self.begin(window, sent, flight);
+        Reaction::RECOVER
+    }
+
+    /// Linux reduces the window proportionally after an ECN echo. `window_before`: the window before
+    /// the acknowledgment with the echo. Returns whether the reduction begins.
+    pub fn begin_reduction(&mut self, window: &mut Window, flight: &Flight, window_before: f64) -> bool {
+        if self.phase != Phase::Open {
+            return false;
+        }
+        // Without the growth that this acknowledgment would allow otherwise.
+        window.cwnd = window.cwnd.min(window_before);
+        self.phase = Phase::Reducing;
+        self.is_disordered = true;
+        let cwnd = window.cwnd;
+        window.enter_fast_recovery(flight);
+        (window.cwnd, window.inflation) = (cwnd, 0);
+        if let Some(prr) = &mut self.prr {
+            *prr = Prr::begin(cwnd as u32);
+        }
+        self.continue_recovery(window, self.delivered, self.safety);
+        true
+    }
+
+    /// Whether the window is reduced proportionally after an ECN echo.
+    pub fn reduces_after_echo(&self) -> bool {
+        self.is_recent_linux && self.prr.is_some()
+    }
+
     /// Marks the lost segments after an expiry of the retransmission timer. If the receiver has
-    /// discarded SACKed data, all SACK marks are cleared first.
+    /// discarded SACKed data, all SACK marks are cleared first, and Linux marks all segments as lost
+    /// (`tcp_timeout_mark_lost`).
     pub fn mark_on_timeout(&mut self, sent: &mut Outstanding, now: Time) {
-        if sent.first().is_some_and(|first| first.sacked) {
+        let reneges = sent.first().is_some_and(|first| first.sacked);
+        if reneges {
             sent.clear_sack_marks();
+        }
+        if reneges && self.is_recent_linux {
+            return sent.ring.iter_mut().for_each(|segment| segment.lost = true);
         }
         self.detection.mark_on_timeout(sent, now, self.loss_evidence());
     }
 
     /// The evidence of losses that determines the reordering window.
     fn loss_evidence(&self) -> LossEvidence {
-        LossEvidence { in_recovery: self.phase != Phase::Open, sacked: self.sacked }
+        let in_recovery = matches!(self.phase, Phase::Recovery | Phase::Expired);
+        LossEvidence { in_recovery, sacked: self.sacked }
     }
 
     /// Whether no outstanding segment can be lost, because no recovery is in progress and all
@@ -219,11 +330,17 @@ impl Rack {
     fn needs_no_marking(&self, sent: &Outstanding) -> bool {
         let has_no_gap = self.phase == Phase::Open && sent.sacked_to <= sent.una();
         let retransmissions_are_acked = !self.has_retransmitted && sent.una() >= self.retransmitted_to;
-        // Linux looks for losses in TCP_CA_Open only if an acknowledgment is dubious
+        // In TCP_CA_Open Linux examines only a dubious acknowledgment for losses
         // (`tcp_ack_is_dubious`).
-        let has_no_retransmission = || !sent.ring.iter().any(|segment| segment.transmissions > 1);
-        let is_beyond_doubt = || self.is_recent_linux && has_no_retransmission();
-        has_no_gap && (retransmissions_are_acked || is_beyond_doubt())
+        let is_beyond_doubt = self.is_recent_linux && !self.is_disordered;
+        has_no_gap && (retransmissions_are_acked || is_beyond_doubt)
+    }
+
+    /// Updates `is_disordered` outside of a recovery (`tcp_try_keep_open`).
+    fn update_order(&mut self, sent: &Outstanding) {
+        let is_missing = |segment: &Sent| segment.sacked || segment.lost || segment.transmissions > 1;
+        self.is_disordered =
+            self.is_recent_linux && (self.phase != Phase::Open || sent.ring.iter().any(is_missing));
     }
 
     /// Marks the segments that are lost at `now`, and counts those in flight.
@@ -237,6 +354,7 @@ impl Rack {
             self.sacked = 0;
             self.limited = 0;
             self.wait = Duration::ZERO;
+            self.is_disordered = false;
             return MarkedSegments::default();
         }
         self.sacked = sent.ring.iter().filter(|segment| segment.sacked).count() as u32;
@@ -244,6 +362,7 @@ impl Rack {
         self.count_segments(sent);
         self.wait = marked.wait;
         self.marked += marked.segments;
+        self.update_order(sent);
         marked
     }
 
@@ -258,17 +377,22 @@ impl Rack {
     /// lost retransmission does, because the timeout has already reduced the window for the others.
     fn begins_recovery(&self, marked: &MarkedSegments) -> bool {
         match self.phase {
-            Phase::Open => marked.segments > 0,
+            Phase::Open | Phase::Reducing => marked.segments > 0,
             Phase::Recovery => false,
             Phase::Expired => marked.lost_retransmission,
         }
     }
 
-    /// Begins a recovery. `delivered`: number of segments that the current event reports as
-    /// received.
-    fn begin(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight, delivered: u32) {
+    /// Begins a recovery. A reduction in progress continues.
+    fn begin(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) {
+        let is_reducing = self.phase == Phase::Reducing;
         self.phase = Phase::Recovery;
+        self.is_disordered = true;
         self.must_send_first = true;
+        let delivered = self.delivered;
+        if is_reducing {
+            return self.continue_recovery(window, delivered.max(1), AckSafety::NotSafe);
+        }
         let outstanding = sent.len() as u32;
         let load = outstanding - std::mem::take(&mut self.limited).min(outstanding);
         let cwnd_before = window.cwnd as u32;
@@ -295,6 +419,14 @@ impl Rack {
         }
     }
 
+    /// Counts the segments without marking any as lost, because the receiver has discarded the oldest
+    /// one. Only the timer repairs this.
+    fn mark_nothing(&mut self, sent: &Outstanding) -> MarkedSegments {
+        self.count_segments(sent);
+        self.wait = Duration::ZERO;
+        MarkedSegments::default()
+    }
+
     /// Linux does not reduce the window at an acknowledgment below SND.UNA (`tcp_ack`, old_ack).
     fn keeps_window(&self, ack: &Duplicate<'_>) -> bool {
         self.is_recent_linux && ack.is_late
@@ -307,14 +439,26 @@ impl Rack {
         sacked_sent_at < oldest.sent_at
     }
 
+    /// Whether an acknowledgment up to `una` ends the phase. A reduction lasts a little longer, so that
+    /// CWR reaches the receiver.
+    fn is_over(&self, una: u64, recover: u64) -> bool {
+        match self.phase {
+            Phase::Open => false,
+            Phase::Reducing => una > recover,
+            Phase::Recovery | Phase::Expired => una >= recover,
+        }
+    }
+
     /// Ends the recovery: all data outstanding at its beginning is acknowledged.
     fn end(&mut self, window: &mut Window) {
-        if self.phase == Phase::Recovery && self.prr.is_some() {
+        if matches!(self.phase, Phase::Recovery | Phase::Reducing) && self.prr.is_some() {
             window.cwnd = window.ssthresh;
         }
+        if self.phase != Phase::Reducing {
+            self.must_send_first = false;
+            self.detection.leave_recovery();
+        }
         self.phase = Phase::Open;
-        self.must_send_first = false;
-        self.detection.leave_recovery();
     }
 
     /// Marks the segments that the blocks newly SACK, and passes them to the detection. Returns
@@ -354,26 +498,28 @@ impl CongestionControl for Rack {
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
         let newly_sacked = self.mark_newly_sacked(sent, ack.flight.una, ack.sack);
         // Segments that were SACKed before have been counted as delivered.
-        let delivered = newly_sacked + ack.segments - ack.removed.sacked;
+        let newly_delivered = newly_sacked + ack.segments - ack.removed.sacked;
+        self.delivered = newly_delivered + self.duplicates;
         window.duplicates = 0;
         let phase_before = self.phase;
-        let is_over = phase_before != Phase::Open && ack.flight.una >= window.recover;
+        self.reneges = self.is_recent_linux && sent.first().is_some_and(|first| first.sacked);
+        let is_over = !self.reneges && self.is_over(ack.flight.una, window.recover);
         if is_over {
             self.end(window);
         }
-        let marked = self.mark_lost(sent, ack.now);
+        let marked = if self.reneges { self.mark_nothing(sent) } else { self.mark_lost(sent, ack.now) };
         if self.begins_recovery(&marked) {
-            self.begin(window, sent, &ack.flight, delivered);
+            self.begin(window, sent, &ack.flight);
             return Reaction { sample: super::Sample::Timed, ..Reaction::RECOVER };
         }
-        if self.phase == Phase::Recovery {
-            let safety = if marked.segments == 0 { AckSafety::Safe } else { AckSafety::NotSafe };
-            self.continue_recovery(window, delivered, safety);
+        self.safety = if marked.segments == 0 { AckSafety::Safe } else { AckSafety::NotSafe };
+        if matches!(self.phase, Phase::Recovery | Phase::Reducing) {
+            self.continue_recovery(window, self.delivered, self.safety);
             return Reaction::NEW_ACK;
         }
         // RFC 5681 §3.1: the acknowledgment that ends a recovery after a timeout raises the window
         // like the acknowledgments before it. Linux raises it also at the end of other recoveries.
-        let ends_recovery = is_over && phase_before == Phase::Recovery;
+        let ends_recovery = is_over && phase_before != Phase::Expired;
         let may_grow = !ends_recovery || self.is_recent_linux;
         if ack.segments > 0 && may_grow {
             window.increase();
@@ -389,6 +535,7 @@ impl CongestionControl for Rack {
         sack: &SackBlocks,
     ) -> bool {
         self.newly_sacked = self.mark_newly_sacked(sent, ack, sack);
+        self.delivered = self.newly_sacked + self.duplicates;
         window.duplicates += u32::from(self.newly_sacked > 0);
         self.newly_sacked > 0
     }
@@ -401,16 +548,22 @@ impl CongestionControl for Rack {
         ack: &Duplicate<'_>,
     ) -> Reaction {
         let marked = self.mark_lost(sent, ack.now);
+        self.update_order(sent);
         if self.begins_recovery(&marked) {
             let cwnd_before = window.cwnd;
-            self.begin(window, sent, &ack.flight, self.newly_sacked);
+            self.begin(window, sent, &ack.flight);
             if self.keeps_window(ack) {
                 window.cwnd = cwnd_before;
             }
             return Reaction::RECOVER;
         }
-        if self.phase == Phase::Recovery && !self.keeps_window(ack) {
-            self.continue_recovery(window, self.newly_sacked, AckSafety::NotSafe);
+        if matches!(self.phase, Phase::Recovery | Phase::Reducing) && !self.keeps_window(ack) {
+            self.continue_recovery(window, self.delivered, AckSafety::NotSafe);
+        }
+        let grows = self.newly_sacked > 0 && self.grows_by_sacks(window.smss);
+        if grows && matches!(self.phase, Phase::Open | Phase::Expired) {
+            window.acked = self.delivered.into();
+            window.increase();
         }
         let restart_timer = self.sack_restarts_timer && self.sacks_before_oldest(sent);
         Reaction { restart_timer, ..Reaction::NOTHING }
@@ -418,17 +571,22 @@ impl CongestionControl for Rack {
 
     fn on_undo(&mut self, sent: &mut Outstanding) {
         sent.clear_lost_marks();
-        self.detection.clear_delivered();
+        if !self.is_recent_linux {
+            self.detection.clear_delivered();
+        }
         self.phase = Phase::Open;
         self.must_send_first = false;
         self.wait = Duration::ZERO;
         self.count_segments(sent);
+        self.update_order(sent);
     }
 
     fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
         // As in Linux, a recovery in progress has already responded to the losses of this window.
-        let already_reduced = self.phase == Phase::Recovery && flight.una < window.recover;
+        let is_reducing = matches!(self.phase, Phase::Recovery | Phase::Reducing);
+        let already_reduced = is_reducing && flight.una < window.recover;
         self.phase = Phase::Expired;
+        self.is_disordered = true;
         self.must_send_first = false;
         self.wait = Duration::ZERO;
         window.duplicates = 0;
@@ -459,10 +617,12 @@ impl CongestionControl for Rack {
                 self.lost -= 1;
                 self.must_send_first = false;
                 self.has_retransmitted = true;
+                self.all_retransmissions = self.all_retransmissions.saturating_add(1);
             }
             // The segment is still counted as in flight.
             Selection::First | Selection::Probe(_) => {
                 self.has_retransmitted = true;
+                self.all_retransmissions = self.all_retransmissions.saturating_add(1);
                 return;
             }
             // New data that SACKs allowed before a recovery.
@@ -470,7 +630,7 @@ impl CongestionControl for Rack {
             _ => {}
         }
         self.pipe += 1;
-        if self.phase == Phase::Recovery
+        if matches!(self.phase, Phase::Recovery | Phase::Reducing)
             && let Some(prr) = &mut self.prr
         {
             prr.on_sent();
