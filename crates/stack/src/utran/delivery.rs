@@ -34,7 +34,7 @@ impl Utran {
         let (ue, direction, channel) = (sent.ue, transmission.direction, transmission.channel);
         let context = &mut self.ues[ue];
         let blocks = sent.set.blocks;
-        // HARQ of an HS-DSCH and of an E-DCH has accounted for the cut.
+        // On a channel with HARQ the cut has failed the transmissions that it hit: `sent.lost` has them.
         let has_harq = matches!(channel, Channel::HsDsch | Channel::EDch);
         let lost = if context.is_cut && !has_harq { Lost::all(blocks) } else { sent.lost };
         let errors = lost.count();
