@@ -76,7 +76,7 @@ impl Connection {
         }
         let flight = self.flight();
         if self.rack().is_some_and(|rack| rack.reduces_after_echo()) {
-            return self.reduce_proportionally(cx, &flight, cwnd);
+            return self.reduce_proportionally(cx, &flight);
         }
         let window = &mut self.sender.window;
         window.cwnd = window.cwnd.min(cwnd);
@@ -95,17 +95,12 @@ impl Connection {
 
     /// Linux spreads the reduction over a round trip, as in a recovery (`tcp_enter_cwr`). An echo in a
     /// reduction or a recovery has no further effect, except that the last reduction is not undone.
-    fn reduce_proportionally<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        flight: &Flight,
-        cwnd: f64,
-    ) {
+    fn reduce_proportionally<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, flight: &Flight) {
         if let Some(episode) = &mut self.sender.episode {
             episode.keep_reduction();
         }
         let Sender { variant: VariantState::Rack(rack), window, .. } = &mut self.sender else { return };
-        if rack.begin_reduction(window, flight, cwnd) {
+        if rack.begin_reduction(window, flight) {
             self.sender.episode = None;
             self.ecn.cwr_due = true;
             let (connection, end) = (self.id, self.end);

@@ -188,7 +188,10 @@ impl Connection {
     ) {
         self.sender.tail.reset();
         self.sender.timed = None;
-        self.report_reduction();
+        // A reduction that an ECN echo has begun is reported already.
+        if self.sender.window.recover == flight.max_sent {
+            self.report_reduction();
+        }
         self.begin_loss_episode(cx.now, flight, window_before, Loss::Acks);
     }
 }

@@ -285,6 +285,8 @@ impl Receiver {
         self.next = fin + 1;
         self.above.clear();
         self.reported.clear();
+        // Linux reports no duplicate then (`tcp_fin`).
+        self.duplicate = self.duplicate.filter(|_| !self.reports_fin);
         true
     }
 

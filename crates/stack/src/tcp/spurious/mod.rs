@@ -219,8 +219,10 @@ impl Connection {
         evidence: &AckEvidence,
     ) {
         let AckEvidence { advances, acked, .. } = *evidence;
+        let believes_report = self.believes_duplicate_report();
         let Some(mut episode) = self.sender.episode.take() else { return };
-        let by_duplicates = episode.duplicates.as_mut().is_some_and(|duplicates| duplicates.on_ack(segment));
+        let by_duplicates = believes_report
+            && episode.duplicates.as_mut().is_some_and(|duplicates| duplicates.on_ack(segment));
         let by_timestamp = advances && episode.eifel.as_mut().is_some_and(|eifel| eifel.on_new_ack(segment));
         if by_timestamp || by_duplicates {
             let by = if by_timestamp { SpuriousBy::Eifel } else { SpuriousBy::Dsack };
@@ -241,6 +243,11 @@ impl Connection {
             Verdict::Undecided => {}
         }
         self.sender.episode = Some(episode);
+    }
+
+    /// Linux ignores reports of more duplicates than it has retransmitted (`tcp_dsack_seen`).
+    fn believes_duplicate_report(&mut self) -> bool {
+        !self.config.is_recent_linux() || self.rack().is_none_or(|rack| rack.duplicates() > 0)
     }
 
     fn frto_verdict(&self, episode: &mut Episode, evidence: &AckEvidence) -> Verdict {
@@ -320,14 +327,15 @@ impl Connection {
         episode: &Episode,
         by: SpuriousBy,
     ) -> bool {
-        if by == SpuriousBy::Eifel && !episode.by_timeout {
-            return false;
-        }
         let flight = self.flight();
         let window_before = self.sender.window.size();
         let Sender { variant: VariantState::Rack(rack), window, outstanding, .. } = &mut self.sender else {
             return false;
         };
+        if by == SpuriousBy::Eifel && !episode.by_timeout {
+            rack.update_order(outstanding);
+            return false;
+        }
         let reaction = rack.examine_after_undo(window, outstanding, &flight, cx.now);
         let recovers = reaction.resend == Resend::Lost;
         if recovers {

@@ -114,6 +114,8 @@ pub struct Rack {
     duplicates: u32,
     /// Whether it lets the window grow during a reduction.
     safety: AckSafety,
+    /// The congestion window before it grew.
+    cwnd_before_growth: Option<f64>,
     /// The receiver has discarded the oldest segment, which it had reported before.
     reneges: bool,
     /// Earliest transmission time of the segments newly SACKed by it that were sent once.
@@ -148,6 +150,7 @@ impl Rack {
             delivered: 0,
             duplicates: 0,
             safety: AckSafety::NotSafe,
+            cwnd_before_growth: None,
             reneges: false,
             sacked_sent_at: None,
             covered_rtt: None,
@@ -159,6 +162,7 @@ impl Rack {
     pub fn process_ack(&mut self, sent: &Outstanding, ack: &RackAck) {
         self.delivered = 0;
         self.safety = AckSafety::NotSafe;
+        self.cwnd_before_growth = None;
         self.duplicates = self.count_duplicates(ack);
         // Linux widens the reordering window only after reordering was observed.
         let may_widen = !self.is_recent_linux || (self.duplicates > 0 && self.detection.reordering_seen());
@@ -279,17 +283,16 @@ impl Rack {
         Reaction::RECOVER
     }
 
-    /// Linux reduces the window proportionally after an ECN echo. `window_before`: the window before
-    /// the acknowledgment with the echo. Returns whether the reduction begins.
-    pub fn begin_reduction(&mut self, window: &mut Window, flight: &Flight, window_before: f64) -> bool {
+    /// Linux reduces the window proportionally after an ECN echo, instead of its growth. Returns
+    /// whether the reduction begins.
+    pub fn begin_reduction(&mut self, window: &mut Window, flight: &Flight) -> bool {
         if self.phase != Phase::Open {
             return false;
         }
-        // Without the growth that this acknowledgment would allow otherwise.
-        window.cwnd = window.cwnd.min(window_before);
         self.phase = Phase::Reducing;
         self.is_disordered = true;
-        let cwnd = window.cwnd;
+        let cwnd = self.cwnd_before_growth.unwrap_or(window.cwnd);
+        window.cwnd = cwnd;
         window.enter_fast_recovery(flight);
         (window.cwnd, window.inflation) = (cwnd, 0);
         if let Some(prr) = &mut self.prr {
@@ -337,7 +340,7 @@ impl Rack {
     }
 
     /// Updates `is_disordered` outside of a recovery (`tcp_try_keep_open`).
-    fn update_order(&mut self, sent: &Outstanding) {
+    pub fn update_order(&mut self, sent: &Outstanding) {
         let is_missing = |segment: &Sent| segment.sacked || segment.lost || segment.transmissions > 1;
         self.is_disordered =
             self.is_recent_linux && (self.phase != Phase::Open || sent.ring.iter().any(is_missing));
@@ -522,6 +525,7 @@ impl CongestionControl for Rack {
         let ends_recovery = is_over && phase_before != Phase::Expired;
         let may_grow = !ends_recovery || self.is_recent_linux;
         if ack.segments > 0 && may_grow {
+            self.cwnd_before_growth = Some(window.cwnd);
             window.increase();
         }
         Reaction::NEW_ACK
@@ -562,6 +566,7 @@ impl CongestionControl for Rack {
         }
         let grows = self.newly_sacked > 0 && self.grows_by_sacks(window.smss);
         if grows && matches!(self.phase, Phase::Open | Phase::Expired) {
+            self.cwnd_before_growth = Some(window.cwnd);
             window.acked = self.delivered.into();
             window.increase();
         }
@@ -578,7 +583,7 @@ impl CongestionControl for Rack {
         self.must_send_first = false;
         self.wait = Duration::ZERO;
         self.count_segments(sent);
-        self.update_order(sent);
+        self.is_disordered = self.is_recent_linux;
     }
 
     fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
