@@ -156,7 +156,7 @@ pub enum ELimit {
     Category,
     /// The serving grant.
     Grant,
-    /// The transmit power of the UE.
+    /// The transmit power of the UE, also if the Node B grants no more because of the reported headroom.
     Power,
 }
 

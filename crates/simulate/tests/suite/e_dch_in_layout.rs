@@ -46,11 +46,11 @@ fn given_path_loss_gives_the_bits_of_a_run_without_a_layout() {
     }
 }
 
-/// Uploads over the E-DCHs of twelve large cells for 30 s. `user`: keys of the user, `rest`: further tables.
+/// Uploads over the E-DCHs of twelve cells for 30 s. `user`: keys of the user, `rest`: further tables.
 fn uploads(user: &str, rest: &str) -> MetricSet {
     let text = format!(
         "version = 1\nduration = \"30 s\"\n[rlc]\nwindow = 2047\n[tcp]\nprofile = \"linux-6\"\n\
-         [layout]\nsites = [2, 2]\nsector_radius = \"1 km\"\n[propagation]\nshadowing = {{ deviation = \"0 dB\" }}\n\
+         [layout]\nsites = [2, 2]\nsector_radius = \"500 m\"\n[propagation]\nshadowing = {{ deviation = \"0 dB\" }}\n\
          [[cell]]\nname = \"sector\"\n[radio]\nmodel = \"error_free\"\n\
          [[ue]]\nname = \"user\"\nbearer = \"hspa-14.4\"\n{user}\
          [[flow]]\nue = \"user\"\ntraffic = \"ftp\"\ndirection = \"uplink\"\n{rest}"
@@ -60,18 +60,18 @@ fn uploads(user: &str, rest: &str) -> MetricSet {
 
 /// A user that stands at this distance in front of the antenna of the first sector, with this power.
 fn standing(metres: u32, power: &str) -> String {
-    let place = 750 + metres;
+    let place = 375 + metres;
     format!(
-        "mobility = {{ model = \"still\", place = [\"{place} m\", \"1300 m\"] }}\ne_dch = {{ max_power = \"{power}\" }}\n"
+        "mobility = {{ model = \"still\", place = [\"{place} m\", \"650 m\"] }}\ne_dch = {{ max_power = \"{power}\" }}\n"
     )
 }
 
 #[test]
 fn users_far_from_the_antenna_need_more_power_and_may_lack_power() {
-    let [near, far] = [200, 1_800].map(|metres| uploads(&standing(metres, "24 dBm"), ""));
+    let [near, far] = [200, 900].map(|metres| uploads(&standing(metres, "24 dBm"), ""));
     let [near_dbm, far_dbm] = [&near, &far].map(|metrics| value(metrics, "e_tx_power_dbm"));
     assert!(far_dbm > near_dbm + 10.0 && far_dbm < 24.0, "{near_dbm} and {far_dbm} dBm");
-    let weak = uploads(&standing(1_800, "10 dBm"), "");
+    let weak = uploads(&standing(900, "14 dBm"), "");
     let [strong_kbps, weak_kbps] = [&far, &weak].map(|metrics| value(metrics, "goodput_kbps"));
     assert!(strong_kbps > 2.0 * weak_kbps, "{strong_kbps} and {weak_kbps} kbit/s");
     let limited = value(&weak, "e_power_limited_pct");
@@ -82,7 +82,7 @@ fn users_far_from_the_antenna_need_more_power_and_may_lack_power() {
 /// The interference of other cells is a part of the budget: a cell grants less beside loaded cells.
 #[test]
 fn uploads_in_other_cells_take_noise_rise() {
-    let user = standing(1_800, "24 dBm");
+    let user = standing(200, "24 dBm");
     let alone = uploads(&user, "");
     let others = "[[ue]]\nname = \"other\"\ncount = 11\nbearer = \"hspa-14.4\"\n\
                   [[flow]]\nue = \"other\"\ntraffic = \"ftp\"\ndirection = \"uplink\"\n";
@@ -90,9 +90,9 @@ fn uploads_in_other_cells_take_noise_rise() {
     let [alone_kbps, mean_kbps] =
         [value(&alone, "goodput_kbps"), value(&among_others, "goodput_kbps") / 12.0];
     assert!(alone_kbps > 1.2 * mean_kbps, "{alone_kbps} and {mean_kbps} kbit/s");
-    assert!(value(&among_others, "e_other_cells_pct") > 5.0);
+    assert!(value(&among_others, "e_other_cells_pct") > 2.0);
     let rise = value(&among_others, "e_mean_noise_rise_db");
-    assert!((3.0..6.5).contains(&rise), "{rise} dB");
+    assert!((1.0..6.5).contains(&rise), "{rise} dB");
 }
 
 #[test]
@@ -100,9 +100,9 @@ fn each_change_of_the_serving_cell_interrupts_the_upload() {
     let driver = "mobility = { model = \"vehicular\", speed = \"120 km/h\" }\n";
     let run = |interruption: &str| {
         let handover = format!("[handover]\nhysteresis = \"3 dB\"\ninterruption = \"{interruption}\"\n");
-        uploads(&format!("count = 4\n{driver}"), &handover)
+        uploads(&format!("count = 6\n{driver}"), &handover)
     };
-    let [immediate, late] = ["0 s", "1 s"].map(run);
+    let [immediate, late] = ["0 s", "5 s"].map(run);
     for metrics in [&immediate, &late] {
         assert!(value(metrics, "handovers") >= 2.0 && value(metrics, "rlc_retransmissions_uplink") > 0.0);
     }

@@ -16,7 +16,7 @@ use super::config::{DEFAULT_PATH_LOSS, EDchConfig, EUeConfig};
 use super::etfc::{Limits, Selection};
 use super::grant::Grant;
 use super::reception::{Content, DecodedBlock, Reception, lose};
-use super::scheduler::{BlockSizes, Member, Report};
+use super::scheduler::{BlockSizes, Member, Report, max_grant};
 use super::scheduling_information::SchedulingInformation;
 use super::uplink_load::{UplinkLoad, ratio_of_headroom};
 use crate::EventContext;
@@ -75,6 +75,8 @@ pub(super) struct User {
     reports: VecDeque<(Time, Report)>,
     /// When scheduling information was last sent. `None`: it must be sent with the next block.
     reported: Option<Time>,
+    /// The headroom in dB that was last reported, as [`SchedulingInformation::headroom_db`].
+    reported_headroom_db: Option<f64>,
     /// Number of the next MAC-es PDU.
     next_count: u64,
     /// Blocks on the way to the RNC and in its reordering queue.
@@ -124,6 +126,7 @@ impl User {
             answers: [None; MAX_PROCESSES],
             reports: VecDeque::new(),
             reported: None,
+            reported_headroom_db: None,
             next_count: 0,
             reception: Reception::new(ue.id, cell),
             draws: streams.addressed(&format!("e_dch/ue{}", ue.id.0)),
@@ -249,8 +252,12 @@ impl User {
         let content = if pdus > 0 { self.take_pdus(ctx, cell.carrier, below, ue, pdus) } else { None };
         let buffer = below.ues[ue].rlc[uplink_index].available_for_transmission(now);
         let information = is_reporting.then(|| SchedulingInformation::new(buffer.0, headroom_db));
-        if is_reporting {
-            self.reported = Some(now);
+        // The scheduler grants no more than the headroom that it knows.
+        let is_granted_by_power = limit == ELimit::Grant
+            && below.ues[ue].e_in_layout.is_some()
+            && self.is_grant_limited_by_power(uplink, grant);
+        if let Some(information) = information {
+            (self.reported, self.reported_headroom_db) = (Some(now), information.headroom_db());
         }
         if content.is_none() && !is_reporting {
             return None;
@@ -261,7 +268,7 @@ impl User {
             bits,
             ratio: uplink.ratio(bits, self.tti),
             is_happy: limit != ELimit::Grant || self.empties(&limits, buffer, cell.config.happy_bit_delay),
-            limit,
+            limit: if is_granted_by_power { ELimit::Power } else { limit },
             used: content.as_ref().and_then(|_| self.needed_grant(uplink, pdus)),
             information,
             pdus,
@@ -287,6 +294,13 @@ impl User {
         let carries_no_pdu = limits.granted_pdus() == 0;
         let period = if carries_no_pdu { config.si_period_no_grant } else { config.si_period };
         self.reported.is_none_or(|last| now >= last + period)
+    }
+
+    /// Whether the headroom that the UE has reported allows no higher grant.
+    fn is_grant_limited_by_power(&self, uplink: &UplinkLoad, grant: Option<Grant>) -> bool {
+        let beyond_grant = uplink.ratio(SCHEDULING_INFORMATION_BITS + self.config.non_scheduled, self.tti);
+        self.reported_headroom_db
+            .is_some_and(|headroom_db| grant >= Some(max_grant(headroom_db, beyond_grant)))
     }
 
     /// The grant that a block with `pdus` PDUs needs, beside the non-scheduled bits.

@@ -120,10 +120,9 @@ impl Member {
 
     /// The highest grant that category and power allow, at least the lowest one that carries a PDU.
     fn max_possible(&self) -> Grant {
-        let max_by_power = self.headroom_db.map_or(self.max_grant, |headroom_db| {
-            let ratio = ratio_of_headroom(headroom_db) - self.ratio_beyond_grant;
-            Grant::all().rev().find(|grant| grant.ratio() <= ratio).unwrap_or(Grant::LOWEST)
-        });
+        let max_by_power = self
+            .headroom_db
+            .map_or(self.max_grant, |headroom_db| max_grant(headroom_db, self.ratio_beyond_grant));
         self.max_grant.min(max_by_power).max(self.min_grant)
     }
 
@@ -156,4 +155,11 @@ impl Member {
     pub(super) fn finish_decision(&mut self) {
         self.used = None;
     }
+}
+
+/// The highest grant for which a UE with this headroom has power, beside `ratio_beyond_grant`. The lowest
+/// grant if the power suffices for none.
+pub fn max_grant(headroom_db: f64, ratio_beyond_grant: f64) -> Grant {
+    let ratio = ratio_of_headroom(headroom_db) - ratio_beyond_grant;
+    Grant::all().rev().find(|grant| grant.ratio() <= ratio).unwrap_or(Grant::LOWEST)
 }

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use umts_units::Time;
 
-pub use self::member::{BlockSizes, Member, Report};
+pub use self::member::{BlockSizes, Member, Report, max_grant};
 use self::targets::targets;
 use super::config::EDchConfig;
 use super::grant::Grant;

@@ -42,8 +42,8 @@ fn e_dch_user(mobility: &MobilityConfig, mode: RlcMode, max_power: Dbm) -> UeCon
     }
 }
 
-/// Power class 3.
-const CLASS_3: Dbm = Dbm(24.0);
+/// A power that limits no block.
+const AMPLE: Dbm = Dbm(60.0);
 
 /// Users that stand at these places send packets without a pause in unacknowledged mode.
 fn saturated(config: &MulticellConfig, places: &[Place], max_power: Dbm) -> Bench {
@@ -113,8 +113,8 @@ fn last(bench: &Bench) -> Last {
 #[test]
 fn noise_rise_of_two_cells_follows_from_the_gains() {
     let config = with_e_dch();
-    let places = [between(&config, 0, 3, 0.3), between(&config, 0, 3, 0.6)];
-    let last = last(&saturated(&config, &places, CLASS_3));
+    let places = [between(&config, 0, 3, 0.1), between(&config, 0, 3, 0.3)];
+    let last = last(&saturated(&config, &places, AMPLE));
     let cells = last.cell.map(usize::from);
     assert_ne!(cells[0], cells[1]);
     let gains = places.map(|place| gains(&config, place));
@@ -138,26 +138,32 @@ fn noise_rise_of_two_cells_follows_from_the_gains() {
     }
 }
 
-/// A user without enough power for the blocks of its category sends those for which it has power: its headroom is
-/// that at the noise rise of the last TTI.
+/// A user without power for the blocks of its category sends smaller ones. Its headroom is reported in whole dB, and
+/// grants and blocks have steps, so the blocks take less than all of its power.
 #[test]
 fn power_of_the_ue_limits_its_blocks() {
     let config = with_e_dch();
     let place = between(&config, 0, 3, 0.3);
-    let strong = last(&saturated(&config, &[place], CLASS_3));
-    assert_eq!((strong.bits[0] > 2_600, strong.limit[0]), (true, Some(ELimit::Category)));
+    let gain = gains(&config, place).into_iter().fold(0.0, f64::max);
     let EDchConfig { noise, dpcch_ec_n0, .. } = EDchConfig::default();
-    let (uplink, gain) =
-        (UplinkLoad::new(&EDchConfig::default()), gains(&config, place).into_iter().fold(0.0, f64::max));
-    let ec_n0 = |pdus: u32| linear(dpcch_ec_n0.0) * (1.0 + uplink.ratio(18 + 336 * pdus, SHORT_TTI));
-    // Power for three PDUs, and not for four, at the noise rise of three. A lone user with x = Ec/N0 raises the
-    // noise by 1 + x.
-    let needed_mw = |pdus: u32| linear(noise.0) * ec_n0(pdus) * (1.0 + ec_n0(3)) / gain;
-    let max_mw = (needed_mw(3) * needed_mw(4)).sqrt();
+    let uplink = UplinkLoad::new(&EDchConfig::default());
+    // A lone user with x = Ec/N0 is received with x times the noise.
+    let expected_mw = |bits| {
+        let x = linear(dpcch_ec_n0.0) * (1.0 + uplink.ratio(bits, SHORT_TTI));
+        linear(noise.0) * x / gain
+    };
+    let assert_power = |last: &Last| {
+        let (power, expected) = (last.power[0], expected_mw(last.bits[0]));
+        assert!((power / expected - 1.0).abs() < 1e-5, "{power} and {expected} mW");
+    };
+    let strong = last(&saturated(&config, &[place], AMPLE));
+    assert_eq!((strong.bits[0] > 2_600, strong.limit[0]), (true, Some(ELimit::Category)));
+    assert_power(&strong);
+    let max_mw = strong.power[0] / 2.0;
     let weak = last(&saturated(&config, &[place], Dbm(10.0 * libm::log10(max_mw))));
-    assert_eq!((weak.bits[0], weak.limit[0]), (18 + 3 * 336, Some(ELimit::Power)));
-    let expected = linear(noise.0) * ec_n0(3) / gain;
-    assert!((weak.power[0] / expected - 1.0).abs() < 1e-5, "{} and {expected} mW", weak.power[0]);
+    assert_eq!(weak.limit[0], Some(ELimit::Power));
+    assert_power(&weak);
+    assert!((0.3..1.0).contains(&(weak.power[0] / max_mw)), "{} of {max_mw} mW", weak.power[0]);
 }
 
 /// MAC-e/es is reset at each change of the serving cell. RLC sends again all that was lost.
@@ -165,7 +171,7 @@ fn power_of_the_ue_limits_its_blocks() {
 fn upload_continues_in_each_cell_after_the_interruption() {
     let mut config = with_e_dch();
     config.handover.interruption = Duration::from_millis(100);
-    let user = e_dch_user(&commuter(&config), RlcMode::Am, CLASS_3);
+    let user = e_dch_user(&commuter(&config), RlcMode::Am, AMPLE);
     let mut bench = Bench::with_users(&config, &[user]);
     for id in 0..8_000 {
         bench.enters(SentPacket { at_ms: 1_000 + 20 * id, ue: 0, id, octets: 1_400 }, Direction::Uplink);
