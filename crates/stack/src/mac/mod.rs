@@ -35,8 +35,8 @@ use crate::{Context, EventContext};
 /// MAC of one carrier.
 pub trait Mac {
     /// The RLC entity of `ue` that sends in `direction` has data, and their amount may have changed.
-    /// Returns whether the entity needs a wake-up for its timers. It needs none while it is queried at
-    /// every tick.
+    /// Returns whether the timers of the entity need a wake-up. They need none while the MAC queries the
+    /// entity at every tick.
     fn handle_backlog<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -45,7 +45,7 @@ pub trait Mac {
         direction: Direction,
     ) -> bool;
 
-    /// The RLC entity of `ue` has no data. Its timers get a wake-up.
+    /// The RLC entity of `ue` has no data. The timers of the entity get a wake-up.
     #[inline]
     fn handle_empty_backlog(&mut self, _ue: UeId) {}
 
@@ -58,7 +58,7 @@ pub trait Mac {
         ue: UeId,
     );
 
-    /// Expiries of both timers, each with the phase of its instant in which the MAC must be called.
+    /// Expiries of both timers, each with the phase of the instant in which the MAC must be called.
     fn poll_timeouts(&self) -> [Option<(Time, Phase)>; 2];
 
     /// A timer expired: schedules, pulls RLC or a Node B queue, and puts transmissions on the air.

@@ -67,7 +67,7 @@ pub struct RackAck {
     pub srtt: Duration,
     /// It reports a duplicate, other than the duplicate of a tail loss probe.
     pub duplicate: bool,
-    /// Number of segments that it reports as duplicates, including the duplicate of a probe.
+    /// Number of segments reported as duplicates, including the duplicate of a probe.
     pub duplicates: u32,
     /// Acknowledgment number.
     pub ack: u64,

@@ -108,11 +108,11 @@ pub struct Rack {
     // The current acknowledgment.
     /// Number of segments newly SACKed by it, if it is a duplicate.
     newly_sacked: u32,
-    /// Number of segments that it reports as received for the first time or, in Linux, twice.
+    /// Number of segments reported as received for the first time or, in Linux, twice.
     delivered: u32,
-    /// Number of segments that it reports as received twice. Only in Linux.
+    /// Number of segments reported as received twice. Only in Linux.
     duplicates: u32,
-    /// Whether it lets the window grow during a reduction.
+    /// Whether the window may grow during a reduction.
     safety: AckSafety,
     /// The congestion window before it grew.
     cwnd_before_growth: Option<f64>,
