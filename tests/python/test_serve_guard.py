@@ -340,12 +340,12 @@ def test_an_address_without_a_view_is_reported_by_the_page(served: Served) -> No
 def test_files_that_are_no_scenarios_are_reported(served: Served, folder: Path) -> None:
     scenarios = folder / "scenarios"
     (scenarios / "latin.toml").write_bytes(b'title = "f\xfcr"')
-    (scenarios / "open.toml").write_text('title = "open')
+    (scenarios / "empty-value.toml").write_text("version = \n")
     (scenarios / "long.toml").write_text(f'version = 1\nextends = "{"a" * 300}.toml"\n')
     (scenarios / "loop.toml").write_text('version = 1\nextends = "loop.toml"\n')
     for name, message in (
         ("latin", "The file is not UTF-8 text: write it in UTF-8 (byte 11 is wrong)."),
-        ("open", "Unterminated string (line 1)."),
+        ("empty-value", "Invalid value (line 1)."),
         ("long", "Cannot read"),
         ("loop", "Loop.toml extends itself in a circle"),
     ):

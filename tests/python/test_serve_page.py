@@ -955,6 +955,23 @@ def test_a_read_only_page_has_no_controls_of_an_emulation(
         tab.check()
 
 
+@pytest.mark.parametrize("address", ["/nowhere", "/run", "/run/%zz", "/campaign/%E4%A"])
+def test_a_wrong_address_shows_the_page(chromium: Any, served: Served, address: str) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    page.set_default_timeout(1000 * PATIENCE_S)
+    page.goto(f"{served.origin}/?token={served.token}")
+    # Not a `Tab`: the browser reports the status 404 as an error.
+    failures: list[str] = []
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    page.goto(served.origin + address)
+    page.locator("#main").get_by_text(
+        re.compile("There is no view at this address|The store has no")
+    ).wait_for()
+    assert failures == []
+    context.close()
+
+
 def test_a_live_session_that_does_not_exist_is_reported(tab: Tab) -> None:
     tab.open("/live/nothing", ".banner")
     assert "no such live session" in tab.page.locator(".banner").inner_text()

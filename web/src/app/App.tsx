@@ -91,10 +91,13 @@ function Tab({ to, route, children }: { to: string; route: Route; children: Comp
   );
 }
 
+/** Views of one object, which the rest of the address names. */
+const OF_ONE_OBJECT = ['run', 'try', 'campaign', 'study', 'reproduction'];
+
 function View({ route }: { route: Route }) {
   const [, view, ...rest] = route.path.split('/');
   const name = decoded(rest.join('/'));
-  switch (view) {
+  switch (OF_ONE_OBJECT.includes(view ?? '') && !name ? undefined : view) {
     case '':
       return <HomeView query={route.query} />;
     case 'run':
@@ -113,9 +116,12 @@ function View({ route }: { route: Route }) {
       return <ReproductionView key={name} paper={name} query={route.query} />;
     default:
       return (
-        <p>
-          There is no view at this address. <a href="/">Home</a>
-        </p>
+        <>
+          <h1>No view here</h1>
+          <p>
+            There is no view at this address. <a href="/">Home</a>
+          </p>
+        </>
       );
   }
 }
