@@ -1071,7 +1071,8 @@ def test_the_address_of_a_capture_holds_connection_graph_and_ladder(tab: Tab) ->
         """Return the visible parts when the ladder has the packets of its address."""
         first = re.search(r"[&?]first=(\d+)", page.url)
         page.get_by_text(re.compile(rf"^Packets {first[1] if first else 1} to")).wait_for()
-        return [one.inner_text() for one in (heading, graph, packets)] + marked.all_inner_texts()
+        visible: list[str] = [part.inner_text() for part in (heading, graph, packets)]
+        return visible + list(marked.all_inner_texts())
 
     rows = tab.served.ask(f"/api/runs/{key}/captures/server.pcapng/analysis").json()["rows"]
     # The fourth value of a row is the number of retransmissions.
