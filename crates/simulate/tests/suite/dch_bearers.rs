@@ -44,6 +44,12 @@ pub fn events(scenario: &Scenario) -> Vec<(Time, TraceEvent)> {
 pub const ONE_CELL: &str = "[layout]\n[layout.streets]\nblocks = [1, 1]\nevery = 1\n";
 pub const LOSSLESS: &str = "[cell.power]\nmax = \"60 dBm\"\nbler_target = 1e-12\n";
 
+/// Checks that a run within a layout and a run without one have the same events. `case` names both runs.
+pub fn assert_same_events(within: &[(Time, TraceEvent)], without: &[(Time, TraceEvent)], case: &str) {
+    let different = within.iter().zip(without).find(|(of_layout, other)| of_layout != other);
+    assert_eq!((different, within.len()), (None, without.len()), "{case}");
+}
+
 #[test]
 fn one_cell_without_losses_gives_the_bits_of_a_run_without_a_layout() {
     for bearer in ["ps-64", "ps-384"] {
@@ -52,9 +58,7 @@ fn one_cell_without_losses_gives_the_bits_of_a_run_without_a_layout() {
         for control in ["frame", "ideal"] {
             let cell = format!("{LOSSLESS}control = \"{control}\"\n");
             let within = events(&two_users(bearer, ONE_CELL, &cell));
-            assert_eq!(within.len(), without.len(), "{bearer}, {control}");
-            let different = within.iter().zip(&without).find(|(of_layout, other)| of_layout != other);
-            assert_eq!(different, None, "{bearer}, {control}");
+            assert_same_events(&within, &without, &format!("{bearer}, {control}"));
         }
     }
 }

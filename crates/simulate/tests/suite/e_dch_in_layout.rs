@@ -5,7 +5,7 @@ use umts_scenario::Scenario;
 use umts_stack::trace::TraceEvent;
 
 use crate::common::{output, parse, value};
-use crate::dch_bearers::{LOSSLESS, ONE_CELL, events};
+use crate::dch_bearers::{LOSSLESS, ONE_CELL, assert_same_events, events};
 
 /// A download and an upload over HSPA. `layout` and `cell`: further tables; `user`: keys of the E-DCH of both users;
 /// `head`: keys before the tables; `bearer`: of both users.
@@ -40,8 +40,7 @@ fn given_path_loss_gives_the_bits_of_a_run_without_a_layout() {
             assert!(blocks.count() > 500, "{bearer}");
             let cell = format!("{common}{LOSSLESS}");
             let within = events(&two_users([ONE_CELL, &cell, user, rrc], bearer));
-            let different = within.iter().zip(&without).find(|(of_layout, other)| of_layout != other);
-            assert_eq!((different, within.len()), (None, without.len()), "{bearer}");
+            assert_same_events(&within, &without, bearer);
         }
     }
 }

@@ -3,7 +3,7 @@
 use umts_record::metrics::MetricSet;
 
 use crate::common::{output, parse, value};
-use crate::dch_bearers::{LOSSLESS, ONE_CELL, events, two_users};
+use crate::dch_bearers::{LOSSLESS, ONE_CELL, assert_same_events, events, two_users};
 
 /// FACH and RACH with the default values, and an S-CCPCH with so much power that nothing is lost.
 const COMMON: &str = "fach = {}\nrach = {}\nsccpch = { power = \"50 dBm\" }\n";
@@ -16,9 +16,7 @@ pub fn assert_same_bits(bearer: &str, rrc: &str, keys: &str) {
     for control in ["frame", "ideal"] {
         let cell = format!("{COMMON}{keys}{LOSSLESS}control = \"{control}\"\n");
         let within = events(&two_users(bearer, &format!("{ONE_CELL}{rrc}"), &cell));
-        assert_eq!(within.len(), without.len(), "{bearer}, {control}");
-        let different = within.iter().zip(&without).find(|(of_layout, other)| of_layout != other);
-        assert_eq!(different, None, "{bearer}, {control}");
+        assert_same_events(&within, &without, &format!("{bearer}, {control}"));
     }
 }
 

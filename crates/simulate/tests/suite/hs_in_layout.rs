@@ -4,7 +4,7 @@ use umts_record::metrics::MetricSet;
 use umts_scenario::Scenario;
 
 use crate::common::{output, parse, value};
-use crate::dch_bearers::{LOSSLESS, ONE_CELL, events};
+use crate::dch_bearers::{LOSSLESS, ONE_CELL, assert_same_events, events};
 
 /// A download and an upload over HS-DSCHs with Rayleigh fading. `layout` and `cell`: further tables; `user`: keys of
 /// the HS-DSCH of both users.
@@ -31,8 +31,7 @@ fn given_snr_gives_the_bits_of_a_run_without_a_layout() {
     for control in ["frame", "ideal", "steps"] {
         let cell = format!("{LOSSLESS}control = \"{control}\"\n");
         let within = events(&two_users(ONE_CELL, &cell, "snr = \"7 dB\""));
-        let different = within.iter().zip(&without).find(|(of_layout, other)| of_layout != other);
-        assert_eq!((different, within.len()), (None, without.len()), "{control}");
+        assert_same_events(&within, &without, control);
     }
 }
 
@@ -44,8 +43,7 @@ fn single_cell_without_noise_gives_the_bits_of_a_run_with_its_snr() {
     let without = events(&two_users("", "", &format!("snr = \"{snr_db} dB\"")));
     let cell = format!("{LOSSLESS}noise = \"-140 dBm\"\n");
     let within = events(&two_users(ONE_CELL, &cell, ""));
-    let different = within.iter().zip(&without).find(|(of_layout, other)| of_layout != other);
-    assert_eq!((different, within.len()), (None, without.len()));
+    assert_same_events(&within, &without, &format!("{snr_db} dB"));
 }
 
 /// Downloads over an HS-DSCH of twelve cells for 60 s. `user`: keys of the user, `cell`: keys of the cells, `rest`:

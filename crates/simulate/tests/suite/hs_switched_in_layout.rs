@@ -5,7 +5,7 @@ use umts_scenario::Scenario;
 use umts_stack::trace::TraceEvent;
 
 use crate::common::{output, parse, value};
-use crate::dch_bearers::{LOSSLESS, ONE_CELL, events};
+use crate::dch_bearers::{LOSSLESS, ONE_CELL, assert_same_events, events};
 
 /// A download and an upload of switched users, each with a second flow after a pause. `layout` and `cell`: further
 /// tables and keys, `rrc`: keys of `[rrc]`, `user`: keys of the HS-DSCH of both users.
@@ -52,8 +52,7 @@ fn given_snr_gives_the_bits_of_a_run_without_a_layout() {
             let common = "fach = {}\nrach = {}\nsccpch = { power = \"50 dBm\" }\n";
             let cell = format!("{common}{keys}{LOSSLESS}control = \"{control}\"\n");
             let within = events(&two_users(ONE_CELL, &cell, rrc, "snr = \"7 dB\""));
-            let different = within.iter().zip(&without).find(|(of_layout, other)| of_layout != other);
-            assert_eq!((different, within.len()), (None, without.len()), "{control}, {rrc}");
+            assert_same_events(&within, &without, &format!("{control}, {rrc}"));
         }
     }
 }
